@@ -1,0 +1,442 @@
+//! A machine as its `machine.toml` declares it: names, fields, phases, edges, and where each stands in the file.
+//!
+//! This is what `source` produces, what `check` examines and what `emit` turns into Rust. It knows nothing of TOML
+//! syntax beyond byte spans, and nothing of Rust beyond the text of a guard.
+
+use std::ops::Range;
+
+/// A value and the bytes of `machine.toml` that said it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct At<T> {
+    /// What was said.
+    pub value: T,
+    /// Where, as byte offsets into the source.
+    pub span: Range<usize>,
+}
+
+impl<T> At<T> {
+    /// Pairs a value with its place.
+    pub fn new(value: T, span: Range<usize>) -> Self {
+        Self { value, span }
+    }
+}
+
+/// A whole machine.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// `name = "plan"`: the module's and the marker type's name, and what the state file's machine field holds.
+    pub name: At<String>,
+    /// `doc`, or empty.
+    pub doc: String,
+    /// `messages = "src/plan/messages"`: folder of the templates, relative to the crate. Empty: the crate's root.
+    pub messages: String,
+    /// `[state]`.
+    pub state: State,
+    /// `[modes.*]`, in the order of the file.
+    pub modes: Vec<Mode>,
+    /// `[fields]`, in the order of the file, which is the order of the state file.
+    pub fields: Vec<Field>,
+    /// `[phases.*]`, in the order of the file.
+    pub phases: Vec<Phase>,
+    /// Every `[[transitions.*]]` entry, in the order of the file; still with its declared sources.
+    pub transitions: Vec<Transition>,
+}
+
+/// `[state]`: where documents live and in which form.
+#[derive(Debug, Clone)]
+pub struct State {
+    /// `folder = ".claude/claudex"`, relative to the loop's root.
+    pub folder: At<String>,
+    /// `folder_env = "CLAUDEX_STATE_DIR"`: the variable that overrides `folder`.
+    pub folder_env: Option<At<String>>,
+    /// `extension = "state"`: a document is `<id>.<extension>`.
+    pub extension: At<String>,
+    /// `form = "lines"`.
+    pub form: At<Form>,
+    /// `ids = "stamp"` or `"name"`.
+    pub ids: At<IdForm>,
+}
+
+/// How a state document is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `key: value` lines that are also valid YAML.
+    Lines,
+}
+
+/// What names a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdForm {
+    /// `YYYYMMDD-HHMMSS-xxxxxx`, made by the engine.
+    Stamp,
+    /// `[A-Za-z0-9_-]+`, given by the caller.
+    Name,
+}
+
+/// `[modes.x]`.
+#[derive(Debug, Clone)]
+pub struct Mode {
+    /// The table's name.
+    pub name: At<String>,
+    /// `start`: the first phase.
+    pub start: At<String>,
+    /// `initial = { field = value }`: initial values of this mode's own.
+    pub initial: Vec<(At<String>, At<Constant>)>,
+    /// `doc`, or empty.
+    pub doc: String,
+}
+
+/// `fields.x`.
+#[derive(Debug, Clone)]
+pub struct Field {
+    /// The key.
+    pub name: At<String>,
+    /// What it holds.
+    pub kind: FieldKind,
+    /// `initial`: the value at the start. Absent: 0, false, the first word of a `one_of`, empty text.
+    pub initial: Option<At<Constant>>,
+    /// `at_start`.
+    pub at_start: AtStart,
+    /// `doc`, or empty.
+    pub doc: String,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldKind {
+    /// `type = "count"`: a whole number from 0.
+    Count,
+    /// `type = "text"`: any text.
+    Text,
+    /// `type = "path"`: a path relative to the root, or absolute.
+    Path,
+    /// `type = "flag"`.
+    Flag,
+    /// `one_of = [..]`: one of some words, the first being the initial one.
+    OneOf(Vec<At<String>>),
+    /// `holds = "phase"` and the like: written by the engine, never by a transition.
+    Held(Held),
+}
+
+/// What the engine itself keeps in a state document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Held {
+    /// The mode's name.
+    Mode,
+    /// The phase, in its stored form.
+    Phase,
+    /// The loop's id.
+    Id,
+    /// The absolute path of the loop's root.
+    Root,
+    /// The session that owns the loop, or `unknown`.
+    Session,
+    /// When it was started, ISO 8601 UTC.
+    Started,
+    /// When it was started, seconds since 1970.
+    StartedEpoch,
+    /// When it was last changed, ISO 8601 UTC.
+    Updated,
+    /// How many changes the journal holds.
+    Revision,
+    /// The machine's name.
+    Machine,
+    /// The machine's graph hash.
+    GraphHash,
+}
+
+impl Held {
+    /// Every kind, with the word that `holds` takes for it.
+    pub const ALL: [(&'static str, Held); 11] = [
+        ("mode", Held::Mode),
+        ("phase", Held::Phase),
+        ("id", Held::Id),
+        ("root", Held::Root),
+        ("session", Held::Session),
+        ("started", Held::Started),
+        ("started-epoch", Held::StartedEpoch),
+        ("updated", Held::Updated),
+        ("revision", Held::Revision),
+        ("machine", Held::Machine),
+        ("graph-hash", Held::GraphHash),
+    ];
+
+    /// Whether a machine has to declare a field that holds it.
+    pub fn is_required(self) -> bool {
+        matches!(self, Held::Phase | Held::Id | Held::Revision | Held::Machine | Held::Session | Held::Root)
+    }
+}
+
+/// Whether a start takes the field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AtStart {
+    /// Not given at the start.
+    #[default]
+    Never,
+    /// `at_start = "optional"`.
+    Optional,
+    /// `at_start = "required"`.
+    Required,
+}
+
+/// A constant of `machine.toml`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Constant {
+    /// A whole number.
+    Count(u64),
+    /// A text, or a word of a `one_of`.
+    Text(String),
+    /// true or false.
+    Flag(bool),
+}
+
+/// `[phases.x]`.
+#[derive(Debug, Clone)]
+pub struct Phase {
+    /// The table's name.
+    pub name: At<String>,
+    /// `stored`: the form in the state file; the name where absent.
+    pub stored: Option<At<String>>,
+    /// `doc`, or empty.
+    pub doc: String,
+    /// `terminal = true`.
+    pub terminal: bool,
+    /// `on_stop`: what a stop does here. None in a phase that is not terminal: a method that Rust has to write.
+    pub on_stop: Option<Behaviour>,
+    /// `message`: the template of the block that entering this phase gives, unless the edge has its own.
+    pub message: Option<At<String>>,
+    /// Where the table begins.
+    pub span: Range<usize>,
+}
+
+/// `on_stop = { NAME = { … } }`: a behaviour of the catalogue with its parameters and its outcomes' transitions.
+#[derive(Debug, Clone)]
+pub struct Behaviour {
+    /// The behaviour's name in the catalogue (see [`crate::catalogue`]).
+    pub name: At<String>,
+    /// Parameters that are not outcomes, as given.
+    pub parameters: Vec<(At<String>, At<String>)>,
+    /// For each outcome of the catalogue, in its order: the transitions to try, in turn. Empty: the loop waits.
+    pub outcomes: Vec<(String, Vec<At<String>>)>,
+}
+
+impl Behaviour {
+    /// The value of a parameter, if it was given.
+    pub fn parameter(&self, name: &str) -> Option<&At<String>> {
+        self.parameters.iter().find(|(key, _)| key.value == name).map(|(_, value)| value)
+    }
+}
+
+/// One `[[transitions.x]]` entry.
+#[derive(Debug, Clone)]
+pub struct Transition {
+    /// `x`.
+    pub name: At<String>,
+    /// `from`.
+    pub from: From,
+    /// `to`.
+    pub to: To,
+    /// `when`, parsed; absent: always.
+    pub when: Option<At<Guard>>,
+    /// `requires`.
+    pub requires: Option<At<Evidence>>,
+    /// `by`, without duplicates; empty: the hook only.
+    pub by: Vec<At<Actor>>,
+    /// `args = { why = "text" }`: arguments, in order, that become parameters and flags.
+    pub args: Vec<(At<String>, At<ArgumentKind>)>,
+    /// `set`, in order.
+    pub set: Vec<(At<String>, At<Update>)>,
+    /// `message`: a template.
+    pub message: Option<At<String>>,
+    /// `turn = "end"`: the turn may end although the phase entered is not terminal.
+    pub ends_turn: bool,
+    /// `doc`, or empty.
+    pub doc: String,
+    /// The whole entry; its first line is the line that messages name.
+    pub span: Range<usize>,
+}
+
+/// The sources of a transition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum From {
+    /// `from = "*"`: every phase that is not terminal and has no explicit edge of this transition.
+    Any(Range<usize>),
+    /// One or more phases.
+    Phases(Vec<At<String>>),
+}
+
+/// The target of a transition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum To {
+    /// `to = "same"`.
+    Same(Range<usize>),
+    /// A phase.
+    Phase(At<String>),
+}
+
+/// Which evidence an edge needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evidence {
+    /// `requires = "reviewed"`.
+    Reviewed,
+    /// `requires = "settled"`.
+    Settled,
+}
+
+/// Who may take an edge besides the hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Actor {
+    /// The coding agent, through a verb.
+    Agent,
+    /// A person, through a verb.
+    Person,
+}
+
+/// What an argument is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArgumentKind {
+    /// Any text.
+    Text,
+    /// A whole number.
+    Count,
+}
+
+/// A guard: what `when` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Guard {
+    /// All hold.
+    All(Vec<Guard>),
+    /// At least one holds.
+    Any(Vec<Guard>),
+    /// A comparison.
+    Compare {
+        /// Left of the sign.
+        left: Operand,
+        /// The sign.
+        sign: Sign,
+        /// Right of the sign.
+        right: Operand,
+    },
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operand {
+    /// A field, plus or minus a constant (0 for a field alone).
+    Field {
+        /// The field's name, with its place in machine.toml.
+        name: At<String>,
+        /// What is added.
+        offset: i64,
+    },
+    /// A constant.
+    Constant(Constant),
+}
+
+/// A comparison's sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+/// What `set` gives a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Update {
+    /// A constant.
+    Constant(Constant),
+    /// `"round + 1"`: a count field plus or minus a constant.
+    Field {
+        /// The field's name.
+        name: String,
+        /// What is added.
+        offset: i64,
+    },
+    /// `"next(field)"`: the word after the present one of a `one_of`, the first after the last.
+    Next(String),
+    /// `"args.why"`: an argument of the transition.
+    Argument(String),
+}
+
+impl Machine {
+    /// The phase of this name.
+    pub fn phase(&self, name: &str) -> Option<&Phase> {
+        self.phases.iter().find(|phase| phase.name.value == name)
+    }
+
+    /// The field of this name.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name.value == name)
+    }
+
+    /// The name of the field that holds something of the engine's.
+    pub fn holder(&self, held: Held) -> Option<&str> {
+        let field = self.fields.iter().find(|field| field.kind == FieldKind::Held(held));
+        field.map(|field| field.name.value.as_str())
+    }
+
+    /// The names of the transitions, each once, in the order of the file.
+    pub fn transition_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for transition in &self.transitions {
+            if !names.contains(&transition.name.value.as_str()) {
+                names.push(&transition.name.value);
+            }
+        }
+        names
+    }
+
+    /// Every edge: each declared entry at each of its sources, `*` and `same` resolved. Names that do not exist are
+    /// passed over; `check` has reported them.
+    pub fn edges(&self) -> Vec<Edge<'_>> {
+        let index = |name: &str| self.phases.iter().position(|phase| phase.name.value == name);
+        let mut edges = Vec::new();
+        for declared in &self.transitions {
+            let sources: Vec<usize> = match &declared.from {
+                From::Phases(names) => names.iter().filter_map(|name| index(&name.value)).collect(),
+                From::Any(_) => {
+                    let explicit = |phase: &Phase| {
+                        self.transitions.iter().any(|other| {
+                            other.name.value == declared.name.value
+                                && matches!(&other.from, From::Phases(names)
+                                    if names.iter().any(|name| name.value == phase.name.value))
+                        })
+                    };
+                    let open = |phase: &Phase| !phase.terminal && !explicit(phase);
+                    (0..self.phases.len()).filter(|&at| open(&self.phases[at])).collect()
+                }
+            };
+            for from in sources {
+                let to = match &declared.to {
+                    To::Same(_) => Some(from),
+                    To::Phase(name) => index(&name.value),
+                };
+                if let Some(to) = to {
+                    edges.push(Edge { declared, from, to });
+                }
+            }
+        }
+        edges
+    }
+}
+
+/// A declared transition at one source.
+#[derive(Debug, Clone, Copy)]
+pub struct Edge<'m> {
+    /// What declares it.
+    pub declared: &'m Transition,
+    /// Index of the source in [`Machine::phases`].
+    pub from: usize,
+    /// Index of the target.
+    pub to: usize,
+}
