@@ -1,1 +1,81 @@
-//! stub
+//! A loop engine for coding agents: state machines whose illegal steps do not compile.
+//!
+//! A machine is declared in `machine.toml`: phases, transitions with guards, the evidence they need, who may take them,
+//! what a stop of the agent does in each phase. `claudex-build` generates types from it; their methods are the only legal
+//! transitions. A loop in phase `P` is a `Loop<P>`: a transition takes it by value, commits under a lock by
+//! compare-and-swap, and hands out the next type, or hands the loop back with the reason.
+//!
+//! The crate's own machine is the claudex plan loop ([`plan`]). Here it goes one step, in a folder of its own:
+//!
+//! ```
+//! # #[cfg(feature = "cli")] {
+//! use claudex_loop::plan::{AnyLoop, Mode, Start, typestate};
+//! use claudex_loop::{Actor, Beginning, Store};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let root = camino::Utf8Path::from_path(folder.path()).ok_or("not UTF-8")?;
+//! let store = Store::at(root.join(".claude/claudex"), root.to_owned(), &typestate::STATE);
+//! let start = Start {
+//!     mode: Mode::Plan,
+//!     topic: "move the queue to Postgres".into(),
+//!     max_rounds: Some(2),
+//!     from_draft: None, interview_used: None, max_failures: None, plan: None, plan_before: None,
+//! };
+//!
+//! // What comes off the disk is an `AnyLoop`; matching it gives the type of its phase.
+//! let AnyLoop::Drafting(draft) = start.begin(&store, Beginning::now("a-session"), Actor::Hook)? else {
+//!     unreachable!("plan mode starts in drafting")
+//! };
+//! let review = draft.begin()?; // commits, and is a `Loop<Reviewing>`
+//! assert_eq!(review.fields().round(), 1);
+//!
+//! // `draft.begin()` again would not compile: the loop was moved. Nor would `review.finish()`:
+//! // error: `finish` is not legal in phase `Reviewing`
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Rooms
+//!
+//! Each uses only those below it: [`plan`] (our application), [`hook`] (Claude Code's hook protocol), [`drive`] (what a
+//! stop does), [`review`] (a round: reviewer, findings, evidence), [`machine`] (what every generated machine is), and
+//! [`store`] (documents, locks, journal). Everything below `plan` knows no phase by name.
+
+// Generated code names this crate by its absolute path, and our own machine is generated too.
+extern crate self as claudex_loop;
+
+pub mod drive;
+pub mod hook;
+pub mod machine;
+#[cfg(feature = "cli")]
+pub mod plan;
+pub mod review;
+pub mod store;
+pub mod text;
+
+#[doc(hidden)]
+pub mod __private;
+
+pub use drive::Step;
+pub use machine::raw::{Beginning, OpenError};
+pub use machine::{Actor, Claim, Machine, Refusal, Refused, Requirement, Table};
+pub use review::evidence::{Reviewed, Settled};
+pub use store::{LoopId, Store};
+
+/// Includes the module that `claudex-build` generated for a machine.
+///
+/// `machine!(plan)` declares `pub mod plan`; `machine!(plan as typestate)` gives the module another name. The machine's
+/// name is the `name` of its `machine.toml`. A module of its own keeps the generated types' private parts private: a
+/// bare `include!` at a crate's root would open them to the whole crate.
+#[macro_export]
+macro_rules! machine {
+    ($name:ident) => {
+        $crate::machine!($name as $name);
+    };
+    ($name:ident as $module:ident) => {
+        #[doc = concat!("The types that `claudex-build` generated for the `", stringify!($name), "` machine.")]
+        pub mod $module {
+            include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
+        }
+    };
+}

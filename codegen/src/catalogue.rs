@@ -30,7 +30,11 @@ pub struct Outcome {
 }
 
 const fn plain(name: &'static str, required: bool) -> Outcome {
-    Outcome { name, evidence: None, required }
+    Outcome {
+        name,
+        evidence: None,
+        required,
+    }
 }
 
 /// Every behaviour.
@@ -38,7 +42,7 @@ pub const CATALOGUE: &[Entry] = &[
     Entry {
         name: "require-file",
         required: &["path"],
-        optional: &[],
+        optional: &["before"],
         outcomes: &[plain("written", true), plain("missing", false)],
         doc: "Goes on once a file was written after the loop's start.",
     },
@@ -47,8 +51,16 @@ pub const CATALOGUE: &[Entry] = &[
         required: &["subject", "round"],
         optional: &[],
         outcomes: &[
-            Outcome { name: "clean", evidence: Some(crate::model::Evidence::Settled), required: true },
-            Outcome { name: "findings", evidence: Some(crate::model::Evidence::Reviewed), required: true },
+            Outcome {
+                name: "clean",
+                evidence: Some(crate::model::Evidence::Settled),
+                required: true,
+            },
+            Outcome {
+                name: "findings",
+                evidence: Some(crate::model::Evidence::Reviewed),
+                required: true,
+            },
             plain("nothing", false),
             plain("running", false),
             plain("failed", true),

@@ -1,1 +1,133 @@
-//! stub
+//! Generates typestate machines for `claudex-loop` from a `machine.toml`.
+//!
+//! In a `build.rs`:
+//! ```no_run
+//! claudex_build::Config::new().compile("machine.toml");
+//! ```
+//! and in the crate `claudex_loop::machine!(door);`, with the name that the machine gives itself. From then on an edge
+//! that the file does not declare does not compile.
+//!
+//! The work is done by two pure functions, which [`Config`] surrounds with files: [`check_source`] reads a machine and
+//! says everything that is wrong with it, [`generate`] turns it into Rust as well.
+//! ```
+//! let source = r#"
+//! name = "door"
+//!
+//! [modes.door]
+//! start = "open"
+//!
+//! [fields]
+//! phase    = { holds = "phase" }
+//! id       = { holds = "id" }
+//! root     = { holds = "root" }
+//! session  = { holds = "session" }
+//! revision = { holds = "revision" }
+//! machine  = { holds = "machine" }
+//! tries    = { type = "count" }
+//!
+//! [phases.open]
+//! on_stop = { require-file = { path = "KEY", written = "shut", missing = "remind" } }
+//!
+//! [phases.closed]
+//! terminal = true
+//!
+//! [[transitions.shut]]
+//! from = "open"
+//! to   = "closed"
+//!
+//! [[transitions.remind]]
+//! from = "open"
+//! to   = "same"
+//! when = "tries < 3"
+//! set  = { tries = "tries + 1" }
+//! "#;
+//! assert!(claudex_build::check_source("machine.toml", source).is_ok());
+//!
+//! // Without the guard a loop could remind for ever, and is refused.
+//! let endless = source.replace("when = \"tries < 3\"\n", "");
+//! let findings = claudex_build::check_source("machine.toml", &endless).unwrap_err();
+//! assert_eq!(
+//!     findings.list[0].message,
+//!     "nothing bounds the cycle open -> open (by remind)",
+//! );
+//! ```
+
+pub mod catalogue;
+pub mod diagnostic;
+pub mod model;
+
+mod check;
+mod config;
+mod emit;
+mod source;
+
+pub use check::check;
+pub use config::Config;
+pub use diagnostic::{Diagnostic, Diagnostics, line_of};
+pub use emit::Options;
+pub use source::parse;
+
+use model::Machine;
+
+/// Generated code and what it depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generated {
+    /// The module's content.
+    pub rust: String,
+    /// The templates that it includes, each once, relative to the crate's root, with `/` between their parts.
+    pub messages: Vec<String>,
+}
+
+/// Reads a machine and checks it. `name` is the file's name in messages.
+///
+/// # Errors
+/// Everything that is wrong with it, in the order of the file.
+pub fn check_source(name: &str, source: &str) -> Result<Machine, Diagnostics> {
+    let (machine, mut found) = source::read(source);
+    if let Some(machine) = &machine {
+        // What could not be read has been replaced by something harmless, whose meaning is not worth a finding.
+        found.extend(if found.is_empty() {
+            check(machine)
+        } else {
+            check::references(machine)
+        });
+    }
+    match machine {
+        Some(machine) if found.is_empty() => Ok(machine),
+        _ => Err(Diagnostics::new(name, source, found)),
+    }
+}
+
+/// Reads a machine, checks it and writes its Rust, with the subcommands of a command line. `name` is the file's name.
+///
+/// # Errors
+/// Everything that is wrong with the machine, in the order of the file.
+pub fn generate(name: &str, source: &str) -> Result<Generated, Diagnostics> {
+    generate_with(
+        source,
+        &Options {
+            commands: true,
+            file: name.to_owned(),
+        },
+    )
+}
+
+/// Like [`generate`], with options.
+///
+/// # Errors
+/// Everything that is wrong with the machine, in the order of the file.
+pub fn generate_with(source: &str, options: &Options) -> Result<Generated, Diagnostics> {
+    let machine = check_source(&options.file, source)?;
+    Ok(generate_checked(&machine, source, options))
+}
+
+fn generate_checked(machine: &Machine, source: &str, options: &Options) -> Generated {
+    let messages = emit::templates(machine)
+        .into_iter()
+        .map(|(path, _)| path)
+        .collect();
+    Generated {
+        rust: emit::emit(machine, source, options),
+        messages,
+    }
+}

@@ -3,6 +3,7 @@
 //! This is what `source` produces, what `check` examines and what `emit` turns into Rust. It knows nothing of TOML
 //! syntax beyond byte spans, and nothing of Rust beyond the text of a guard.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// A value and the bytes of `machine.toml` that said it.
@@ -163,7 +164,10 @@ impl Held {
 
     /// Whether a machine has to declare a field that holds it.
     pub fn is_required(self) -> bool {
-        matches!(self, Held::Phase | Held::Id | Held::Revision | Held::Machine | Held::Session | Held::Root)
+        matches!(
+            self,
+            Held::Phase | Held::Id | Held::Revision | Held::Machine | Held::Session | Held::Root
+        )
     }
 }
 
@@ -223,7 +227,10 @@ pub struct Behaviour {
 impl Behaviour {
     /// The value of a parameter, if it was given.
     pub fn parameter(&self, name: &str) -> Option<&At<String>> {
-        self.parameters.iter().find(|(key, _)| key.value == name).map(|(_, value)| value)
+        self.parameters
+            .iter()
+            .find(|(key, _)| key.value == name)
+            .map(|(_, value)| value)
     }
 }
 
@@ -381,7 +388,10 @@ impl Machine {
 
     /// The name of the field that holds something of the engine's.
     pub fn holder(&self, held: Held) -> Option<&str> {
-        let field = self.fields.iter().find(|field| field.kind == FieldKind::Held(held));
+        let field = self
+            .fields
+            .iter()
+            .find(|field| field.kind == FieldKind::Held(held));
         field.map(|field| field.name.value.as_str())
     }
 
@@ -399,27 +409,39 @@ impl Machine {
     /// Every edge: each declared entry at each of its sources, `*` and `same` resolved. Names that do not exist are
     /// passed over; `check` has reported them.
     pub fn edges(&self) -> Vec<Edge<'_>> {
-        let index = |name: &str| self.phases.iter().position(|phase| phase.name.value == name);
+        let names = self
+            .phases
+            .iter()
+            .enumerate()
+            .map(|(at, phase)| (phase.name.value.as_str(), at));
+        let index: HashMap<&str, usize> = names.collect();
+        let index = |name: &At<String>| index.get(name.value.as_str()).copied();
+        let mut explicit: HashSet<(&str, usize)> = HashSet::new();
+        for declared in &self.transitions {
+            if let From::Phases(names) = &declared.from {
+                explicit.extend(
+                    names
+                        .iter()
+                        .filter_map(index)
+                        .map(|at| (declared.name.value.as_str(), at)),
+                );
+            }
+        }
         let mut edges = Vec::new();
         for declared in &self.transitions {
             let sources: Vec<usize> = match &declared.from {
-                From::Phases(names) => names.iter().filter_map(|name| index(&name.value)).collect(),
+                From::Phases(names) => names.iter().filter_map(index).collect(),
                 From::Any(_) => {
-                    let explicit = |phase: &Phase| {
-                        self.transitions.iter().any(|other| {
-                            other.name.value == declared.name.value
-                                && matches!(&other.from, From::Phases(names)
-                                    if names.iter().any(|name| name.value == phase.name.value))
-                        })
+                    let open = |at: &usize| {
+                        !self.phases[*at].terminal && !explicit.contains(&(declared.name.value.as_str(), *at))
                     };
-                    let open = |phase: &Phase| !phase.terminal && !explicit(phase);
-                    (0..self.phases.len()).filter(|&at| open(&self.phases[at])).collect()
+                    (0..self.phases.len()).filter(open).collect()
                 }
             };
             for from in sources {
                 let to = match &declared.to {
                     To::Same(_) => Some(from),
-                    To::Phase(name) => index(&name.value),
+                    To::Phase(name) => index(name),
                 };
                 if let Some(to) = to {
                     edges.push(Edge { declared, from, to });

@@ -6,7 +6,18 @@ use serde::{Deserialize, Serialize};
 
 /// How much a finding weighs. `Critical` in a reviewer's text counts as high.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::Display, strum::EnumIter,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumIter,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
@@ -66,8 +77,17 @@ impl Counts {
 impl Findings {
     /// How many of each severity there are.
     pub fn counts(&self) -> Counts {
-        let of = |severity| self.0.iter().filter(|finding| finding.severity == severity).count();
-        Counts { high: of(Severity::High), medium: of(Severity::Medium), low: of(Severity::Low) }
+        let of = |severity| {
+            self.0
+                .iter()
+                .filter(|finding| finding.severity == severity)
+                .count()
+        };
+        Counts {
+            high: of(Severity::High),
+            medium: of(Severity::Medium),
+            low: of(Severity::Low),
+        }
     }
 
     /// Whether there are none.

@@ -1,0 +1,166 @@
+//! What `on_stop` names: the edge has to be there, its evidence has to come with the outcome, and every edge that is
+//! the hook's has to be named by somebody.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Index;
+use crate::catalogue;
+use crate::diagnostic::{Diagnostic, list};
+use crate::model::{Edge, Evidence, From, Phase};
+
+/// Says nothing of transitions that are adrift: where they lead has been reported.
+pub(super) fn behaviours(
+    index: &Index<'_>,
+    edges: &[Edge<'_>],
+    adrift: &HashSet<String>,
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut at_phase: HashMap<(usize, &str), &Edge<'_>> = HashMap::new();
+    for edge in edges {
+        at_phase
+            .entry((edge.from, &edge.declared.name.value))
+            .or_insert(edge);
+    }
+    let mut named: HashSet<(usize, &str)> = HashSet::new();
+    for (source, phase) in index.machine.phases.iter().enumerate() {
+        let Some(behaviour) = phase.on_stop.as_ref().filter(|_| !phase.terminal) else {
+            continue;
+        };
+        let given = |outcome: &str| {
+            let entry = catalogue::find(&behaviour.name.value)?;
+            entry
+                .outcomes
+                .iter()
+                .find(|known| known.name == outcome)?
+                .evidence
+        };
+        for (outcome, names) in &behaviour.outcomes {
+            for name in names
+                .iter()
+                .filter(|name| index.transitions.contains_key(name.value.as_str()))
+            {
+                named.insert((source, &name.value));
+                let Some(edge) = at_phase.get(&(source, name.value.as_str())) else {
+                    if adrift.contains(&name.value) {
+                        continue;
+                    }
+                    found.push(no_edge(index, &name.value, &phase.name.value, name.span.clone()));
+                    continue;
+                };
+                let needs = edge.declared.requires.as_ref();
+                let given = given(outcome);
+                if let Some(needs) = needs.filter(|needs| !suffices(given, needs.value)) {
+                    let word = match needs.value {
+                        Evidence::Reviewed => "reviewed",
+                        Evidence::Settled => "settled",
+                    };
+                    let message = format!(
+                        "`{outcome}` has no evidence for `{}`, which requires {word}",
+                        name.value
+                    );
+                    let one = Diagnostic::new("claudex::machine::evidence", name.span.clone(), message);
+                    let one = one.related(needs.span.clone(), "required here");
+                    let help = "`clean` gives settled and reviewed, `findings` gives reviewed, other outcomes nothing";
+                    found.push(one.help(format!("name another transition; {help}")));
+                }
+                if let Some((argument, _)) = edge.declared.args.first() {
+                    let message = format!("`{}` takes an argument, and no behaviour gives one", name.value);
+                    let one = Diagnostic::new("claudex::machine::behaviour_args", name.span.clone(), message);
+                    let one = one.related(argument.span.clone(), "the argument");
+                    found.push(one.help("name a transition without `args`, or write the phase in Rust"));
+                }
+            }
+        }
+    }
+    unused(index, edges, &named, found);
+}
+
+/// Whether an outcome's evidence is what an edge requires: what is settled is reviewed too.
+fn suffices(given: Option<Evidence>, needs: Evidence) -> bool {
+    given == Some(Evidence::Settled) || given == Some(needs)
+}
+
+fn no_edge(index: &Index<'_>, name: &str, phase: &str, span: std::ops::Range<usize>) -> Diagnostic {
+    let message = format!("`{name}` does not leave `{phase}`");
+    let entries = index.transitions[name]
+        .iter()
+        .map(|&at| &index.machine.transitions[at]);
+    let sources: Vec<&str> = entries
+        .filter_map(|entry| match &entry.from {
+            From::Phases(names) => Some(names.iter().map(|name| name.value.as_str())),
+            From::Any(_) => None,
+        })
+        .flatten()
+        .take(4)
+        .collect();
+    let help = match sources.as_slice() {
+        [] => format!("add an entry with `from = \"{phase}\"`"),
+        some => format!(
+            "it leaves {}; add `{phase}` to its `from`, or name another transition",
+            list(some)
+        ),
+    };
+    Diagnostic::new("claudex::machine::no_edge", span, message).help(help)
+}
+
+/// Edges of the hook's that no behaviour names. In a phase without `on_stop` the hook is Rust that cannot be seen here.
+fn unused(
+    index: &Index<'_>,
+    edges: &[Edge<'_>],
+    named: &HashSet<(usize, &str)>,
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut used_any: HashSet<usize> = HashSet::new();
+    let mut idle = Vec::new();
+    // Where an outcome is misspelt, what it was meant to name is not known.
+    let misspelt = |phase: &Phase| {
+        let mut names = phase
+            .on_stop
+            .iter()
+            .flat_map(|at| &at.outcomes)
+            .flat_map(|(_, names)| names);
+        names.any(|name| !index.transitions.contains_key(name.value.as_str()))
+    };
+    let misspelt: Vec<bool> = index.machine.phases.iter().map(misspelt).collect();
+    for edge in edges
+        .iter()
+        .filter(|edge| edge.declared.by.is_empty() && !misspelt[edge.from])
+    {
+        let source = &index.machine.phases[edge.from];
+        let name = edge.declared.name.value.as_str();
+        if source.terminal {
+            continue;
+        }
+        if named.contains(&(edge.from, name)) || source.on_stop.is_none() {
+            used_any.insert(index.entry(edge));
+        } else {
+            idle.push(edge);
+        }
+    }
+    let mut told: HashSet<usize> = HashSet::new();
+    for edge in idle {
+        let (source, name) = (index.phase(edge.from), &edge.declared.name);
+        let span = match &edge.declared.from {
+            From::Phases(names) => names
+                .iter()
+                .find(|name| name.value == source)
+                .map(|name| name.span.clone()),
+            From::Any(span) => {
+                let entry = index.entry(edge);
+                if used_any.contains(&entry) || !told.insert(entry) {
+                    continue;
+                }
+                Some(span.clone())
+            }
+        };
+        let message = format!("nothing takes `{}` from `{source}`", name.value);
+        let one = Diagnostic::new(
+            "claudex::machine::unused_edge",
+            span.unwrap_or(name.span.clone()),
+            message,
+        );
+        let help =
+            format!("name it in an outcome of `{source}`'s `on_stop`, open it with `by`, or take it out");
+        found.push(one.help(help));
+    }
+}

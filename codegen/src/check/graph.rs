@@ -1,0 +1,248 @@
+//! The shape of the graph: ends, dead ends, what cannot be reached, edges that are there twice or do not agree.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Index, groups};
+use crate::diagnostic::{Diagnostic, list};
+use crate::model::{Actor, Edge, From, Guard, Transition};
+
+/// What each phase and each transition has to be by itself.
+pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagnostic>) {
+    let machine = index.machine;
+    if machine.modes.is_empty() {
+        let one = Diagnostic::new(
+            "claudex::machine::no_mode",
+            machine.name.span.clone(),
+            "the machine has no mode",
+        );
+        found.push(one.help("add `[modes.plan]` with `start = \"...\"`: it says where a loop begins"));
+    }
+    if !machine.phases.iter().any(|phase| phase.terminal) {
+        let one = Diagnostic::new(
+            "claudex::machine::no_end",
+            machine.name.span.clone(),
+            "no phase is terminal",
+        );
+        found.push(one.help("add a phase with `terminal = true`, and an edge to it"));
+    }
+    for mode in &machine.modes {
+        let start = index
+            .phases
+            .get(mode.start.value.as_str())
+            .map(|&at| &machine.phases[at]);
+        if let Some(start) = start.filter(|start| start.terminal) {
+            let message = format!(
+                "the mode `{}` starts in `{}`, which is terminal",
+                mode.name.value, start.name.value
+            );
+            let one = Diagnostic::new(
+                "claudex::machine::starts_at_end",
+                mode.start.span.clone(),
+                message,
+            );
+            found.push(
+                one.related(start.name.span.clone(), "terminal")
+                    .help("start in a phase that goes on"),
+            );
+        }
+    }
+    for phase in &machine.phases {
+        if let Some(behaviour) = phase.on_stop.as_ref().filter(|_| phase.terminal) {
+            let message = format!("`{}` is terminal and has an `on_stop`", phase.name.value);
+            let one = Diagnostic::new(
+                "claudex::machine::end_goes_on",
+                behaviour.name.span.clone(),
+                message,
+            );
+            found.push(one.help("no stop reaches a loop that is over: leave `on_stop` or `terminal` out"));
+        }
+    }
+    for entry in &machine.transitions {
+        let From::Phases(names) = &entry.from else {
+            continue;
+        };
+        for name in names {
+            let source = index
+                .phases
+                .get(name.value.as_str())
+                .map(|&at| &machine.phases[at]);
+            if source.is_some_and(|source| source.terminal) {
+                let message = format!(
+                    "`{}` leaves `{}`, which is terminal",
+                    entry.name.value, name.value
+                );
+                let one = Diagnostic::new("claudex::machine::edge_from_end", name.span.clone(), message);
+                found.push(one.help("a loop that is over stays so: take it out of `from`"));
+            }
+        }
+    }
+    agreement(index, found);
+    let sources: HashSet<usize> = edges.iter().map(|edge| index.entry(edge)).collect();
+    for (at, entry) in machine.transitions.iter().enumerate() {
+        if let From::Any(span) = &entry.from
+            && !sources.contains(&at)
+            && index.phases.values().any(|&at| !machine.phases[at].terminal)
+        {
+            let message = format!("`*` leaves `{}` no source", entry.name.value);
+            let one = Diagnostic::new("claudex::machine::no_source", span.clone(), message);
+            found
+                .push(one.help("every phase has an edge of its own of this transition: take this entry out"));
+        }
+    }
+}
+
+/// All entries of one transition are one method: one signature, one kind of evidence, one set of callers.
+fn agreement(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
+    for entries in index.transitions.values() {
+        let first = &index.machine.transitions[entries[0]];
+        for &at in &entries[1..] {
+            let entry = &index.machine.transitions[at];
+            let actors = |entry: &Transition| {
+                let mut actors: Vec<Actor> = entry.by.iter().map(|actor| actor.value).collect();
+                actors.sort();
+                actors
+            };
+            let args = |entry: &Transition| -> Vec<_> {
+                entry
+                    .args
+                    .iter()
+                    .map(|(name, kind)| (name.value.clone(), kind.value))
+                    .collect()
+            };
+            let evidence = |entry: &Transition| entry.requires.as_ref().map(|at| at.value);
+            let differ = [
+                ("requires", evidence(first) != evidence(entry)),
+                ("by", actors(first) != actors(entry)),
+                ("args", args(first) != args(entry)),
+            ];
+            for (key, _) in differ.into_iter().filter(|(_, differ)| *differ) {
+                let message = format!("the entries of `{}` differ in `{key}`", entry.name.value);
+                let one = Diagnostic::new(
+                    "claudex::machine::entries_differ",
+                    entry.name.span.clone(),
+                    message,
+                );
+                let one = one.related(first.name.span.clone(), "the first entry");
+                found.push(one.help(format!(
+                    "one transition is one method: write the same `{key}` in each"
+                )));
+            }
+        }
+    }
+}
+
+/// Phases that no mode reaches, and phases from which nothing terminal is reached.
+pub(super) fn reach(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagnostic>) {
+    let machine = index.machine;
+    let (mut forward, mut backward) = (
+        vec![Vec::new(); machine.phases.len()],
+        vec![Vec::new(); machine.phases.len()],
+    );
+    for edge in edges {
+        forward[edge.from].push(edge.to);
+        backward[edge.to].push(edge.from);
+    }
+    let starts = machine
+        .modes
+        .iter()
+        .filter_map(|mode| index.phases.get(mode.start.value.as_str()).copied());
+    let starts: Vec<usize> = starts.collect();
+    let ends: Vec<usize> = (0..machine.phases.len())
+        .filter(|&at| machine.phases[at].terminal)
+        .collect();
+    let reached = closure(&forward, starts.clone());
+    let ending = closure(&backward, ends.clone());
+    for (at, phase) in machine.phases.iter().enumerate() {
+        let name = &phase.name.value;
+        if !reached[at] && !starts.is_empty() && name != "same" {
+            let message = format!("no loop reaches `{name}`");
+            let one = Diagnostic::new("claudex::machine::unreachable", phase.name.span.clone(), message);
+            found.push(one.help(format!(
+                "add a transition with `to = \"{name}\"`, or take the phase out"
+            )));
+        } else if !ending[at] && !ends.is_empty() {
+            let message = format!("nothing leads from `{name}` to a terminal phase");
+            let one = Diagnostic::new("claudex::machine::no_way_out", phase.name.span.clone(), message);
+            let ends: Vec<&str> = ends.iter().take(4).map(|&end| index.phase(end)).collect();
+            found.push(one.help(format!(
+                "add a transition from `{name}` that leads to {}",
+                list(&ends)
+            )));
+        }
+    }
+}
+
+fn closure(next: &[Vec<usize>], starts: Vec<usize>) -> Vec<bool> {
+    let mut seen = vec![false; next.len()];
+    let mut open = starts;
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut seen[at], true) {
+            open.extend(next[at].iter().filter(|&&to| !seen[to]));
+        }
+    }
+    seen
+}
+
+/// Edges of one transition at one source that no guard tells apart. Returns the entries concerned, so that their
+/// guards are not reported as overlapping too.
+pub(super) fn duplicates(
+    index: &Index<'_>,
+    edges: &[Edge<'_>],
+    found: &mut Vec<Diagnostic>,
+) -> HashSet<usize> {
+    let mut entries = HashSet::new();
+    for ((source, name), group) in groups(edges) {
+        let mut guards: HashMap<String, &Edge<'_>> = HashMap::new();
+        for edge in group {
+            let when = edge.declared.when.as_ref();
+            let key = when.map(|when| text(&when.value)).unwrap_or_default();
+            let Some(first) = guards.get(&key) else {
+                guards.insert(key, edge);
+                continue;
+            };
+            let both = [index.entry(first), index.entry(edge)];
+            if both.iter().all(|entry| entries.contains(entry)) {
+                continue;
+            }
+            entries.extend(both);
+            let why = if when.is_some() {
+                "with the same guard"
+            } else {
+                "without a guard"
+            };
+            let message = format!("`{name}` leaves `{}` twice {why}", index.phase(source));
+            let one = Diagnostic::new(
+                "claudex::machine::duplicate_edge",
+                edge.declared.name.span.clone(),
+                message,
+            );
+            let one = one.related(first.declared.name.span.clone(), "the other edge");
+            found.push(one.help("give each a `when` of its own, or take one out"));
+        }
+    }
+    entries
+}
+
+/// A guard's meaning as far as its order and its places do not matter.
+fn text(guard: &Guard) -> String {
+    match guard {
+        Guard::All(parts) | Guard::Any(parts) => {
+            let mut parts: Vec<String> = parts.iter().map(text).collect();
+            parts.sort();
+            let word = if matches!(guard, Guard::All(_)) {
+                "all"
+            } else {
+                "any"
+            };
+            format!("{word}({})", parts.join(","))
+        }
+        Guard::Compare { left, sign, right } => {
+            use crate::model::Operand;
+            let side = |operand: &Operand| match operand {
+                Operand::Field { name, offset } => format!("{}{offset:+}", name.value),
+                Operand::Constant(constant) => format!("{constant:?}"),
+            };
+            format!("{} {sign:?} {}", side(left), side(right))
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Names that cannot live together in the generated Rust or on the command line.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+use super::Index;
+use crate::diagnostic::{Diagnostic, list};
+use crate::model::{Actor, At, AtStart, FieldKind, From};
+
+const CODE: &str = "claudex::machine::name_collision";
+
+/// Types that every generated module has, and those of Rust that it names without their path.
+const TYPES: [&str; 17] = [
+    "Loop",
+    "AnyLoop",
+    "Phase",
+    "Transition",
+    "OnStop",
+    "Verb",
+    "Start",
+    "Mode",
+    "Fields",
+    "InPhase",
+    "FromRaw",
+    "String",
+    "Option",
+    "Vec",
+    "Result",
+    "From",
+    "Into",
+];
+/// Methods that every loop has.
+const METHODS: [&str; 8] = [
+    "id", "phase", "raw", "reload", "noting", "folder", "into_any", "fields",
+];
+/// What a verb or a method has besides its transition's arguments.
+const ARGUMENTS: [&str; 5] = ["id", "help", "rejecting", "evidence", "held"];
+/// The words of Rust that cannot be written as `r#word`, in any form.
+const WORDS: [&str; 4] = ["self", "super", "crate", "_"];
+/// The command line's own verbs. `resume` is one of them too, see below.
+const VERBS: [&str; 17] = [
+    "start", "run", "review", "status", "list", "adopt", "journal", "sweep", "doctor", "machine", "config",
+    "stop", "prompt", "rollback", "personas", "state", "help",
+];
+
+/// `mark_done` and `mark-done` are `MarkDone`, and `2nd` is `N2nd`, as `emit` writes them.
+fn camel(name: &str) -> String {
+    let parts = name
+        .split(['_', '-'])
+        .filter(|part| !part.is_empty() && part.is_ascii());
+    let joined: String = parts
+        .map(|part| part[..1].to_ascii_uppercase() + &part[1..])
+        .collect();
+    if joined.starts_with(|first: char| first.is_ascii_digit()) {
+        format!("N{joined}")
+    } else {
+        joined
+    }
+}
+
+/// The names that share one namespace, with what the first of each was.
+struct Space {
+    what: &'static str,
+    taken: HashMap<String, (String, Option<Range<usize>>)>,
+}
+
+impl Space {
+    fn new(what: &'static str, own: &[&str]) -> Self {
+        let taken = own.iter().map(|name| {
+            (
+                (*name).to_owned(),
+                (format!("the {what} `{name}` that every module has"), None),
+            )
+        });
+        Self {
+            what,
+            taken: taken.collect(),
+        }
+    }
+
+    fn add(&mut self, identifier: String, kind: &str, name: &At<String>, found: &mut Vec<Diagnostic>) {
+        let this = format!("the {kind} `{}`", name.value);
+        let Some((other, place)) = self.taken.get(&identifier) else {
+            self.taken.insert(identifier, (this, Some(name.span.clone())));
+            return;
+        };
+        let message = format!(
+            "{this} and {other} both give the Rust {} `{identifier}`",
+            self.what
+        );
+        let mut one = Diagnostic::new(CODE, name.span.clone(), message).help(format!("rename the {kind}"));
+        if let Some(place) = place {
+            one = one.related(place.clone(), "the other one");
+        }
+        found.push(one);
+    }
+}
+
+pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
+    let machine = index.machine;
+    let transitions: Vec<_> = index
+        .transitions
+        .values()
+        .map(|entries| &machine.transitions[entries[0]])
+        .collect();
+    let mut transitions = transitions;
+    transitions.sort_by_key(|entry| entry.name.span.start);
+
+    let mut types = Space::new("type", &TYPES);
+    types.add(camel(&machine.name.value), "machine", &machine.name, found);
+    for phase in &machine.phases {
+        if phase.name.value == "same" {
+            let one = Diagnostic::new(CODE, phase.name.span.clone(), "a phase is named `same`");
+            found.push(one.help("`to = \"same\"` means the source; rename the phase"));
+        }
+        types.add(camel(&phase.name.value), "phase", &phase.name, found);
+    }
+    for entry in &transitions {
+        types.add(camel(&entry.name.value), "transition", &entry.name, found);
+    }
+    for field in &machine.fields {
+        if let FieldKind::OneOf(words) = &field.kind {
+            types.add(camel(&field.name.value), "field", &field.name, found);
+            variants(words, &field.name.value, found);
+        }
+        if field.name.value == "mode" && field.at_start != AtStart::Never {
+            let one = Diagnostic::new(CODE, field.name.span.clone(), "a start takes a `mode` already");
+            found.push(one.help("rename the field, or leave `at_start` out"));
+        }
+    }
+    // Fields are read through a type of their own, but one name for two things of a loop would mislead.
+    let mut methods = Space::new("method", &METHODS);
+    for entry in &transitions {
+        if let Some(field) = index.fields.get(entry.name.value.as_str()) {
+            let message = format!(
+                "the transition `{0}` and the field `{0}` have one name",
+                entry.name.value
+            );
+            let one = Diagnostic::new(CODE, entry.name.span.clone(), message);
+            let one = one.related(field.name.span.clone(), "the field");
+            found.push(one.help("rename the transition"));
+        }
+    }
+    branches(index, &mut types, found);
+    for entry in &transitions {
+        methods.add(entry.name.value.clone(), "transition", &entry.name, found);
+    }
+    let mut modes = Space::new("variant", &[]);
+    for mode in &machine.modes {
+        modes.add(camel(&mode.name.value), "mode", &mode.name, found);
+    }
+    stored_forms(index, found);
+    reserved_words(index, found);
+    for (at, entry) in machine.transitions.iter().enumerate() {
+        if index
+            .transitions
+            .get(entry.name.value.as_str())
+            .is_some_and(|entries| entries[0] == at)
+        {
+            verb(index, &entry.name, found);
+        }
+    }
+}
+
+fn variants(words: &[At<String>], field: &str, found: &mut Vec<Diagnostic>) {
+    let mut space = Space::new("variant", &[]);
+    for word in words {
+        let variant = camel(&word.value);
+        if variant.is_empty() || variant == "Self" {
+            let message = format!("the word `{}` of `{field}` gives no Rust variant", word.value);
+            found.push(
+                Diagnostic::new(CODE, word.span.clone(), message)
+                    .help("write a word with a letter, and not `self`"),
+            );
+        } else {
+            space.add(variant, "word", word, found);
+        }
+    }
+}
+
+fn stored_forms(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
+    let mut stored: HashMap<&str, &At<String>> = HashMap::new();
+    for phase in &index.machine.phases {
+        let form = phase.stored.as_ref().unwrap_or(&phase.name);
+        if let Some(other) = stored.insert(&form.value, &phase.name) {
+            let message = format!(
+                "the phases `{}` and `{}` are both stored as `{}`",
+                other.value, phase.name.value, form.value
+            );
+            let one = Diagnostic::new("claudex::machine::stored_twice", form.span.clone(), message);
+            let one = one.related(other.span.clone(), "the other one");
+            found.push(one.help("give one of them another `stored`"));
+        }
+    }
+}
+
+fn reserved_words(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
+    let machine = index.machine;
+    let args = machine
+        .transitions
+        .iter()
+        .flat_map(|entry| &entry.args)
+        .map(|(name, _)| ("argument", name));
+    let names = std::iter::once(("machine", &machine.name))
+        .chain(machine.modes.iter().map(|mode| ("mode", &mode.name)))
+        .chain(machine.fields.iter().map(|field| ("field", &field.name)))
+        .chain(machine.phases.iter().map(|phase| ("phase", &phase.name)))
+        .chain(
+            machine
+                .transitions
+                .iter()
+                .map(|entry| ("transition", &entry.name)),
+        )
+        .chain(args.clone());
+    for (kind, name) in names {
+        if WORDS.contains(&name.value.as_str()) {
+            let message = format!(
+                "the {kind} `{}` is a word of Rust that nothing can be named",
+                name.value
+            );
+            found.push(Diagnostic::new(CODE, name.span.clone(), message).help(format!("rename the {kind}")));
+        }
+    }
+    for (_, name) in args.filter(|(_, name)| ARGUMENTS.contains(&name.value.as_str())) {
+        let message = format!("the argument `{}` is one that verbs have already", name.value);
+        found.push(Diagnostic::new(CODE, name.span.clone(), message).help("rename the argument"));
+    }
+}
+
+/// A transition that leads from one phase to several gives an enum for where it led.
+fn branches(index: &Index<'_>, types: &mut Space, found: &mut Vec<Diagnostic>) {
+    for entries in index.transitions.values().filter(|entries| entries.len() > 1) {
+        let entry = &index.machine.transitions[entries[0]];
+        let name = camel(&entry.name.value);
+        types.add(format!("{name}Next"), "transition", &entry.name, found);
+        let mut sources = BTreeSet::new();
+        for at in entries {
+            if let From::Phases(names) = &index.machine.transitions[*at].from {
+                sources.extend(names.iter().map(|name| name.value.as_str()));
+            }
+        }
+        for source in sources {
+            types.add(
+                format!("{name}From{}", camel(source)),
+                "transition",
+                &entry.name,
+                found,
+            );
+        }
+    }
+}
+
+/// A transition that is open to agents or people is a verb, and the command line has verbs of its own.
+fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
+    let entries = &index.transitions[name.value.as_str()];
+    let mut actors = entries
+        .iter()
+        .flat_map(|&at| &index.machine.transitions[at].by)
+        .map(|actor| actor.value);
+    let Some(first) = actors.next() else { return };
+    let people_only = first == Actor::Person && actors.all(|actor| actor == Actor::Person);
+    let verb = name.value.replace('_', "-");
+    let (taken, help) = match verb.as_str() {
+        "resume" if people_only => return,
+        "resume" => (
+            true,
+            "the command line's `resume` is a person's: write by = [\"person\"], or rename it".to_owned(),
+        ),
+        other => {
+            let verbs: Vec<&str> = VERBS.into_iter().chain(["resume"]).collect();
+            let help = format!("rename it, or leave `by` out; taken are {}", list(&verbs));
+            (VERBS.contains(&other), help)
+        }
+    };
+    if taken {
+        let message = format!(
+            "the transition `{}` would be the verb `{verb}`, which the command line has",
+            name.value
+        );
+        found.push(Diagnostic::new("claudex::machine::reserved_verb", name.span.clone(), message).help(help));
+    }
+}

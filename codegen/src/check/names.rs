@@ -1,0 +1,159 @@
+//! Names that refer to something: phases, fields, transitions, arguments; and the fields that the engine needs.
+
+use std::collections::HashSet;
+
+use super::Index;
+use crate::diagnostic::{Diagnostic, suggest};
+use crate::model::{At, FieldKind, From, Guard, Held, Operand, To, Update};
+use crate::source::template;
+
+/// What refers to nothing.
+#[derive(Default)]
+pub(super) struct Unknown {
+    /// Whether a phase is among it: then nothing can be said of what is reachable.
+    pub(super) phases: bool,
+    /// The entries with an unknown name in a guard or an update.
+    pub(super) entries: HashSet<usize>,
+    /// The transitions with an unknown source or target.
+    pub(super) adrift: HashSet<String>,
+}
+
+pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unknown {
+    let mut unknown = Unknown::default();
+    let machine = index.machine;
+    for mode in &machine.modes {
+        unknown.phases |= !phase(index, &mode.start, found);
+        for (name, _) in &mode.initial {
+            field(index, name, found);
+        }
+    }
+    for at in &machine.phases {
+        let Some(behaviour) = &at.on_stop else { continue };
+        for (_, value) in &behaviour.parameters {
+            for (name, _) in template::interpolated(&value.value).unwrap_or_default() {
+                field(index, &At::new(name.to_owned(), value.span.clone()), found);
+            }
+        }
+        for name in behaviour.outcomes.iter().flat_map(|(_, names)| names) {
+            transition(index, name, found);
+        }
+    }
+    for (at, entry) in machine.transitions.iter().enumerate() {
+        let mut adrift = false;
+        if let From::Phases(names) = &entry.from {
+            adrift |= names.iter().filter(|name| !phase(index, name, found)).count() > 0;
+        }
+        if let To::Phase(name) = &entry.to {
+            adrift |= !phase(index, name, found);
+        }
+        if adrift {
+            unknown.phases = true;
+            unknown.adrift.insert(entry.name.value.clone());
+        }
+        let before = found.len();
+        if let Some(when) = &entry.when {
+            guard(index, &when.value, found);
+        }
+        for (name, update) in &entry.set {
+            field(index, name, found);
+            match &update.value {
+                Update::Constant(_) => {}
+                Update::Field { name, .. } | Update::Next(name) => {
+                    field(index, &At::new(name.clone(), update.span.clone()), found);
+                }
+                Update::Argument(name) => {
+                    if !entry.args.iter().any(|(known, _)| known.value == *name) {
+                        let message = format!("`{}` has no argument `{name}`", entry.name.value);
+                        let hint = suggest(name, entry.args.iter().map(|(known, _)| known.value.as_str()));
+                        let hint = hint.unwrap_or_else(|| format!("add `args = {{ {name} = \"text\" }}`"));
+                        let code = "claudex::machine::unknown_argument";
+                        found.push(Diagnostic::new(code, update.span.clone(), message).help(hint));
+                    }
+                }
+            }
+        }
+        if found.len() > before {
+            unknown.entries.insert(at);
+        }
+    }
+    unknown
+}
+
+fn guard(index: &Index<'_>, guard: &Guard, found: &mut Vec<Diagnostic>) {
+    match guard {
+        Guard::All(parts) | Guard::Any(parts) => {
+            parts.iter().for_each(|part| self::guard(index, part, found))
+        }
+        Guard::Compare { left, right, .. } => {
+            for operand in [left, right] {
+                if let Operand::Field { name, .. } = operand {
+                    field(index, name, found);
+                }
+            }
+        }
+    }
+}
+
+fn phase(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) -> bool {
+    let known = index.phases.contains_key(name.value.as_str());
+    if !known {
+        let names = index.machine.phases.iter().map(|phase| phase.name.value.as_str());
+        let hint = suggest(&name.value, names).unwrap_or_else(|| format!("add `[phases.{}]`", name.value));
+        let message = format!("no phase is named `{}`", name.value);
+        let one = Diagnostic::new("claudex::machine::unknown_phase", name.span.clone(), message);
+        found.push(one.label("not a phase").help(hint));
+    }
+    known
+}
+
+fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
+    if !index.fields.contains_key(name.value.as_str()) {
+        let names = index.machine.fields.iter().map(|field| field.name.value.as_str());
+        let hint = suggest(&name.value, names);
+        let hint =
+            hint.unwrap_or_else(|| format!("add `{} = {{ type = \"count\" }}` to [fields]", name.value));
+        let message = format!("no field is named `{}`", name.value);
+        let one = Diagnostic::new("claudex::machine::unknown_field", name.span.clone(), message);
+        found.push(one.label("not a field").help(hint));
+    }
+}
+
+fn transition(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
+    if !index.transitions.contains_key(name.value.as_str()) {
+        let hint = suggest(&name.value, index.transitions.keys().copied());
+        let hint = hint.unwrap_or_else(|| format!("add `[[transitions.{}]]`", name.value));
+        let message = format!("no transition is named `{}`", name.value);
+        let one = Diagnostic::new("claudex::machine::unknown_transition", name.span.clone(), message);
+        found.push(one.label("not a transition").help(hint));
+    }
+}
+
+/// What the engine keeps has to have a field, and one only.
+pub(super) fn holders(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
+    for (word, held) in Held::ALL {
+        let mut holders = index
+            .machine
+            .fields
+            .iter()
+            .filter(|field| field.kind == FieldKind::Held(held));
+        let Some(first) = holders.next() else {
+            if held.is_required() {
+                let message = format!("no field holds the {word}");
+                let one = Diagnostic::new(
+                    "claudex::machine::no_holder",
+                    index.machine.name.span.clone(),
+                    message,
+                );
+                let name = word.replace('-', "_");
+                found.push(one.help(format!("add `{name} = {{ holds = \"{word}\" }}` to [fields]")));
+            }
+            continue;
+        };
+        for again in holders {
+            let message = format!("`{}` holds the {word} a second time", again.name.value);
+            let one = Diagnostic::new("claudex::machine::held_twice", again.name.span.clone(), message);
+            let one = one.related(first.name.span.clone(), "the first");
+            found.push(one.help(format!("it is in `{}`; leave one of them out", first.name.value)));
+        }
+    }
+}

@@ -1,0 +1,496 @@
+//! A small solver: field values under which some guards hold and others do not, or the knowledge that there are none.
+//!
+//! Counts are whole numbers from 0 without an upper end, compared up to constants; that is a system of differences,
+//! which shortest paths decide exactly. Words, flags and texts are tried out; of texts as many fresh ones as there are
+//! fields. The search for branches has a budget of steps.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::model::{Constant, Field, FieldKind, Guard, Operand, Sign};
+
+/// What a search ended with.
+pub(super) enum Answer {
+    /// No values do it.
+    Never,
+    /// These do: `round = 0`, in the order of names.
+    Example(Vec<String>),
+    /// The budget ran out.
+    GaveUp,
+}
+
+/// Steps that one question may take.
+const STEPS: u64 = 100_000;
+
+/// Fields by name, and the steps left for all questions together.
+pub(super) struct Solver<'m, 'i> {
+    pub(super) fields: &'i HashMap<&'m str, &'m Field>,
+    pub(super) left: u64,
+}
+
+/// One difference: `high - low <= bound`, by index of a variable; 0 is the number 0.
+#[derive(Clone, Copy)]
+struct Difference {
+    high: usize,
+    low: usize,
+    bound: i128,
+}
+
+#[derive(Clone)]
+struct Equation<'g> {
+    left: &'g str,
+    right: Term<'g>,
+    equal: bool,
+}
+
+#[derive(Clone)]
+enum Term<'g> {
+    Field(&'g str),
+    Word(String),
+}
+
+/// Reads guards into a search.
+struct Search<'g, 'f> {
+    fields: &'f HashMap<&'g str, &'g Field>,
+    /// Counts by name; variable 0 is none of them.
+    counts: Vec<&'g str>,
+    /// What a field of words, texts or flags may hold.
+    domains: BTreeMap<&'g str, Vec<String>>,
+    steps: u64,
+}
+
+/// What is known on a branch.
+#[derive(Clone, Default)]
+struct Branch<'g> {
+    differences: Vec<Difference>,
+    equations: Vec<Equation<'g>>,
+}
+
+impl<'m> Solver<'m, '_> {
+    /// Values under which each guard is as wanted.
+    pub(super) fn solve(&mut self, wanted: &[(&'m Guard, bool)]) -> Answer {
+        let mut search = Search {
+            fields: self.fields,
+            counts: vec![""],
+            domains: BTreeMap::new(),
+            steps: STEPS.min(self.left),
+        };
+        let mut texts = BTreeSet::new();
+        wanted
+            .iter()
+            .for_each(|(guard, _)| search.learn(guard, &mut texts));
+        search.fill_domains(texts);
+        let before = search.steps;
+        let result = search.run(wanted.to_vec(), Vec::new(), Branch::default());
+        self.left -= before - search.steps;
+        match result {
+            Some(Some(example)) => Answer::Example(example),
+            Some(None) => Answer::Never,
+            None => Answer::GaveUp,
+        }
+    }
+}
+
+fn word(constant: &Constant) -> String {
+    match constant {
+        Constant::Count(number) => number.to_string(),
+        Constant::Text(text) => text.clone(),
+        Constant::Flag(flag) => flag.to_string(),
+    }
+}
+
+impl<'g> Search<'g, '_> {
+    /// Notes the fields of a guard and the texts that it compares with.
+    fn learn(&mut self, guard: &'g Guard, texts: &mut BTreeSet<String>) {
+        match guard {
+            Guard::All(parts) | Guard::Any(parts) => parts.iter().for_each(|part| self.learn(part, texts)),
+            Guard::Compare { left, right, .. } => {
+                for operand in [left, right] {
+                    match operand {
+                        Operand::Constant(Constant::Text(text)) => drop(texts.insert(text.clone())),
+                        Operand::Constant(_) => {}
+                        Operand::Field { name, .. } => {
+                            let name = name.value.as_str();
+                            if !self.is_count(name) {
+                                self.domains.entry(name).or_default();
+                            } else if !self.counts.contains(&name) {
+                                self.counts.push(name);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_count(&self, name: &str) -> bool {
+        self.fields
+            .get(name)
+            .is_some_and(|field| field.kind == FieldKind::Count)
+    }
+
+    fn fill_domains(&mut self, texts: BTreeSet<String>) {
+        let fresh = (1..=self.domains.len())
+            .map(|at| format!("text {at}"))
+            .filter(|text| !texts.contains(text));
+        let texts: Vec<String> = texts.iter().cloned().chain(fresh).collect();
+        let fields = self.fields;
+        for (name, domain) in &mut self.domains {
+            *domain = match fields.get(name).map(|field| &field.kind) {
+                Some(FieldKind::OneOf(words)) => words.iter().map(|word| word.value.clone()).collect(),
+                Some(FieldKind::Flag) => vec!["false".to_owned(), "true".to_owned()],
+                _ => texts.clone(),
+            };
+        }
+    }
+
+    /// None: out of steps. Some(None): no values.
+    fn run(
+        &mut self,
+        mut open: Vec<(&'g Guard, bool)>,
+        mut choices: Vec<(&'g [Guard], bool)>,
+        mut branch: Branch<'g>,
+    ) -> Option<Option<Vec<String>>> {
+        while let Some((guard, wanted)) = open.pop() {
+            match (guard, wanted) {
+                (Guard::All(parts), true) | (Guard::Any(parts), false) => {
+                    open.extend(parts.iter().map(|part| (part, wanted)));
+                }
+                (Guard::All(parts), false) | (Guard::Any(parts), true) => choices.push((parts, wanted)),
+                (Guard::Compare { left, sign, right }, _) => {
+                    let sign = if wanted { *sign } else { negated(*sign) };
+                    let Some((left, offset)) = self
+                        .count_of(left)
+                        .zip(self.count_of(right))
+                        .map(|(l, r)| ((l.0, r.0), r.1 - l.1))
+                    else {
+                        branch.equations.extend(equation(left, sign, right));
+                        continue;
+                    };
+                    if sign == Sign::NotEqual {
+                        return self.unequal(left, offset, open, choices, branch);
+                    }
+                    branch.differences.extend(differences(left, sign, offset));
+                }
+            }
+        }
+        // What a branch holds only grows, so this also bounds how deep branches lie in branches.
+        let size = (branch.differences.len() + branch.equations.len()) as u64;
+        self.spend(1 + size * (1 + self.counts.len() as u64 / 8))?;
+        let Some(counts) = self.smallest(&branch.differences) else {
+            return Some(None);
+        };
+        let Some((parts, wanted)) = choices.pop() else {
+            return self.finish(counts, &branch);
+        };
+        for part in parts {
+            if let Some(example) = self.run(vec![(part, wanted)], choices.clone(), branch.clone())? {
+                return Some(Some(example));
+            }
+        }
+        Some(None)
+    }
+
+    /// `!=` between counts is `<` or `>`.
+    fn unequal(
+        &mut self,
+        pair: (usize, usize),
+        offset: i128,
+        open: Vec<(&'g Guard, bool)>,
+        choices: Vec<(&'g [Guard], bool)>,
+        branch: Branch<'g>,
+    ) -> Option<Option<Vec<String>>> {
+        for sign in [Sign::Less, Sign::Greater] {
+            let mut branch = branch.clone();
+            branch.differences.extend(differences(pair, sign, offset));
+            self.spend(1)?;
+            if self.smallest(&branch.differences).is_none() {
+                continue;
+            }
+            if let Some(example) = self.run(open.clone(), choices.clone(), branch)? {
+                return Some(Some(example));
+            }
+        }
+        Some(None)
+    }
+
+    fn spend(&mut self, steps: u64) -> Option<()> {
+        let left = self.steps.checked_sub(steps);
+        self.steps = left.unwrap_or(0);
+        left.map(drop)
+    }
+
+    /// The variable and what is added to it, if this is a number.
+    fn count_of(&self, operand: &Operand) -> Option<(usize, i128)> {
+        match operand {
+            Operand::Constant(Constant::Count(number)) => Some((0, i128::from(*number))),
+            Operand::Constant(_) => None,
+            Operand::Field { name, offset } => {
+                let at = self.counts.iter().position(|known| *known == name.value)?;
+                Some((at, i128::from(*offset)))
+            }
+        }
+    }
+
+    /// The smallest counts that keep every difference, or None.
+    fn smallest(&self, differences: &[Difference]) -> Option<Vec<i128>> {
+        // A path to a count is minus a lower bound of it; every count is at least 0.
+        let mut paths = vec![0_i128; self.counts.len()];
+        for _ in 0..=self.counts.len() {
+            let mut shorter = false;
+            for Difference { high, low, bound } in differences {
+                if paths[*high] + bound < paths[*low] {
+                    paths[*low] = paths[*high] + bound;
+                    shorter = true;
+                }
+            }
+            if paths[0] < 0 {
+                return None;
+            }
+            if !shorter {
+                return Some(paths.into_iter().map(|path| -path).collect());
+            }
+        }
+        None
+    }
+
+    fn finish(&mut self, counts: Vec<i128>, branch: &Branch<'g>) -> Option<Option<Vec<String>>> {
+        let names: Vec<&'g str> = self.domains.keys().copied().collect();
+        let mut chosen = BTreeMap::new();
+        if !self.assign(&names, &branch.equations, &mut chosen)? {
+            return Some(None);
+        }
+        let counts = self
+            .counts
+            .iter()
+            .zip(counts)
+            .skip(1)
+            .map(|(name, value)| format!("{name} = {value}"));
+        let words = chosen.iter().map(
+            |(name, word)| match self.fields.get(name).map(|field| &field.kind) {
+                Some(FieldKind::Flag) => format!("{name} = {word}"),
+                _ => format!("{name} = {word:?}"),
+            },
+        );
+        let mut example: Vec<String> = counts.chain(words).collect();
+        example.sort();
+        Some(Some(example))
+    }
+
+    fn assign(
+        &mut self,
+        names: &[&'g str],
+        equations: &[Equation<'g>],
+        chosen: &mut BTreeMap<&'g str, String>,
+    ) -> Option<bool> {
+        let Some((name, rest)) = names.split_first() else {
+            return Some(true);
+        };
+        for word in self.domains[name].clone() {
+            self.spend(1 + equations.len() as u64)?;
+            chosen.insert(name, word);
+            let fits = equations.iter().all(|equation| {
+                let right = match &equation.right {
+                    Term::Word(word) => Some(word),
+                    Term::Field(name) => chosen.get(name),
+                };
+                let both = chosen.get(equation.left).zip(right);
+                both.is_none_or(|(left, right)| (left == right) == equation.equal)
+            });
+            if fits && self.assign(rest, equations, chosen)? {
+                return Some(true);
+            }
+            chosen.remove(name);
+        }
+        Some(false)
+    }
+}
+
+fn negated(sign: Sign) -> Sign {
+    match sign {
+        Sign::Equal => Sign::NotEqual,
+        Sign::NotEqual => Sign::Equal,
+        Sign::Less => Sign::GreaterOrEqual,
+        Sign::LessOrEqual => Sign::Greater,
+        Sign::Greater => Sign::LessOrEqual,
+        Sign::GreaterOrEqual => Sign::Less,
+    }
+}
+
+/// `left SIGN right + offset` as differences.
+fn differences((left, right): (usize, usize), sign: Sign, offset: i128) -> Vec<Difference> {
+    let below = |bound| Difference {
+        high: left,
+        low: right,
+        bound,
+    };
+    let above = |bound| Difference {
+        high: right,
+        low: left,
+        bound,
+    };
+    match sign {
+        Sign::Less => vec![below(offset - 1)],
+        Sign::LessOrEqual => vec![below(offset)],
+        Sign::Greater => vec![above(-offset - 1)],
+        Sign::GreaterOrEqual => vec![above(-offset)],
+        Sign::Equal | Sign::NotEqual => vec![below(offset), above(-offset)],
+    }
+}
+
+fn equation<'g>(left: &'g Operand, sign: Sign, right: &'g Operand) -> Option<Equation<'g>> {
+    let equal = sign == Sign::Equal;
+    match (left, right) {
+        (Operand::Field { name, .. }, Operand::Constant(constant))
+        | (Operand::Constant(constant), Operand::Field { name, .. }) => Some(Equation {
+            left: &name.value,
+            right: Term::Word(word(constant)),
+            equal,
+        }),
+        (Operand::Field { name: left, .. }, Operand::Field { name: right, .. }) => Some(Equation {
+            left: &left.value,
+            right: Term::Field(&right.value),
+            equal,
+        }),
+        (Operand::Constant(_), Operand::Constant(_)) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::{At, AtStart};
+
+    fn field(name: &str, kind: FieldKind) -> Field {
+        let name = At::new(name.to_owned(), 0..0);
+        Field {
+            name,
+            kind,
+            initial: None,
+            at_start: AtStart::Never,
+            doc: String::new(),
+        }
+    }
+
+    fn fields() -> Vec<Field> {
+        let words = ["x", "y", "z"]
+            .map(|word| At::new(word.to_owned(), 0..0))
+            .to_vec();
+        let one_of = || FieldKind::OneOf(words.clone());
+        vec![
+            field("i", FieldKind::Count),
+            field("j", FieldKind::Count),
+            field("v", one_of()),
+            field("w", one_of()),
+        ]
+    }
+
+    /// Values of `i`, `j`, `v` and `w`.
+    type Values = (i64, i64, &'static str, &'static str);
+
+    fn holds(guard: &Guard, values: Values) -> bool {
+        let number = |operand: &Operand| match operand {
+            Operand::Field { name, offset } if name.value == "i" => Some(values.0 + offset),
+            Operand::Field { name, offset } if name.value == "j" => Some(values.1 + offset),
+            Operand::Constant(Constant::Count(number)) => Some(i64::try_from(*number).unwrap()),
+            _ => None,
+        };
+        let text = |operand: &Operand| match operand {
+            Operand::Field { name, .. } if name.value == "v" => values.2.to_owned(),
+            Operand::Field { .. } => values.3.to_owned(),
+            Operand::Constant(constant) => word(constant),
+        };
+        match guard {
+            Guard::All(parts) => parts.iter().all(|part| holds(part, values)),
+            Guard::Any(parts) => parts.iter().any(|part| holds(part, values)),
+            Guard::Compare { left, sign, right } => {
+                let order = match (number(left), number(right)) {
+                    (Some(left), Some(right)) => left.cmp(&right),
+                    _ => text(left).cmp(&text(right)),
+                };
+                match sign {
+                    Sign::Equal => order.is_eq(),
+                    Sign::NotEqual => order.is_ne(),
+                    Sign::Less => order.is_lt(),
+                    Sign::LessOrEqual => order.is_le(),
+                    Sign::Greater => order.is_gt(),
+                    Sign::GreaterOrEqual => order.is_ge(),
+                }
+            }
+        }
+    }
+
+    fn guard() -> impl Strategy<Value = Guard> {
+        let named = |name: &'static str, offset| Operand::Field {
+            name: At::new(name.to_owned(), 0..0),
+            offset,
+        };
+        let count = prop_oneof![
+            (prop::sample::select(vec!["i", "j"]), -2_i64..3)
+                .prop_map(move |(name, offset)| named(name, offset)),
+            (0_u64..4).prop_map(|number| Operand::Constant(Constant::Count(number))),
+        ];
+        let text = prop_oneof![
+            prop::sample::select(vec!["v", "w"]).prop_map(move |name| named(name, 0)),
+            prop::sample::select(vec!["x", "y", "z"])
+                .prop_map(|word| Operand::Constant(Constant::Text(word.to_owned()))),
+        ];
+        let signs = vec![
+            Sign::Equal,
+            Sign::NotEqual,
+            Sign::Less,
+            Sign::LessOrEqual,
+            Sign::Greater,
+            Sign::GreaterOrEqual,
+        ];
+        let field = prop::sample::select(vec!["i", "j"]).prop_map(move |name| named(name, 0));
+        let letter = prop::sample::select(vec!["v", "w"]).prop_map(move |name| named(name, 0));
+        let compare = |(left, sign, right)| Guard::Compare { left, sign, right };
+        let leaf = prop_oneof![
+            2 => (field, prop::sample::select(signs), count).prop_map(compare),
+            1 => (letter, prop::sample::select(vec![Sign::Equal, Sign::NotEqual]), text).prop_map(compare),
+        ];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            let parts = prop::collection::vec(inner, 1..4);
+            prop_oneof![parts.clone().prop_map(Guard::All), parts.prop_map(Guard::Any)]
+        })
+    }
+
+    /// Constants are below 4 and offsets within 2, so that no two counts need to be further apart than this.
+    fn all_values() -> impl Iterator<Item = Values> {
+        let words = ["x", "y", "z"];
+        (0..14).flat_map(move |i| {
+            (0..14).flat_map(move |j| words.into_iter().flat_map(move |v| words.map(|w| (i, j, v, w))))
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_solver_finds_values_where_there_are_any(
+            wanted in prop::collection::vec((guard(), any::<bool>()), 1..4)
+        ) {
+            let declared = fields();
+            let index: HashMap<&str, &Field> = declared.iter().map(|field| (field.name.value.as_str(), field)).collect();
+            let wanted: Vec<(&Guard, bool)> = wanted.iter().map(|(guard, wanted)| (guard, *wanted)).collect();
+            let fits = |values: Values| wanted.iter().all(|(guard, wanted)| holds(guard, values) == *wanted);
+            let known = all_values().any(fits);
+            match (Solver { fields: &index, left: u64::MAX }).solve(&wanted) {
+                Answer::GaveUp => prop_assert!(false, "gave up"),
+                Answer::Never => prop_assert!(!known),
+                Answer::Example(example) => {
+                    prop_assert!(known, "{example:?}");
+                    let said = |name: &str| example.iter().find_map(|part| part.strip_prefix(name)?.strip_prefix(" = "));
+                    let number = |name| said(name).map_or(0, |text| text.parse().unwrap());
+                    let word = |name| {
+                        let word = said(name).map_or("x", |text| text.trim_matches('"'));
+                        ["x", "y", "z"].into_iter().find(|known| *known == word).unwrap()
+                    };
+                    prop_assert!(fits((number("i"), number("j"), word("v"), word("w"))), "{example:?}");
+                }
+            }
+        }
+    }
+}

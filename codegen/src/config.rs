@@ -1,0 +1,160 @@
+//! The part of a build script: reads the machine file, tells cargo what the code depends on, writes the code.
+//!
+//! What is wrong becomes `cargo::error=` lines on a normal way out, since a build script that panics buries its message
+//! in a backtrace. Knows no more of a machine than the files that it names.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
+use crate::emit::{Options, templates};
+use crate::{check_source, generate_checked};
+
+/// Settings of a compilation, for a build script.
+#[derive(Debug, Clone)]
+pub struct Config {
+    commands: bool,
+    root: Option<PathBuf>,
+    out: Option<PathBuf>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Config {
+    /// The settings that most crates want: without the subcommands of a command line.
+    pub fn new() -> Self {
+        Self {
+            commands: false,
+            root: None,
+            out: None,
+        }
+    }
+
+    /// Whether to generate the subcommands, which need clap through the `cli` feature of `claudex-loop`.
+    #[must_use]
+    pub fn commands(mut self, commands: bool) -> Self {
+        self.commands = commands;
+        self
+    }
+
+    /// The crate's folder; `CARGO_MANIFEST_DIR` where it is not given.
+    #[must_use]
+    pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.root = Some(root.into());
+        self
+    }
+
+    /// The folder for the code; `OUT_DIR` where it is not given.
+    #[must_use]
+    pub fn out_dir(mut self, out: impl Into<PathBuf>) -> Self {
+        self.out = Some(out.into());
+        self
+    }
+
+    /// Compiles a machine file, given relative to the crate, to `NAME.rs` in the folder for the code, where
+    /// `claudex_loop::machine!(NAME)` finds it. Everything that is wrong is told to cargo, which then fails the build;
+    /// this returns normally all the same.
+    pub fn compile(&self, file: impl AsRef<Path>) {
+        let mut lines = Vec::new();
+        self.run(file.as_ref(), &mut lines);
+        let mut out = io::stdout().lock();
+        for line in lines {
+            // Cargo has gone away: nobody is left to tell.
+            if writeln!(out, "{line}").is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Like [`Config::compile`], with the lines for cargo handed back instead of printed.
+    pub fn compile_to_lines(&self, file: impl AsRef<Path>) -> Vec<String> {
+        let mut lines = Vec::new();
+        self.run(file.as_ref(), &mut lines);
+        lines
+    }
+
+    fn run(&self, file: &Path, lines: &mut Vec<String>) {
+        let given = |own: &Option<PathBuf>, variable| {
+            own.clone()
+                .map(Ok)
+                .unwrap_or_else(|| std::env::var_os(variable).ok_or(variable).map(OsString::into))
+        };
+        let folders =
+            given(&self.root, "CARGO_MANIFEST_DIR").and_then(|root| Ok((root, given(&self.out, "OUT_DIR")?)));
+        let (root, out) = match folders {
+            Ok(folders) => folders,
+            Err(variable) => {
+                lines.push(error(&format!(
+                    "{variable} is not set; call this from a build script"
+                )));
+                return;
+            }
+        };
+        let name = file.to_string_lossy().into_owned();
+        lines.push(one_line(&format!("cargo::rerun-if-changed={name}")));
+        let source = match read(&root.join(file)) {
+            Ok(source) => source,
+            Err(reason) => {
+                lines.push(error(&format!("{name}: {reason}")));
+                return;
+            }
+        };
+        let machine = match check_source(&name, &source) {
+            Ok(machine) => machine,
+            Err(found) => return tell(&found, lines),
+        };
+        let mut missing = Vec::new();
+        for (path, span) in templates(&machine) {
+            lines.push(one_line(&format!("cargo::rerun-if-changed={path}")));
+            if let Err(reason) = read(&root.join(&path)) {
+                let found = Diagnostic::new(
+                    "claudex::machine::template",
+                    span,
+                    format!("template {path}: {reason}"),
+                );
+                missing.push(found.help("write the template, or take `message` out"));
+            }
+        }
+        if !missing.is_empty() {
+            return tell(&Diagnostics::new(&name, &source, missing), lines);
+        }
+        let options = Options {
+            commands: self.commands,
+            file: name,
+        };
+        let rust = generate_checked(&machine, &source, &options).rust;
+        let target = out.join(format!("{}.rs", machine.name.value));
+        if fs::read(&target).is_ok_and(|old| old == rust.as_bytes()) {
+            return;
+        }
+        if let Err(reason) = fs::write(&target, rust) {
+            lines.push(error(&format!("{}: {reason}", target.display())));
+        }
+    }
+}
+
+/// The text of a file, or in a few words why there is none.
+fn read(path: &Path) -> Result<String, String> {
+    let bytes = fs::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => error.to_string(),
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        format!("it is not UTF-8 (at byte {at})")
+    })
+}
+
+fn error(message: &str) -> String {
+    one_line(&format!("cargo::error={message}"))
+}
+
+fn tell(found: &Diagnostics, lines: &mut Vec<String>) {
+    lines.extend(found.cargo_lines().map(|line| format!("cargo::error={line}")));
+}

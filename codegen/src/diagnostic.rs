@@ -1,0 +1,287 @@
+//! Findings about a machine file: what is wrong, at which bytes, and what to write instead; and the ways to show them.
+//!
+//! A finding knows bytes only. Lines and columns are worked out here, once, when findings are shown: as one line each
+//! (for cargo and for logs) or as miette pictures (for a terminal).
+
+use std::fmt;
+use std::ops::Range;
+
+use miette::{LabeledSpan, MietteError, MietteSpanContents, SourceCode, SpanContents};
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What kind it is, such as `claudex::machine::unknown_phase`.
+    pub code: &'static str,
+    /// What is wrong, as a lowercase fragment.
+    pub message: String,
+    /// Where, as byte offsets into the source.
+    pub span: Range<usize>,
+    /// What to write under the place; may be empty.
+    pub label: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// Other places that belong to it, each with its own label.
+    pub related: Vec<(Range<usize>, String)>,
+}
+
+impl Diagnostic {
+    /// A finding without a label, help or other places.
+    pub fn new(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Self {
+        let (label, help, related) = (String::new(), None, Vec::new());
+        Self {
+            code,
+            message: message.into(),
+            span,
+            label,
+            help,
+            related,
+        }
+    }
+
+    /// Sets what is written under the place.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// Sets what to do about it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds another place.
+    #[must_use]
+    pub fn related(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
+        self.related.push((span, label.into()));
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&one_line(&self.message))
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+impl miette::Diagnostic for Diagnostic {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(self.code))
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help
+            .as_deref()
+            .map(|help| Box::new(one_line(help)) as Box<dyn fmt::Display>)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let place = |label: &str, span: &Range<usize>| {
+            let label = (!label.is_empty()).then(|| one_line(label));
+            LabeledSpan::new(label, span.start, span.end.saturating_sub(span.start))
+        };
+        let own = LabeledSpan::new_primary_with_span(
+            (!self.label.is_empty()).then(|| one_line(&self.label)),
+            (self.span.start, self.span.end.saturating_sub(self.span.start)),
+        );
+        let others = self.related.iter().map(move |(span, label)| place(label, span));
+        Some(Box::new(std::iter::once(own).chain(others)))
+    }
+}
+
+/// Every finding about one file, in its order. Never empty where it is returned as an error.
+#[derive(Debug, Clone)]
+pub struct Diagnostics {
+    /// The file, as its user names it.
+    pub name: String,
+    /// Its whole text.
+    pub source: String,
+    /// The findings, in the order of their places.
+    pub list: Vec<Diagnostic>,
+}
+
+/// How many findings are kept: beyond that a file is beyond help, and a build log beyond reading.
+const KEPT: usize = 100;
+
+impl Diagnostics {
+    /// Sorts findings by their place; beyond the first hundred they are only counted.
+    pub(crate) fn new(name: &str, source: &str, mut list: Vec<Diagnostic>) -> Self {
+        list.sort_by_key(|one| (one.span.start, one.span.end));
+        list.dedup();
+        if list.len() > KEPT {
+            let more = list.len() - KEPT;
+            list.truncate(KEPT);
+            let span = list.last().map_or(0..0, |last| last.span.clone());
+            let message = format!("{more} more findings are not shown");
+            list.push(Diagnostic::new("claudex::machine::too_many", span, message).help("mend these first"));
+        }
+        Self {
+            name: name.to_owned(),
+            source: source.to_owned(),
+            list,
+        }
+    }
+
+    /// One line of text per finding, such as
+    /// `machine.toml:31:8: error[claudex::machine::unknown_phase]: no phase is named ...; did you mean ...?`,
+    /// without the line's end. Whatever the machine file holds, none has a control character in it, so that none can
+    /// end the line of the directive that cargo reads, or colour a terminal.
+    pub fn cargo_lines(&self) -> impl Iterator<Item = String> + '_ {
+        let lines = LineStarts::new(&self.source);
+        self.list.iter().map(move |found| {
+            let (line, column) = lines.locate(&self.source, found.span.start);
+            let help = found
+                .help
+                .as_deref()
+                .map(|help| format!("; {help}"))
+                .unwrap_or_default();
+            let (name, code, message) = (&self.name, found.code, &found.message);
+            one_line(&format!("{name}:{line}:{column}: error[{code}]: {message}{help}"))
+        })
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = LineStarts::new(&self.source);
+        for (at, found) in self.list.iter().enumerate() {
+            let (line, column) = lines.locate(&self.source, found.span.start);
+            let help = found
+                .help
+                .as_deref()
+                .map(|help| format!(" ({help})"))
+                .unwrap_or_default();
+            let end = if at == 0 { "" } else { "\n" };
+            let text = one_line(&format!("{}:{line}:{column}: {}{help}", self.name, found.message));
+            write!(f, "{end}{text}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// The picture's frame: the file is the source of every finding, and each finding is a picture of its own below it.
+impl miette::Diagnostic for Diagnostics {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new("claudex::machine"))
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(self)
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
+        Some(Box::new(
+            self.list.iter().map(|found| found as &dyn miette::Diagnostic),
+        ))
+    }
+}
+
+impl SourceCode for Diagnostics {
+    fn read_span<'a>(
+        &'a self,
+        span: &miette::SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let inner = self.source.read_span(span, before, after)?;
+        let contents = MietteSpanContents::new_named(
+            self.name.clone(),
+            inner.data(),
+            *inner.span(),
+            inner.line(),
+            inner.column(),
+            inner.line_count(),
+        );
+        Ok(Box::new(contents.with_language("TOML")))
+    }
+}
+
+/// The line of a byte, from 1. A byte beyond the end is on the last line.
+pub fn line_of(source: &str, offset: usize) -> usize {
+    let end = offset.min(source.len());
+    source.as_bytes()[..end]
+        .iter()
+        .filter(|&&byte| byte == b'\n')
+        .count()
+        + 1
+}
+
+/// Where the lines of a text begin.
+struct LineStarts(Vec<usize>);
+
+impl LineStarts {
+    fn new(source: &str) -> Self {
+        let ends = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Self(std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect())
+    }
+
+    /// Line and column of a byte, both from 1, the column in characters.
+    fn locate(&self, source: &str, offset: usize) -> (usize, usize) {
+        let offset = offset.min(source.len());
+        let line = self.0.partition_point(|&start| start <= offset);
+        let start = self.0[line - 1];
+        let inside = |(at, _): &(usize, char)| start + at < offset;
+        (
+            line,
+            source[start..].char_indices().take_while(inside).count() + 1,
+        )
+    }
+}
+
+/// The text with everything escaped that ends a line, moves a cursor or turns the direction of reading.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    for character in text.chars() {
+        let turns = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' | '\u{feff}');
+        if character.is_control() || turns {
+            clean.extend(character.escape_default());
+        } else {
+            clean.push(character);
+        }
+    }
+    clean
+}
+
+/// "; did you mean `x`?" for a word that is nearly one of these, else a list of them if it is short enough to help.
+pub(crate) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    /// Longer words are not names that someone misspelt, and comparing them takes time.
+    const LONGEST: usize = 64;
+    let known: Vec<&str> = known.take(256).collect();
+    if word.len() <= LONGEST {
+        let near = known.iter().filter(|name| name.len() <= LONGEST).map(|name| {
+            let same = word.to_lowercase().replace('-', "_") == name.to_lowercase().replace('-', "_");
+            (if same { 0 } else { strsim::osa_distance(word, name) }, *name)
+        });
+        let allowed = word.chars().count().max(3) / 3;
+        if let Some((_, name)) = near
+            .filter(|(far, _)| *far <= allowed)
+            .min_by_key(|(far, _)| *far)
+        {
+            return Some(format!("did you mean `{name}`?"));
+        }
+    }
+    match known.as_slice() {
+        [] => None,
+        [only] => Some(format!("the only one is `{only}`")),
+        few if few.len() <= 12 => Some(format!("there are {}", list(few))),
+        _ => None,
+    }
+}
+
+/// "`a`, `b` and `c`".
+pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((only, [])) => only.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,207 @@
+//! The verbs: edges that an agent or a person may take, as subcommands.
+//!
+//! A verb opens the loop, asks `review` for the evidence that its transition needs, and calls the typed method; so no
+//! verb can do what the method could not.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::Context;
+use super::ident::{kebab, type_of, value_of};
+use crate::model::{ArgumentKind, Evidence, From};
+
+/// The transition that the CLI's own `resume` takes; it gets no verb of its own.
+const RESUME: &str = "resume";
+
+pub(super) fn emit(context: &Context<'_>) -> TokenStream {
+    let open: Vec<&str> = context
+        .machine
+        .transition_names()
+        .into_iter()
+        .filter(|name| {
+            context
+                .edges_of(name)
+                .iter()
+                .any(|edge| !edge.declared.by.is_empty())
+        })
+        .collect();
+    let clap = context.options.commands;
+    let variants = open.iter().map(|name| variant(context, name));
+    let arms = open.iter().map(|name| arm(context, name));
+    let idents: Vec<_> = open.iter().map(|name| type_of(name)).collect();
+    let plain: Vec<_> = open
+        .iter()
+        .filter(|name| {
+            let declared = context.first(name);
+            declared.requires.is_none() && declared.args.is_empty()
+        })
+        .collect();
+    let otherwise = (plain.len() < context.machine.transition_names().len()).then(|| quote! { _ => None });
+    let plain_arms = plain.iter().map(|name| {
+        let ident = type_of(name);
+        quote! { Transition::#ident => Some(Self::#ident { id: Some(id), from_prompt: false }) }
+    });
+    let derive = if clap {
+        quote! { #[derive(rt::clap::Subcommand)] }
+    } else {
+        quote! {}
+    };
+    let imports = if clap {
+        quote! { use rt::clap; }
+    } else {
+        quote! {}
+    };
+    quote! {
+        #imports
+
+        /// The transitions that an agent or a person may take.
+        #[derive(Debug, Clone)]
+        #derive
+        pub enum Verb { #(#variants),* }
+
+        impl Verb {
+            /// The transition that the verb takes.
+            pub fn transition(&self) -> Transition {
+                match self { #(Self::#idents { .. } => Transition::#idents),* }
+            }
+
+            /// The loop that it is for; None: the one that is active.
+            pub fn id(&self) -> Option<&str> {
+                match self { #(Self::#idents { id, .. } => id.as_deref()),* }
+            }
+
+            /// Whether the loop is named by what the command's prompt hook stored.
+            pub fn from_prompt(&self) -> bool {
+                match self { #(Self::#idents { from_prompt, .. } => *from_prompt),* }
+            }
+
+            /// The verb of a transition that takes nothing but the loop: no evidence, no arguments.
+            pub fn plain(transition: Transition, id: String) -> Option<Self> {
+                match transition { #(#plain_arms,)* #otherwise }
+            }
+
+            /// Takes the transition.
+            ///
+            /// # Errors
+            /// The transition is not legal in the loop's phase, evidence is missing (the error says which), the actor may
+            /// not, or the store refused.
+            pub fn run(self, held: AnyLoop) -> Result<AnyLoop, rt::Refused<AnyLoop>> {
+                match self { #(#arms),* }
+            }
+        }
+    }
+}
+
+fn variant(context: &Context<'_>, name: &str) -> TokenStream {
+    let declared = context.first(name);
+    let ident = type_of(name);
+    let doc = if declared.doc.is_empty() {
+        format!("`{name}`")
+    } else {
+        declared.doc.clone()
+    };
+    let clap = context.options.commands;
+    let long = |flag: &str| {
+        let flag = kebab(flag);
+        if clap {
+            quote! { #[arg(long = #flag, allow_hyphen_values = true)] }
+        } else {
+            quote! {}
+        }
+    };
+    let arguments = declared.args.iter().map(|(argument, kind)| {
+        let (ident, attribute) = (value_of(&argument.value), long(&argument.value));
+        let doc = format!("`{}`", argument.value);
+        let kind = match kind.value {
+            ArgumentKind::Text => quote! { String },
+            ArgumentKind::Count => quote! { u64 },
+        };
+        quote! { #[doc = #doc] #attribute #ident: #kind }
+    });
+    let settled = declared
+        .requires
+        .as_ref()
+        .is_some_and(|evidence| evidence.value == Evidence::Settled);
+    let rejecting = settled.then(|| {
+        let attribute = if clap {
+            quote! { #[arg(long, value_name = "WHY", allow_hyphen_values = true)] }
+        } else {
+            quote! {}
+        };
+        quote! {
+            /// Why findings that are still open are rejected; the summary shows it.
+            #attribute
+            rejecting: Option<String>,
+        }
+    });
+    let verb = kebab(name);
+    let hidden = name == RESUME;
+    let attribute = match (clap, hidden) {
+        (false, _) => quote! {},
+        (true, true) => quote! { #[command(skip)] },
+        (true, false) => quote! { #[command(name = #verb)] },
+    };
+    let positional = if clap && !hidden {
+        quote! { #[arg(value_name = "ID")] }
+    } else {
+        quote! {}
+    };
+    let prompted = if clap && !hidden {
+        quote! { #[arg(long, hide = true, conflicts_with = "id")] }
+    } else {
+        quote! {}
+    };
+    quote! {
+        #[doc = #doc]
+        #attribute
+        #ident {
+            /// The loop's id; absent: the active loop.
+            #positional
+            id: Option<String>,
+            /// Take the id from what the command's prompt hook stored.
+            #prompted
+            from_prompt: bool,
+            #rejecting
+            #(#arguments),*
+        }
+    }
+}
+
+fn arm(context: &Context<'_>, name: &str) -> TokenStream {
+    let declared = context.first(name);
+    let (ident, method) = (type_of(name), value_of(name));
+    let arguments: Vec<_> = declared
+        .args
+        .iter()
+        .map(|(argument, _)| value_of(&argument.value))
+        .collect();
+    let settled = declared.requires.as_ref().map(|evidence| evidence.value);
+    let rejecting = (settled == Some(Evidence::Settled)).then(|| quote! { rejecting, });
+    let mut sources: Vec<usize> = context.edges_of(name).iter().map(|edge| edge.from).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    let every = sources.len() == context.machine.phases.len() && !matches!(declared.from, From::Any(_));
+    let phases = sources.iter().map(|&from| {
+        let phase = type_of(&context.machine.phases[from].name.value);
+        let call = match settled {
+            None => quote! { held.#method(#(#arguments),*).map(Into::into).map_err(|refused| refused.map(Into::into)) },
+            Some(evidence) => {
+                let ask = match evidence {
+                    Evidence::Reviewed => quote! { rt::evidence::reviewed(held.raw(), Phase::#phase.review()) },
+                    Evidence::Settled => quote! { rt::evidence::settled(held.raw(), Phase::#phase.review(), rejecting) },
+                };
+                quote! {
+                    match #ask {
+                        Ok(evidence) => held.#method(&evidence, #(#arguments),*).map(Into::into).map_err(|refused| refused.map(Into::into)),
+                        Err(missing) => Err(rt::Refused::new(held.into_any(), missing.refusal(#name))),
+                    }
+                }
+            }
+        };
+        quote! { AnyLoop::#phase(held) => #call }
+    });
+    let otherwise = (!every).then(|| quote! { other => Err(rt::undeclared(other, #name)) });
+    quote! {
+        Self::#ident { id: _, from_prompt: _, #rejecting #(#arguments),* } => match held { #(#phases,)* #otherwise }
+    }
+}

@@ -1,0 +1,74 @@
+//! Names of `machine.toml` as Rust identifiers.
+//!
+//! Phases, transitions, fields and modes are `snake_case` in the file; types are `UpperCamel`. Words of a `one_of` may
+//! have hyphens. A Rust keyword becomes a raw identifier.
+
+use proc_macro2::{Ident, Span};
+
+/// `no-material-findings` or `mark_done` as `NoMaterialFindings`, `MarkDone`.
+pub(super) fn camel(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    let mut upper = true;
+    for character in name.chars() {
+        if character == '_' || character == '-' {
+            upper = true;
+        } else if upper {
+            text.extend(character.to_uppercase());
+            upper = false;
+        } else {
+            text.push(character);
+        }
+    }
+    if text.starts_with(|first: char| first.is_ascii_digit()) {
+        text.insert(0, 'N');
+    }
+    text
+}
+
+/// The type's identifier.
+pub(super) fn type_of(name: &str) -> Ident {
+    ident(&camel(name))
+}
+
+/// The method's, field's or module's identifier.
+pub(super) fn value_of(name: &str) -> Ident {
+    ident(&name.replace('-', "_"))
+}
+
+/// `UPPER_CASE` for a const.
+pub(super) fn constant_of(name: &str) -> Ident {
+    ident(&name.replace('-', "_").to_uppercase())
+}
+
+/// The verb of the command line.
+pub(super) fn kebab(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+fn ident(text: &str) -> Ident {
+    match syn::parse_str::<Ident>(text) {
+        Ok(ident) => ident,
+        Err(_) => Ident::new_raw(text, Span::call_site()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_the_identifiers_that_a_rust_reader_expects() {
+        assert_eq!(type_of("mark_done").to_string(), "MarkDone");
+        assert_eq!(type_of("no-material-findings").to_string(), "NoMaterialFindings");
+        assert_eq!(type_of("2fast").to_string(), "N2fast");
+        assert_eq!(value_of("max-reached").to_string(), "max_reached");
+        assert_eq!(constant_of("mark_done").to_string(), "MARK_DONE");
+        assert_eq!(kebab("mark_done"), "mark-done");
+    }
+
+    #[test]
+    fn a_keyword_becomes_a_raw_identifier() {
+        assert_eq!(value_of("loop").to_string(), "r#loop");
+        assert_eq!(value_of("await").to_string(), "r#await");
+    }
+}

@@ -1,0 +1,156 @@
+//! The `OnStop` trait: for each phase what a stop does there.
+//!
+//! A phase whose `on_stop` names a behaviour of the catalogue gets a default method, the adapter from the behaviour's
+//! outcomes to transitions. A phase without one gets a required method: forgetting it does not compile.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::Context;
+use super::ident::{camel, constant_of, type_of, value_of};
+use crate::catalogue;
+use crate::model::{Behaviour, Phase};
+
+pub(super) fn emit(context: &Context<'_>) -> TokenStream {
+    let open: Vec<_> = context
+        .machine
+        .phases
+        .iter()
+        .filter(|phase| !phase.terminal)
+        .collect();
+    let methods = open.iter().map(|phase| method(context, phase));
+    let arms = context.machine.phases.iter().map(|phase| {
+        let (ident, method) = (type_of(&phase.name.value), value_of(&phase.name.value));
+        if phase.terminal {
+            quote! { AnyLoop::#ident(held) => Ok(rt::Step::Over(held.into_any())) }
+        } else {
+            quote! { AnyLoop::#ident(held) => self.#method(held) }
+        }
+    });
+    let reviews: Vec<_> = open
+        .iter()
+        .filter_map(|phase| phase.on_stop.as_ref().map(|behaviour| (phase, behaviour)))
+        .filter(|(_, behaviour)| behaviour.name.value == "review")
+        .collect();
+    let specs = reviews.iter().map(|(phase, behaviour)| {
+        let name = constant_of(&format!("{}_review", phase.name.value));
+        let parameter = |key: &str| behaviour.parameter(key).map_or("", |value| &value.value);
+        let (subject, round) = (parameter("subject"), parameter("round"));
+        let doc = format!("What a review in phase `{}` looks at.", phase.name.value);
+        quote! {
+            #[doc = #doc]
+            pub static #name: rt::ReviewSpec = rt::ReviewSpec { subject: #subject, round: #round };
+        }
+    });
+    let review_arms = reviews.iter().map(|(phase, _)| {
+        let (ident, name) = (
+            type_of(&phase.name.value),
+            constant_of(&format!("{}_review", phase.name.value)),
+        );
+        quote! { Phase::#ident => Some(&#name) }
+    });
+    let review_of = if reviews.is_empty() {
+        quote! { None }
+    } else {
+        quote! { match self { #(#review_arms,)* _ => None } }
+    };
+    let doc = format!(
+        "What a stop does in each phase. A phase of `{}` without `on_stop` is a method to write.",
+        context.options.file
+    );
+    quote! {
+        #(#specs)*
+
+        impl Phase {
+            /// What a review in this phase looks at, where it has one.
+            pub fn review(self) -> Option<&'static rt::ReviewSpec> {
+                #review_of
+            }
+        }
+
+        #[doc = #doc]
+        pub trait OnStop {
+            #(#methods)*
+
+            /// A stop, whatever the phase.
+            ///
+            /// # Errors
+            /// The step was refused for another reason than a guard; the loop is handed back.
+            fn stop(&self, held: AnyLoop) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
+                match held { #(#arms),* }
+            }
+        }
+    }
+}
+
+fn method(context: &Context<'_>, phase: &Phase) -> TokenStream {
+    let (ident, method) = (type_of(&phase.name.value), value_of(&phase.name.value));
+    let doc = if phase.doc.is_empty() {
+        format!("A stop in `{}`.", phase.name.value)
+    } else {
+        phase.doc.clone()
+    };
+    let signature = quote! {
+        #[doc = #doc]
+        ///
+        /// # Errors
+        /// See [`OnStop::stop`].
+        fn #method(&self, held: Loop<#ident>) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>>
+    };
+    match &phase.on_stop {
+        None => quote! { #signature; },
+        Some(behaviour) => {
+            let body = adapter(context, phase, behaviour);
+            quote! { #signature { #body } }
+        }
+    }
+}
+
+fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> TokenStream {
+    let entry =
+        catalogue::find(&behaviour.name.value).expect("source takes behaviours of the catalogue only");
+    let function = value_of(entry.name);
+    let seen = format_ident!("{}Seen", camel(entry.name));
+    let parameters = if entry.name == "review" {
+        let spec = constant_of(&format!("{}_review", phase.name.value));
+        quote! { &#spec }
+    } else {
+        let values = entry.required.iter().chain(entry.optional).map(|key| {
+            let value = behaviour.parameter(key).map_or("", |value| &value.value);
+            quote! { #value }
+        });
+        quote! { #(#values),* }
+    };
+    let arms = entry.outcomes.iter().map(|outcome| {
+        let variant = type_of(outcome.name);
+        let transitions = behaviour.outcomes.iter().find(|(name, _)| name == outcome.name);
+        let transitions = transitions
+            .map(|(_, transitions)| transitions.as_slice())
+            .unwrap_or_default();
+        let uses = transitions
+            .iter()
+            .any(|name| context.first(&name.value).requires.is_some());
+        let binding = match (outcome.evidence.is_some(), uses) {
+            (false, _) => quote! {},
+            (true, true) => quote! { (evidence) },
+            (true, false) => quote! { (_) },
+        };
+        let attempts = transitions.iter().fold(quote! { attempt }, |before, name| {
+            let method = value_of(&name.value);
+            let evidence = match (&context.first(&name.value).requires, uses) {
+                (Some(_), true) => quote! { &evidence },
+                _ => quote! {},
+            };
+            quote! { rt::or_else(#before, |held| held.#method(#evidence)) }
+        });
+        quote! { rt::#seen::#variant #binding => #attempts }
+    });
+    quote! {
+        let observed = match rt::observe::#function(held.raw(), #parameters) {
+            Ok(observed) => observed,
+            Err(refusal) => return Err(rt::Refused::new(held.into_any(), refusal)),
+        };
+        let attempt = rt::attempt(held.noting(observed.run));
+        rt::settle(match observed.seen { #(#arms),* })
+    }
+}

@@ -1,0 +1,218 @@
+//! The machine in words: guards and updates as text, and the field list that becomes `plugin/SPEC.md`.
+
+use std::fmt::Write as _;
+
+use super::Context;
+use crate::model::{Actor, AtStart, Constant, Evidence, FieldKind, Guard, Held, Operand, Sign, Update};
+
+/// A guard as `machine.toml` would write it.
+pub(super) fn guard(guard: &Guard) -> String {
+    let part = |inner: &Guard| match inner {
+        Guard::Compare { .. } => self::guard(inner),
+        _ => format!("({})", self::guard(inner)),
+    };
+    match guard {
+        Guard::All(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" and "),
+        Guard::Any(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" or "),
+        Guard::Compare { left, sign, right } => {
+            let sign = match sign {
+                Sign::Equal => "==",
+                Sign::NotEqual => "!=",
+                Sign::Less => "<",
+                Sign::LessOrEqual => "<=",
+                Sign::Greater => ">",
+                Sign::GreaterOrEqual => ">=",
+            };
+            format!("{} {sign} {}", operand(left), operand(right))
+        }
+    }
+}
+
+/// Calls `add` with each field that a guard reads.
+pub(super) fn guard_fields(guard: &Guard, add: &mut impl FnMut(&str)) {
+    match guard {
+        Guard::All(parts) | Guard::Any(parts) => parts.iter().for_each(|part| guard_fields(part, add)),
+        Guard::Compare { left, right, .. } => {
+            for side in [left, right] {
+                if let Operand::Field { name, .. } = side {
+                    add(&name.value);
+                }
+            }
+        }
+    }
+}
+
+fn operand(operand: &Operand) -> String {
+    match operand {
+        Operand::Field { name, offset } => with_offset(&name.value, *offset),
+        Operand::Constant(value) => constant(value),
+    }
+}
+
+fn with_offset(name: &str, offset: i64) -> String {
+    match offset {
+        0 => name.to_owned(),
+        1.. => format!("{name} + {offset}"),
+        _ => format!("{name} - {}", offset.unsigned_abs()),
+    }
+}
+
+fn constant(constant: &Constant) -> String {
+    match constant {
+        Constant::Count(count) => count.to_string(),
+        Constant::Text(text) => format!("{text:?}"),
+        Constant::Flag(flag) => flag.to_string(),
+    }
+}
+
+/// An update as `machine.toml` would write it.
+pub(super) fn update(update: &Update) -> String {
+    match update {
+        Update::Constant(value) => constant(value),
+        Update::Field { name, offset } => with_offset(name, *offset),
+        Update::Next(name) => format!("next({name})"),
+        Update::Argument(name) => format!("args.{name}"),
+    }
+}
+
+/// What a field holds, in words.
+pub(super) fn kind(kind: &FieldKind) -> String {
+    match kind {
+        FieldKind::Count => "a whole number from 0".to_owned(),
+        FieldKind::Text => "text, double-quoted".to_owned(),
+        FieldKind::Path => "a path".to_owned(),
+        FieldKind::Flag => "true or false".to_owned(),
+        FieldKind::OneOf(words) => {
+            let words: Vec<_> = words.iter().map(|word| format!("`{}`", word.value)).collect();
+            words.join(", ")
+        }
+        FieldKind::Held(held) => {
+            let word = Held::ALL
+                .iter()
+                .find(|(_, known)| known == held)
+                .map_or("", |(word, _)| word);
+            format!("kept by the engine ({word})")
+        }
+    }
+}
+
+/// `SPEC.md`.
+pub(super) fn markdown(context: &Context<'_>) -> String {
+    let machine = context.machine;
+    let mut text = String::new();
+    let _ = writeln!(text, "# The `{}` machine\n", machine.name.value);
+    let _ = writeln!(
+        text,
+        "Generated from `{}`. {}\n",
+        context.options.file, machine.doc
+    );
+    let (folder, extension) = (&machine.state.folder.value, &machine.state.extension.value);
+    let _ = writeln!(
+        text,
+        "A loop is the file `{folder}/<id>.{extension}` below its root, one `key: value` a line.\n"
+    );
+
+    let _ = writeln!(
+        text,
+        "## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|"
+    );
+    let owned = super::owned(machine);
+    for field in &machine.fields {
+        let (name, held) = (&field.name.value, matches!(field.kind, FieldKind::Held(_)));
+        let doc = if field.doc.is_empty() {
+            String::new()
+        } else {
+            format!("{}; ", field.doc)
+        };
+        let start = match field.at_start {
+            AtStart::Never => "",
+            AtStart::Optional => "optional",
+            AtStart::Required => "required",
+        };
+        let owner = if held {
+            "the engine"
+        } else if owned.contains(name) {
+            "the machine"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            text,
+            "| `{name}` | {doc}{} | {start} | {owner} |",
+            kind(&field.kind)
+        );
+    }
+
+    let _ = writeln!(
+        text,
+        "\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|"
+    );
+    for phase in &machine.phases {
+        let stop = match (&phase.on_stop, phase.terminal) {
+            (_, true) => "the loop is over".to_owned(),
+            (None, false) => "written in Rust".to_owned(),
+            (Some(behaviour), false) => {
+                let outcomes: Vec<_> = behaviour
+                    .outcomes
+                    .iter()
+                    .filter(|(_, transitions)| !transitions.is_empty())
+                    .map(|(outcome, transitions)| {
+                        let names: Vec<_> = transitions
+                            .iter()
+                            .map(|name| format!("`{}`", name.value))
+                            .collect();
+                        format!("{outcome}: {}", names.join(", else "))
+                    })
+                    .collect();
+                format!("{}: {}", behaviour.name.value, outcomes.join("; "))
+            }
+        };
+        let _ = writeln!(text, "| `{}` | {} | {stop} |", phase.name.value, phase.doc);
+    }
+
+    let _ = writeln!(
+        text,
+        "\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|"
+    );
+    for edge in &context.edges {
+        let declared = edge.declared;
+        let phase = |index: usize| &machine.phases[index].name.value;
+        let when = declared
+            .when
+            .as_ref()
+            .map(|when| format!("`{}`", guard(&when.value)))
+            .unwrap_or_default();
+        let needs = match declared.requires.as_ref().map(|evidence| evidence.value) {
+            None => "",
+            Some(Evidence::Reviewed) => "reviewed",
+            Some(Evidence::Settled) => "settled",
+        };
+        let by: Vec<_> = declared
+            .by
+            .iter()
+            .map(|actor| match actor.value {
+                Actor::Agent => "agent",
+                Actor::Person => "person",
+            })
+            .collect();
+        let by = if by.is_empty() {
+            "hook".to_owned()
+        } else {
+            by.join(", ")
+        };
+        let set: Vec<_> = declared
+            .set
+            .iter()
+            .map(|(name, value)| format!("`{} = {}`", name.value, update(&value.value)))
+            .collect();
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {when} | {needs} | {by} | {} |",
+            declared.name.value,
+            phase(edge.from),
+            phase(edge.to),
+            set.join(", "),
+        );
+    }
+    text
+}

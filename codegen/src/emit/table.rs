@@ -1,0 +1,258 @@
+//! The const table: the machine as data, for the engine's last check and for the tools.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::ident::type_of;
+use super::{Context, graph_hash, holder, owned, spec};
+use crate::model::{
+    Actor, AtStart, Constant, Evidence, FieldKind, Form, Guard, Held, IdForm, Operand, Phase, Sign, Update,
+};
+
+pub(super) fn emit(context: &Context<'_>) -> TokenStream {
+    let machine = context.machine;
+    let (name, doc, file) = (&machine.name.value, &machine.doc, &context.options.file);
+    let state = state(context);
+    let modes = machine.modes.iter().map(|mode| {
+        let (name, doc) = (&mode.name.value, &mode.doc);
+        let start = index(
+            machine
+                .phases
+                .iter()
+                .position(|phase| phase.name.value == mode.start.value),
+        );
+        let initial = mode.initial.iter().map(|(field, value)| {
+            let (field, value) = (&field.value, constant(&value.value));
+            quote! { (#field, #value) }
+        });
+        quote! { rt::ModeInfo { name: #name, doc: #doc, start: #start, initial: &[#(#initial),*] } }
+    });
+    let fields = machine.fields.iter().map(field);
+    let phases = machine.phases.iter().map(|phase| {
+        let (name, doc, terminal) = (&phase.name.value, &phase.doc, phase.terminal);
+        let stored = stored(phase);
+        let message = message(context, phase.message.as_ref().map(|message| message.value.as_str()));
+        let line = context.line(&phase.span);
+        quote! {
+            rt::PhaseInfo { name: #name, stored: #stored, doc: #doc, terminal: #terminal, message: #message, line: #line }
+        }
+    });
+    let transitions = machine.transition_names();
+    let edges = context.edges.iter().map(|edge| {
+        let declared = edge.declared;
+        let (transition, doc, ends_turn) = (&declared.name.value, &declared.doc, declared.ends_turn);
+        let (from, to) = (edge.from, edge.to);
+        let when = match &declared.when {
+            Some(guard) => {
+                let guard = self::guard(&guard.value);
+                quote! { Some(#guard) }
+            }
+            None => quote! { None },
+        };
+        let when_text = declared
+            .when
+            .as_ref()
+            .map(|guard| spec::guard(&guard.value))
+            .unwrap_or_default();
+        let requires = requirement(declared.requires.as_ref().map(|evidence| evidence.value));
+        let by = declared.by.iter().map(|actor| match actor.value {
+            Actor::Agent => quote! { rt::Actor::Agent },
+            Actor::Person => quote! { rt::Actor::Person },
+        });
+        let set = declared.set.iter().map(|(field, value)| {
+            let (field, value) = (&field.value, update(&value.value));
+            quote! { (#field, #value) }
+        });
+        let message = message(
+            context,
+            declared.message.as_ref().map(|message| message.value.as_str()),
+        );
+        let line = context.line(&declared.span);
+        quote! {
+            rt::EdgeInfo {
+                transition: #transition, from: #from, to: #to, when: #when, when_text: #when_text,
+                requires: #requires, by: &[#(#by),*], set: &[#(#set),*], message: #message,
+                ends_turn: #ends_turn, doc: #doc, line: #line,
+            }
+        }
+    });
+    quote! {
+        /// Every edge of the machine.
+        pub const EDGES: &[rt::EdgeInfo] = TABLE.edges;
+
+        /// The machine as data.
+        pub static TABLE: rt::Table = rt::Table {
+            name: #name, doc: #doc, file: #file, state: &STATE,
+            modes: &[#(#modes),*],
+            fields: &[#(#fields),*],
+            phases: &[#(#phases),*],
+            transitions: &[#(#transitions),*],
+            edges: &[#(#edges),*],
+        };
+        #state
+    }
+}
+
+fn state(context: &Context<'_>) -> TokenStream {
+    let machine = context.machine;
+    let (name, hash) = (&machine.name.value, graph_hash(context));
+    let (folder, extension) = (&machine.state.folder.value, &machine.state.extension.value);
+    let folder_env = match &machine.state.folder_env {
+        Some(variable) => {
+            let variable = &variable.value;
+            quote! { Some(#variable) }
+        }
+        None => quote! { None },
+    };
+    let form = match machine.state.form.value {
+        Form::Lines => quote! { rt::Form::Lines },
+    };
+    let ids = match machine.state.ids.value {
+        IdForm::Stamp => quote! { rt::IdForm::Stamp },
+        IdForm::Name => quote! { rt::IdForm::Name },
+    };
+    let required = |held| machine.holder(held).unwrap_or_default();
+    let (phase, id, revision) = (
+        required(Held::Phase),
+        required(Held::Id),
+        required(Held::Revision),
+    );
+    let (held_machine, session, root) = (
+        required(Held::Machine),
+        required(Held::Session),
+        required(Held::Root),
+    );
+    let (mode, started) = (holder(machine, Held::Mode), holder(machine, Held::Started));
+    let (started_epoch, updated) = (
+        holder(machine, Held::StartedEpoch),
+        holder(machine, Held::Updated),
+    );
+    let graph = holder(machine, Held::GraphHash);
+    let owned = owned(machine);
+    let terminal = machine.phases.iter().filter(|phase| phase.terminal).map(stored);
+    quote! {
+        /// Where and how the machine's documents are stored.
+        pub static STATE: rt::StateSpec = rt::StateSpec {
+            machine: #name, graph_hash: #hash, folder: #folder, folder_env: #folder_env, extension: #extension,
+            form: #form, ids: #ids,
+            fields: rt::HeldFields {
+                phase: #phase, id: #id, revision: #revision, machine: #held_machine, session: #session, root: #root,
+                mode: #mode, started: #started, started_epoch: #started_epoch, updated: #updated, graph_hash: #graph,
+            },
+            owned: &[#(#owned),*],
+            terminal: &[#(#terminal),*],
+        };
+    }
+}
+
+fn field(field: &crate::model::Field) -> TokenStream {
+    let (name, doc, at_start) = (&field.name.value, &field.doc, field.at_start != AtStart::Never);
+    let kind = match &field.kind {
+        FieldKind::Count => quote! { rt::FieldKind::Count },
+        FieldKind::Text => quote! { rt::FieldKind::Text },
+        FieldKind::Path => quote! { rt::FieldKind::Path },
+        FieldKind::Flag => quote! { rt::FieldKind::Flag },
+        FieldKind::OneOf(words) => {
+            let words = words.iter().map(|word| &word.value);
+            quote! { rt::FieldKind::OneOf(&[#(#words),*]) }
+        }
+        FieldKind::Held(_) => quote! { rt::FieldKind::Held },
+    };
+    let initial = match (&field.initial, &field.kind) {
+        (Some(initial), _) => constant(&initial.value),
+        (None, FieldKind::Count) => constant(&Constant::Count(0)),
+        (None, FieldKind::Flag) => constant(&Constant::Flag(false)),
+        (None, FieldKind::Text | FieldKind::Path) => constant(&Constant::Text(String::new())),
+        (None, FieldKind::OneOf(words)) => match words.first() {
+            Some(word) => constant(&Constant::Text(word.value.clone())),
+            None => quote! { rt::Constant::Null },
+        },
+        (None, FieldKind::Held(_)) => quote! { rt::Constant::Null },
+    };
+    quote! { rt::FieldInfo { name: #name, doc: #doc, kind: #kind, initial: #initial, at_start: #at_start } }
+}
+
+pub(super) fn requirement(evidence: Option<Evidence>) -> TokenStream {
+    match evidence {
+        None => quote! { None },
+        Some(Evidence::Reviewed) => quote! { Some(rt::Requirement::Reviewed) },
+        Some(Evidence::Settled) => quote! { Some(rt::Requirement::Settled) },
+    }
+}
+
+fn message(context: &Context<'_>, name: Option<&str>) -> TokenStream {
+    let Some(name) = name else { return quote! { None } };
+    let path = context.template(name);
+    quote! {
+        Some(rt::Message { name: #name, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), #path)) })
+    }
+}
+
+fn stored(phase: &Phase) -> &str {
+    phase
+        .stored
+        .as_ref()
+        .map_or(&phase.name.value, |stored| &stored.value)
+}
+
+fn index(position: Option<usize>) -> usize {
+    position.expect("check has seen that the name exists")
+}
+
+fn guard(guard: &Guard) -> TokenStream {
+    match guard {
+        Guard::All(parts) => {
+            let parts = parts.iter().map(self::guard);
+            quote! { rt::Guard::All(&[#(#parts),*]) }
+        }
+        Guard::Any(parts) => {
+            let parts = parts.iter().map(self::guard);
+            quote! { rt::Guard::Any(&[#(#parts),*]) }
+        }
+        Guard::Compare { left, sign, right } => {
+            let (left, right) = (operand(left), operand(right));
+            let sign = type_of(match sign {
+                Sign::Equal => "equal",
+                Sign::NotEqual => "not_equal",
+                Sign::Less => "less",
+                Sign::LessOrEqual => "less_or_equal",
+                Sign::Greater => "greater",
+                Sign::GreaterOrEqual => "greater_or_equal",
+            });
+            quote! { rt::Guard::Compare { left: #left, sign: rt::Sign::#sign, right: #right } }
+        }
+    }
+}
+
+fn operand(operand: &Operand) -> TokenStream {
+    match operand {
+        Operand::Field { name, offset } => {
+            let name = &name.value;
+            quote! { rt::Operand::Field { name: #name, offset: #offset } }
+        }
+        Operand::Constant(value) => {
+            let value = constant(value);
+            quote! { rt::Operand::Constant(#value) }
+        }
+    }
+}
+
+fn update(update: &Update) -> TokenStream {
+    match update {
+        Update::Constant(value) => {
+            let value = constant(value);
+            quote! { rt::Update::Constant(#value) }
+        }
+        Update::Field { name, offset } => quote! { rt::Update::Field { name: #name, offset: #offset } },
+        Update::Next(name) => quote! { rt::Update::Next(#name) },
+        Update::Argument(name) => quote! { rt::Update::Argument(#name) },
+    }
+}
+
+fn constant(constant: &Constant) -> TokenStream {
+    match constant {
+        Constant::Count(count) => quote! { rt::Constant::Count(#count) },
+        Constant::Text(text) => quote! { rt::Constant::Text(#text) },
+        Constant::Flag(flag) => quote! { rt::Constant::Flag(#flag) },
+    }
+}

@@ -1,0 +1,148 @@
+//! `[fields]`: what the state document keeps, in the order of the file.
+
+use std::collections::HashSet;
+
+use super::read::{Key, Keys, Reader, Value};
+use super::{MOST_FIELDS, key_name, section, too_many};
+use crate::diagnostic::Diagnostic;
+use crate::model::{At, AtStart, Field, FieldKind, Held};
+
+pub(super) fn fields(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Field> {
+    let entries = section(reader, keys, "fields", "[fields]");
+    if let Some((key, _)) = entries.get(MOST_FIELDS) {
+        too_many(reader, key.span(), "fields", entries.len(), MOST_FIELDS);
+    }
+    entries
+        .into_iter()
+        .map(|(key, value)| field(reader, key, value))
+        .collect()
+}
+
+fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
+    let name = key_name(reader, "a field", key);
+    let (kind, at_start, doc) = (FieldKind::Text, AtStart::Never, String::new());
+    let mut field = Field {
+        name,
+        kind,
+        initial: None,
+        at_start,
+        doc,
+    };
+    let Some(table) = reader.table(&field.name.value, value) else {
+        return field;
+    };
+    let keys = reader.keys(
+        table,
+        "a field",
+        &["type", "one_of", "holds", "initial", "at_start", "doc"],
+    );
+    field.doc = reader.doc(&keys);
+    let kinds: Vec<_> = ["type", "one_of", "holds"]
+        .into_iter()
+        .filter_map(|key| Some((key, keys.get(key)?)))
+        .collect();
+    match kinds.as_slice() {
+        [] => {
+            let what = format!("the field `{}`", field.name.value);
+            reader.missing(field.name.span.clone(), "type", &what, "type = \"count\"");
+        }
+        [("type", (_, value))] => field.kind = plain(reader, value).unwrap_or(FieldKind::Text),
+        [("one_of", (_, value))] => field.kind = FieldKind::OneOf(words(reader, value)),
+        [(_, (_, value))] => field.kind = held(reader, value).unwrap_or(FieldKind::Text),
+        [(first, _), (second, (key, _)), ..] => {
+            let message = format!("`{}` has both `{first}` and `{second}`", field.name.value);
+            let found = Diagnostic::new("claudex::machine::field_kind", key.span(), message);
+            reader.note(found.help("a field has one of `type`, `one_of` and `holds`"));
+        }
+    }
+    if let Some((_, value)) = keys.get("initial") {
+        field.initial = reader.constant("initial", value);
+    }
+    if let Some(text) = keys
+        .value("at_start")
+        .and_then(|value| reader.string("at_start", value))
+    {
+        let words = [("optional", AtStart::Optional), ("required", AtStart::Required)];
+        field.at_start = reader
+            .choice("at_start", &text, &words)
+            .map_or(AtStart::Never, |word| word.value);
+    }
+    if keys.get("holds").is_some() {
+        for name in ["initial", "at_start"] {
+            if let Some((key, _)) = keys.get(name) {
+                let message = format!(
+                    "`{}` holds what the engine writes: it has no `{name}`",
+                    field.name.value
+                );
+                let found = Diagnostic::new("claudex::machine::held_field", key.span(), message);
+                reader.note(found.help(format!("leave `{name}` out")));
+            }
+        }
+    }
+    field
+}
+
+fn plain(reader: &mut Reader<'_>, value: Value<'_>) -> Option<FieldKind> {
+    let text = reader.string("type", value)?;
+    #[derive(Clone, Copy)]
+    enum Plain {
+        Count,
+        Text,
+        Path,
+        Flag,
+    }
+    let words = [
+        ("count", Plain::Count),
+        ("text", Plain::Text),
+        ("path", Plain::Path),
+        ("flag", Plain::Flag),
+    ];
+    Some(match reader.choice("type", &text, &words)?.value {
+        Plain::Count => FieldKind::Count,
+        Plain::Text => FieldKind::Text,
+        Plain::Path => FieldKind::Path,
+        Plain::Flag => FieldKind::Flag,
+    })
+}
+
+fn held(reader: &mut Reader<'_>, value: Value<'_>) -> Option<FieldKind> {
+    let text = reader.string("holds", value)?;
+    Some(FieldKind::Held(reader.choice("holds", &text, &Held::ALL)?.value))
+}
+
+fn words(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<At<String>> {
+    let Some(items) = value.get_ref().as_array() else {
+        reader.wrong_type("one_of", value, "a list of words");
+        return Vec::new();
+    };
+    if items.is_empty() {
+        let found = Diagnostic::new(
+            "claudex::machine::empty_list",
+            value.span(),
+            "`one_of` is an empty list",
+        );
+        reader.note(found.help("name at least the initial word"));
+    }
+    let (mut words, mut seen) = (Vec::new(), HashSet::new());
+    for item in items.iter() {
+        let Some(word) = reader.string("one_of", item) else {
+            continue;
+        };
+        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if word.value.is_empty() || word.value.len() > 64 || !word.value.bytes().all(allowed) {
+            let message = format!("{:?} cannot be a word of `one_of`", word.value);
+            let found = Diagnostic::new("claudex::machine::bad_name", word.span.clone(), message);
+            reader.note(found.help("a word is a-z, 0-9 and -, at most 64 characters: `max-reached`"));
+        }
+        if seen.insert(word.value.clone()) {
+            words.push(word);
+        } else {
+            let message = format!("`{}` stands in `one_of` twice", word.value);
+            reader.note(
+                Diagnostic::new("claudex::machine::named_twice", word.span, message)
+                    .help("leave one of them out"),
+            );
+        }
+    }
+    words
+}

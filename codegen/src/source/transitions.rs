@@ -1,0 +1,256 @@
+//! `[[transitions.*]]`: sources, target, guard, evidence, actors, arguments and updates of each entry.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+use super::guard::{self, Fault};
+use super::read::{Key, Keys, Reader, Value, in_order};
+use super::{MOST_TRANSITIONS, key_name, too_many};
+use crate::diagnostic::Diagnostic;
+use crate::model::{
+    Actor, ArgumentKind, At, Constant, Evidence, Field, FieldKind, From, To, Transition, Update,
+};
+
+pub(super) fn transitions(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Field]) -> Vec<Transition> {
+    let mut transitions = Vec::new();
+    for (key, value) in super::section(reader, keys, "transitions", "[[transitions.begin]]") {
+        let first = key_name(reader, "a transition", key);
+        let DeValue::Array(entries) = value.get_ref() else {
+            let name = &first.value;
+            let found = Diagnostic::new(
+                "claudex::machine::wrong_type",
+                first.span.clone(),
+                format!(
+                    "`transitions.{name}` is a list of entries, not {}",
+                    super::read::kind_of(value.get_ref())
+                ),
+            );
+            reader.note(found.help(format!("write `[[transitions.{name}]]`, with two brackets")));
+            transitions.push(placeholder(first));
+            continue;
+        };
+        for entry in entries.iter() {
+            let Some(table) = reader.table(&first.value, entry) else {
+                continue;
+            };
+            let header = entry.span();
+            let name = match reader.source[header.clone()].rfind(&first.value) {
+                Some(at) if reader.source[header.clone()].starts_with('[') => {
+                    let start = header.start + at;
+                    At::new(first.value.clone(), start..start + first.value.len())
+                }
+                _ => first.clone(),
+            };
+            transitions.push(transition(reader, name, header, table, fields));
+        }
+    }
+    transitions.sort_by_key(|transition| transition.span.start);
+    if let Some(beyond) = transitions.get(MOST_TRANSITIONS) {
+        too_many(
+            reader,
+            beyond.span.clone(),
+            "transitions",
+            transitions.len(),
+            MOST_TRANSITIONS,
+        );
+    }
+    transitions
+}
+
+/// A transition that only has its name, so that what names it is not reported too.
+fn placeholder(name: At<String>) -> Transition {
+    let span = name.span.clone();
+    let (from, to) = (From::Phases(Vec::new()), To::Same(span.clone()));
+    let (when, requires, message) = (None, None, None);
+    let (by, args, set) = (Vec::new(), Vec::new(), Vec::new());
+    Transition {
+        name,
+        from,
+        to,
+        when,
+        requires,
+        by,
+        args,
+        set,
+        message,
+        ends_turn: false,
+        doc: String::new(),
+        span,
+    }
+}
+
+const KEYS: [&str; 10] = [
+    "from", "to", "when", "requires", "by", "args", "set", "message", "turn", "doc",
+];
+
+fn transition(
+    reader: &mut Reader<'_>,
+    name: At<String>,
+    header: Range<usize>,
+    table: &DeTable<'_>,
+    fields: &[Field],
+) -> Transition {
+    let what = format!("the transition `{}`", name.value);
+    let keys = reader.keys(table, "a transition", &KEYS);
+    let end = in_order(table)
+        .iter()
+        .map(|(_, value)| value.span().end)
+        .max()
+        .unwrap_or(0);
+    let span = header.start..header.end.max(end);
+    let from = match keys.value("from") {
+        Some(value) => from(reader, value),
+        None => {
+            reader.missing(header.clone(), "from", &what, "from = \"drafting\"");
+            From::Phases(Vec::new())
+        }
+    };
+    let to = match keys.value("to") {
+        Some(value) => reader.string("to", value),
+        None => {
+            reader.missing(header.clone(), "to", &what, "to = \"same\"");
+            None
+        }
+    };
+    let to = match to {
+        Some(to) if to.value != "same" => To::Phase(to),
+        Some(to) => To::Same(to.span),
+        None => To::Same(header),
+    };
+    let when = keys.value("when").and_then(|value| reader.string("when", value));
+    let when = when.and_then(|text| {
+        let place = |part: Range<usize>| reader.inside(&text, part);
+        match guard::guard(&text.value, &place) {
+            Ok(guard) => Some(At::new(guard, text.span)),
+            Err(fault) => {
+                let span = reader.inside(&text, fault.part);
+                let found = Diagnostic::new("claudex::machine::guard", span, fault.message);
+                reader.note(found.help(fault.help));
+                None
+            }
+        }
+    });
+    let requires = keys
+        .value("requires")
+        .and_then(|value| reader.string("requires", value));
+    let evidence = [("reviewed", Evidence::Reviewed), ("settled", Evidence::Settled)];
+    let requires = requires.and_then(|text| reader.choice("requires", &text, &evidence));
+    let by = keys
+        .value("by")
+        .map(|value| reader.strings("by", value))
+        .unwrap_or_default();
+    let actors = [("agent", Actor::Agent), ("person", Actor::Person)];
+    let by = by
+        .iter()
+        .filter_map(|text| reader.choice("by", text, &actors))
+        .collect();
+    let args = args(reader, &keys);
+    let set = keys.value("set").and_then(|value| reader.table("set", value));
+    let set = set.map(|table| set_of(reader, table, fields)).unwrap_or_default();
+    let message = keys
+        .value("message")
+        .and_then(|value| reader.string("message", value));
+    let message = message.map(|path| reader.relative("message", path, false));
+    let turn = keys.value("turn").and_then(|value| reader.string("turn", value));
+    let ends_turn = turn
+        .and_then(|text| reader.choice("turn", &text, &[("end", true)]))
+        .is_some();
+    let doc = reader.doc(&keys);
+    Transition {
+        name,
+        from,
+        to,
+        when,
+        requires,
+        by,
+        args,
+        set,
+        message,
+        ends_turn,
+        doc,
+        span,
+    }
+}
+
+fn from(reader: &mut Reader<'_>, value: Value<'_>) -> From {
+    let names = reader.strings("from", value);
+    match names.as_slice() {
+        [any] if any.value == "*" => From::Any(any.span.clone()),
+        _ => {
+            if let Some(any) = names.iter().find(|name| name.value == "*") {
+                let message = "`*` stands among other phases";
+                let found = Diagnostic::new("claudex::machine::from", any.span.clone(), message);
+                reader.note(found.help("write `from = \"*\"`, or the phases"));
+            }
+            From::Phases(names.into_iter().filter(|name| name.value != "*").collect())
+        }
+    }
+}
+
+fn args(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<(At<String>, At<ArgumentKind>)> {
+    let Some(table) = keys.value("args").and_then(|value| reader.table("args", value)) else {
+        return Vec::new();
+    };
+    let mut args = Vec::new();
+    for (key, value) in in_order(table) {
+        let name = key_name(reader, "an argument", key);
+        let Some(text) = reader.string(&name.value, value) else {
+            continue;
+        };
+        let kinds = [("text", ArgumentKind::Text), ("count", ArgumentKind::Count)];
+        if let Some(kind) = reader.choice(&name.value, &text, &kinds) {
+            args.push((name, kind));
+        }
+    }
+    args
+}
+
+fn set_of(reader: &mut Reader<'_>, table: &DeTable<'_>, fields: &[Field]) -> Vec<(At<String>, At<Update>)> {
+    let mut set = Vec::new();
+    for (key, value) in in_order(table) {
+        let field = At::new(key.get_ref().clone().into_owned(), key.span());
+        if let Some(update) = update(reader, &field, key, value, fields) {
+            set.push((field, At::new(update, value.span())));
+        }
+    }
+    set
+}
+
+/// A string means a text to a field of words or text, and an expression to every other.
+fn update(
+    reader: &mut Reader<'_>,
+    field: &At<String>,
+    key: Key<'_>,
+    value: Value<'_>,
+    fields: &[Field],
+) -> Option<Update> {
+    let DeValue::String(text) = value.get_ref() else {
+        return reader
+            .constant(key.get_ref(), value)
+            .map(|constant| Update::Constant(constant.value));
+    };
+    let kind = fields
+        .iter()
+        .find(|known| known.name.value == field.value)
+        .map(|known| &known.kind);
+    let says_text = !matches!(kind, Some(FieldKind::Count | FieldKind::Flag));
+    let read = match guard::call_or_argument(text) {
+        Some(read) => read,
+        None if says_text => Ok(Update::Constant(Constant::Text(text.clone().into_owned()))),
+        None => guard::update(text),
+    };
+    read.map_err(|Fault { part, message, help }| {
+        let text = At::new(text.clone().into_owned(), value.span());
+        let span = reader.inside(&text, part);
+        reader.note(
+            Diagnostic::new(
+                "claudex::machine::set",
+                span,
+                format!("`{}`: {message}", field.value),
+            )
+            .help(help),
+        );
+    })
+    .ok()
+}

@@ -1,0 +1,156 @@
+//! What a build script does with files: what it tells cargo, what it writes, and that it never panics.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use claudex_build::Config;
+
+const PLAN: &str = include_str!("../../machine.toml");
+
+/// A crate's folder with the plan loop's machine and its templates.
+struct Crate(PathBuf);
+
+impl Crate {
+    fn new(name: &str) -> Self {
+        let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("a crate's {name} é"));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(root.join("src/plan/messages")).unwrap();
+        fs::create_dir_all(root.join("out")).unwrap();
+        fs::write(root.join("machine.toml"), PLAN).unwrap();
+        for template in ["round", "complete", "stopped", "missing", "running", "failed"] {
+            fs::write(root.join(format!("src/plan/messages/{template}.md")), "text").unwrap();
+        }
+        Self(root)
+    }
+
+    fn compile(&self) -> Vec<String> {
+        Config::new()
+            .root(&self.0)
+            .out_dir(self.0.join("out"))
+            .commands(true)
+            .compile_to_lines("machine.toml")
+    }
+}
+
+fn errors(lines: &[String]) -> Vec<&str> {
+    lines
+        .iter()
+        .filter(|line| line.starts_with("cargo::error="))
+        .map(String::as_str)
+        .collect()
+}
+
+/// Where the first of these texts begins, as `line:column`.
+fn place(source: &str, text: &str) -> String {
+    let at = source.find(text).unwrap();
+    let column = at - source[..at].rfind('\n').unwrap();
+    format!("{}:{column}", claudex_build::line_of(source, at))
+}
+
+#[test]
+fn a_right_machine_is_written_and_watched() {
+    let folder = Crate::new("right");
+    let lines = folder.compile();
+    let watched: Vec<&str> = lines
+        .iter()
+        .map(|line| line.strip_prefix("cargo::rerun-if-changed=").unwrap())
+        .collect();
+    let mut expected = vec!["machine.toml".to_owned()];
+    let templates = ["round", "complete", "stopped", "missing", "running", "failed"];
+    expected.extend(templates.map(|template| format!("src/plan/messages/{template}.md")));
+    assert_eq!(watched, expected);
+    let written = fs::read_to_string(folder.0.join("out/plan.rs")).unwrap();
+    assert_eq!(
+        written,
+        claudex_build::generate("machine.toml", PLAN).unwrap().rust
+    );
+}
+
+#[test]
+fn what_has_not_changed_is_not_written_again() {
+    let folder = Crate::new("unchanged");
+    folder.compile();
+    let target = fs::File::options()
+        .write(true)
+        .open(folder.0.join("out/plan.rs"))
+        .unwrap();
+    target.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    folder.compile();
+    assert_eq!(
+        fs::metadata(folder.0.join("out/plan.rs"))
+            .unwrap()
+            .modified()
+            .unwrap(),
+        SystemTime::UNIX_EPOCH
+    );
+}
+
+#[test]
+fn each_finding_is_one_line_and_nothing_is_written() {
+    let folder = Crate::new("wrong");
+    let wrong = PLAN
+        .replacen("written = \"begin\"", "written = \"begn\"", 1)
+        .replacen("terminal = true", "terminal = 1", 1);
+    fs::write(folder.0.join("machine.toml"), &wrong).unwrap();
+    let lines = folder.compile();
+    let (first, second) = (
+        place(&wrong, "\"begn\""),
+        place(&wrong, "1\ndoc      = \"The summary"),
+    );
+    assert_eq!(
+        errors(&lines),
+        [
+            format!(
+                "cargo::error=machine.toml:{first}: error[claudex::machine::unknown_transition]: no transition is named \
+                 `begn`; did you mean `begin`?"
+            ),
+            format!(
+                "cargo::error=machine.toml:{second}: error[claudex::machine::wrong_type]: `terminal` takes true or \
+                 false, not an integer"
+            ),
+        ]
+    );
+    assert!(!folder.0.join("out/plan.rs").exists());
+}
+
+#[test]
+fn a_missing_template_names_the_line_that_wants_it() {
+    let folder = Crate::new("template");
+    fs::remove_file(folder.0.join("src/plan/messages/failed.md")).unwrap();
+    let lines = folder.compile();
+    let place = place(PLAN, "\"failed.md\"");
+    let expected = format!(
+        "cargo::error=machine.toml:{place}: error[claudex::machine::template]: template src/plan/messages/failed.md: \
+         there is no such file; write the template, or take `message` out"
+    );
+    assert_eq!(errors(&lines), [expected]);
+    assert!(lines.contains(&"cargo::rerun-if-changed=src/plan/messages/failed.md".to_owned()));
+}
+
+#[test]
+fn a_machine_that_cannot_be_read_is_one_line() {
+    let folder = Crate::new("unreadable");
+    fs::write(folder.0.join("machine.toml"), b"name = \"\xff\"").unwrap();
+    assert_eq!(
+        errors(&folder.compile()),
+        ["cargo::error=machine.toml: it is not UTF-8 (at byte 8)"]
+    );
+    fs::remove_file(folder.0.join("machine.toml")).unwrap();
+    assert_eq!(
+        folder.compile(),
+        [
+            "cargo::rerun-if-changed=machine.toml",
+            "cargo::error=machine.toml: there is no such file"
+        ]
+    );
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_one_line() {
+    let folder = Crate::new("folder");
+    fs::remove_dir(folder.0.join("out")).unwrap();
+    let lines = folder.compile();
+    assert_eq!(errors(&lines).len(), 1, "{lines:#?}");
+    assert!(errors(&lines)[0].contains("plan.rs: "), "{lines:#?}");
+}

@@ -1,0 +1,53 @@
+//! What generated code calls. Not for anyone else: it changes whenever the generator does.
+
+pub use crate::drive::observe::{self, ApproveSeen, RequireFileSeen, ReviewSeen};
+pub use crate::drive::{Held, Step, attempt, or_else, settle};
+pub use crate::machine::guard::{Guard, Operand, Sign, Update};
+pub use crate::machine::raw::{Beginning, OpenError, begin};
+pub use crate::machine::table::{
+    Constant, EdgeInfo, FieldInfo, FieldKind, Message, ModeInfo, PhaseInfo, Table,
+};
+pub use crate::machine::{Actor, Claim, Machine, Raw, Refusal, Refused, Requirement};
+pub use crate::review::{ReviewSpec, Reviewed, Settled, evidence};
+pub use crate::store::{Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store, Value};
+
+#[cfg(feature = "cli")]
+pub use clap;
+pub use serde;
+pub use strum;
+
+/// The shape of generated code that this version was written for.
+pub const FORMAT: u32 = 1;
+
+/// Takes a transition.
+///
+/// # Errors
+/// See [`Refusal`].
+pub fn commit(
+    raw: Raw,
+    transition: &'static str,
+    arguments: &[(&'static str, Value)],
+    claim: Option<&Claim>,
+) -> Result<Raw, Refused<Raw>> {
+    raw.commit(transition, arguments, claim)
+}
+
+/// What evidence says to an edge.
+pub fn claim_of(evidence: &Reviewed) -> &Claim {
+    evidence.claim()
+}
+
+/// The refusal of a transition in a phase that has no edge for it.
+pub fn undeclared<L: Held>(held: L, transition: &'static str) -> Refused<L> {
+    let table = held.raw().table();
+    let phase = table.phases[held.raw().phase()].name.to_owned();
+    let legal = table.legal_in(transition).join(", ");
+    Refused::new(
+        held,
+        Refusal::Undeclared {
+            transition,
+            phase,
+            legal,
+        },
+    )
+}

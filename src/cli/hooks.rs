@@ -1,0 +1,74 @@
+//! `stop` and `prompt`: what Claude Code's hooks call. Both always exit 0.
+
+use std::io;
+
+use camino::Utf8PathBuf;
+use claudex_loop::hook::decision::Decision;
+use claudex_loop::hook::input::{self, ReadLimits};
+use claudex_loop::hook::prompt;
+use claudex_loop::plan::caller::Caller;
+use claudex_loop::plan::stop::{self, Surroundings};
+use claudex_loop::text;
+use jiff::Timestamp;
+
+use super::exit::{Exit, Failure};
+use super::out;
+
+/// The Stop hook.
+pub(crate) fn stop() -> Exit {
+    // A panic is a fault of ours like any other: the turn may end, and the person reads why.
+    let decision = std::panic::catch_unwind(|| match input::read(io::stdin(), ReadLimits::default()) {
+        Ok(input) => stop::decide(&input, &Surroundings::from_env(), Timestamp::now()),
+        Err(error) => Decision::Approve {
+            note: Some(format!("claudex: the Stop hook's input: {error}")),
+        },
+    });
+    let decision = decision.unwrap_or_else(|_| Decision::Approve {
+        note: Some(
+            "claudex: the Stop hook failed; the turn may end. `claudex-loop doctor` may say why".to_owned(),
+        ),
+    });
+    out::text(&decision.to_json(Some("claudex-loop status")));
+    Exit::Complete
+}
+
+/// The prompt hooks: keep what was typed after one of our commands. Says nothing: what they print reaches the model.
+pub(crate) fn prompt() -> Exit {
+    let kept = std::panic::catch_unwind(|| {
+        let Ok(input) = input::read(io::stdin(), ReadLimits::default()) else {
+            return;
+        };
+        if let Some(base) = state_home()
+            && let Err(error) = prompt::store(&input, Timestamp::now(), &base)
+        {
+            out::note(&format!("claudex: {}", text::one_line(&error.to_string(), 300)));
+        }
+    });
+    let _ = kept;
+    Exit::Complete
+}
+
+/// The person's own folder for what the prompt hooks keep.
+fn state_home() -> Option<Utf8PathBuf> {
+    prompt::state_home(|name| std::env::var(name).ok())
+}
+
+/// Takes what was typed after a command of this session; None: nothing was stored. Once taken it is gone.
+pub(crate) fn take(command: &str, caller: &Caller) -> Result<Option<String>, Failure> {
+    let (Some(base), Some(session)) = (state_home(), caller.session.as_deref()) else {
+        return Ok(None);
+    };
+    prompt::take(session, command, Timestamp::now(), &base)
+        .map(|prompt| prompt.map(|prompt| prompt.arguments))
+        .map_err(|error| Failure::new(Exit::Internal, error))
+}
+
+/// `--from-prompt` without a stored prompt.
+pub(crate) fn nothing_stored() -> Failure {
+    Failure::plain(
+        Exit::Usage,
+        "claudex::prompt::none",
+        "no arguments of this command are stored for this session".to_owned(),
+        "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt",
+    )
+}

@@ -1,0 +1,80 @@
+//! The command line: what the arguments mean, and which exit code comes out. Decisions are made in the rooms below.
+
+mod args;
+mod doctor;
+mod exit;
+mod hooks;
+mod loops;
+mod machine;
+mod out;
+mod review;
+mod run;
+mod start;
+mod state;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use exit::{Exit, Failure};
+
+/// What `--protocol` answers first; the plugin's launcher asks for it.
+const PROTOCOL: u32 = 1;
+
+/// Parses the arguments, runs the command, prints what went wrong.
+pub(crate) fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; everything else is bad usage, whatever clap's own code is.
+            let usage = error.use_stderr();
+            let _ = error.print();
+            return if usage {
+                Exit::Usage.into()
+            } else {
+                Exit::Complete.into()
+            };
+        }
+    };
+    if cli.protocol {
+        out::line(&format!(
+            "claudex-loop protocol {PROTOCOL} ({})",
+            env!("CARGO_PKG_VERSION")
+        ));
+        return Exit::Complete.into();
+    }
+    let Some(command) = cli.command else {
+        let _ = <Cli as clap::CommandFactory>::command().print_help();
+        return Exit::Usage.into();
+    };
+    match dispatch(command) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            failure.print();
+            failure.exit.into()
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(arguments) => run::run(arguments),
+        Command::Start(arguments) => start::start(arguments),
+        Command::Review(arguments) => review::review(arguments),
+        Command::Status(arguments) => loops::status(&arguments),
+        Command::List(arguments) => loops::list(&arguments),
+        Command::Resume(target) => loops::resume(&target),
+        Command::Adopt(target) => loops::adopt(&target),
+        Command::Journal { id, json } => loops::journal(&id, json),
+        Command::Sweep { dry_run } => loops::sweep(dry_run),
+        Command::Rollback { yes, from_prompt } => loops::rollback(yes, from_prompt),
+        Command::Personas => loops::personas(),
+        Command::Doctor { json } => doctor::doctor(json),
+        Command::Machine(command) => machine::machine(command),
+        Command::State(command) => state::state(command),
+        Command::Stop => Ok(hooks::stop()),
+        Command::Prompt => Ok(hooks::prompt()),
+        Command::Verb(verb) => loops::verb(verb),
+    }
+}

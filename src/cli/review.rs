@@ -1,0 +1,125 @@
+//! `review`: one round, for the runner and for people. And the progress lines that `run` shows too.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use claudex_loop::plan::caller::Caller;
+use claudex_loop::plan::{AnyLoop, personas, reviewers, runner};
+use claudex_loop::review::environment::Environment;
+use claudex_loop::review::round::{self, Brief, Report, RoundError, Said, Way};
+use claudex_loop::review::runs::How;
+
+use super::exit::{Exit, Failure};
+use super::{args, out};
+
+/// Reviews the round that a loop is in.
+pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
+    let chosen =
+        reviewers::choose(arguments.reviewer.as_deref()).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let (store, id) = super::loops::find(Some(&arguments.id))?;
+    let held = AnyLoop::open(&store, &id, Caller::from_env().actor(false))
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let Some(spec) = held.phase().review() else {
+        return Err(Failure::plain(
+            Exit::Refused,
+            "claudex::review::phase",
+            format!(
+                "loop {id} is in phase {}, where nothing is reviewed",
+                held.phase()
+            ),
+            "in drafting, end the turn once the plan is written: the review begins; `claudex-loop status` shows the rest",
+        ));
+    };
+    let fields = held.fields();
+    let persona = personas::of_round(fields.round());
+    let prompt = runner::prompt(&held).map_err(|error| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::review::prompt",
+            error.to_string(),
+            "see the message",
+        )
+    })?;
+    let environment = Environment::default();
+    let brief = Brief {
+        persona: persona.label,
+        focus_round: u32::try_from(fields.round()).unwrap_or(u32::MAX),
+        prompt: &prompt,
+        limits: arguments.time.limits(),
+        environment: &environment,
+    };
+    out::line(&format!(
+        "claudex: round {} of {}, {}",
+        fields.round(),
+        fields.max_rounds(),
+        persona.label
+    ));
+    let interrupted = interrupts();
+    let report = round::run(held.raw(), spec, brief, chosen.reviewer.as_ref(), &mut |said| {
+        if let Some(line) = shown(said, &chosen.shown) {
+            out::line(&format!("claudex: {line}"));
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })
+    .map_err(|error| {
+        let exit = match error {
+            RoundError::Interrupted => Exit::Interrupted,
+            RoundError::NoSubject { .. } | RoundError::NotText { .. } => Exit::Refused,
+            _ => Exit::Internal,
+        };
+        Failure::new(exit, error)
+    })?;
+    out::line(&format!("claudex: {}", result(&report)));
+    Ok(exit_of(&report))
+}
+
+/// Set once the process is asked to end.
+pub(crate) fn interrupts() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGHUP,
+    ] {
+        // The second signal ends the process at once, whatever it is waiting for.
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag));
+        let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+    }
+    flag
+}
+
+/// A line of progress, where there is one.
+pub(crate) fn shown(said: Said<'_>, reviewer: &str) -> Option<String> {
+    match said {
+        Said::Began { .. } => Some(format!("reviewer: {reviewer}")),
+        Said::Attached => Some("this round's review is running already; following it".to_owned()),
+        Said::Line(line) => Some(line.to_owned()),
+        Said::Tick => None,
+    }
+}
+
+/// What a round came to, on one line.
+pub(crate) fn result(report: &Report) -> String {
+    let before = match report.way {
+        Way::Before => "reviewed before: ",
+        Way::Ran | Way::Followed => "",
+    };
+    match &report.how {
+        How::Clean { .. } => format!("{before}no substantive findings. {}", report.path),
+        How::Findings { .. } => format!("{before}{}. Findings: {}", report.findings.counts(), report.path),
+        How::CouldNotRun { cause } => format!("could not run: {cause}"),
+        How::Unreadable { cause } => format!("unreadable: {cause}"),
+    }
+}
+
+fn exit_of(report: &Report) -> Exit {
+    match report.how {
+        How::Clean { .. } | How::Findings { .. } => Exit::Complete,
+        How::CouldNotRun { .. } | How::Unreadable { .. } => Exit::Reviewer,
+    }
+}

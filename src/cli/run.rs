@@ -1,0 +1,161 @@
+//! `run`: the main job, with a progress display on a terminal and plain lines elsewhere.
+
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use claudex_loop::plan::driver::{self, Ending, Event, Job, JobError};
+use claudex_loop::plan::start::StartRefused;
+use claudex_loop::plan::{locate, reviewers};
+use claudex_loop::store::StartError;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::exit::{Exit, Failure};
+use super::{args, out, review};
+
+/// Takes a plan through the loop.
+pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
+    let chosen =
+        reviewers::choose(arguments.reviewer.as_deref()).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let here = locate::here().map_err(|error| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::run::here",
+            error.to_string(),
+            "go to a folder that exists",
+        )
+    })?;
+    let path = here.join(&arguments.plan);
+    let plan = path
+        .canonicalize_utf8()
+        .map_err(|source| Failure::new(Exit::Usage, JobError::Plan { path, source }))?;
+    let job = Job {
+        plan: &plan,
+        rounds: arguments.rounds.clone(),
+        drafter: arguments.drafter.as_deref(),
+        limits: arguments.time.limits(),
+    };
+    let display = Display::new(arguments.json);
+    let interrupted = review::interrupts();
+    let outcome = driver::run(&job, chosen.reviewer.as_ref(), &mut |event| {
+        display.show(&event, &chosen.shown);
+        if interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    display.finish();
+    let outcome = outcome.map_err(|error| Failure::new(exit_of(&error), error))?;
+    if arguments.json {
+        out::json(&outcome);
+    } else if outcome.ending == Ending::ReviewerFailed {
+        let cause = outcome.cause.clone().unwrap_or_default();
+        return Err(Failure::plain(
+            Exit::Reviewer,
+            "claudex::run::reviewer",
+            format!("the reviewer gave no verdict, twice: {cause}"),
+            "the loop is over; once the reviewer works, run the same command again",
+        ));
+    } else {
+        out::line("");
+        out::text(&for_people(&outcome.summary));
+        out::line(&format!("State: {}", outcome.state));
+    }
+    Ok(match outcome.ending {
+        Ending::Complete => Exit::Complete,
+        Ending::StoppedAtMaxRounds => Exit::MaxRounds,
+        Ending::ReviewerFailed => Exit::Reviewer,
+    })
+}
+
+/// The summary without the lines that are for an agent.
+fn for_people(summary: &str) -> String {
+    let lines = summary.lines().filter(|line| {
+        !line.starts_with("**Print this summary") && !line.starts_with("(To give this loop up")
+    });
+    let text: Vec<&str> = lines.collect();
+    format!("{}\n", text.join("\n").trim_end())
+}
+
+fn exit_of(error: &JobError) -> Exit {
+    match error {
+        JobError::Start(StartRefused::Store(StartError::Active { .. })) => Exit::Active,
+        JobError::Start(StartRefused::Store(_) | StartRefused::Io { .. }) => Exit::Internal,
+        JobError::Start(_) | JobError::Plan { .. } | JobError::NotText { .. } | JobError::Empty { .. } => {
+            Exit::Usage
+        }
+        JobError::Interrupted => Exit::Interrupted,
+        _ => Exit::Internal,
+    }
+}
+
+/// A spinner on a terminal, lines elsewhere; with `--json` the lines go to stderr.
+struct Display {
+    bar: Option<ProgressBar>,
+    to_stderr: bool,
+}
+
+impl Display {
+    fn new(json: bool) -> Self {
+        let bar = (!json && std::io::stdout().is_terminal() && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Self { bar, to_stderr: json }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| out::line(line)),
+            None if self.to_stderr => out::note(line),
+            None => out::line(line),
+        }
+    }
+
+    fn show(&self, event: &Event<'_>, reviewer: &str) {
+        match event {
+            Event::Started { held } => {
+                self.say(&format!(
+                    "Loop {} reviews {} (reviewer: {reviewer})",
+                    held.id(),
+                    held.fields().plan()
+                ));
+            }
+            Event::Round { round, of, persona } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_message(format!("round {round} of {of}, {persona}"));
+                }
+                self.say(&format!("Round {round} of {of}, {persona}"));
+            }
+            Event::Review(claudex_loop::review::round::Said::Began { .. }) => {}
+            Event::Review(said) => {
+                if let Some(line) = review::shown(*said, reviewer) {
+                    self.say(&format!("  {line}"));
+                }
+            }
+            Event::Reviewed { report } => {
+                self.say(&format!("  {}", review::result(report)));
+            }
+            Event::Drafting => {
+                if let Some(bar) = &self.bar {
+                    bar.set_message("the drafter revises the plan");
+                }
+                self.say("  the drafter revises the plan");
+            }
+            Event::Draft(Some(line)) => self.say(&format!("  | {line}")),
+            Event::Draft(None) => {}
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

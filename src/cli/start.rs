@@ -1,0 +1,103 @@
+//! `start`: flags and topic in, a loop on disk and the first instructions out.
+
+use claudex_loop::plan::caller::Caller;
+use claudex_loop::plan::messages::{self, STARTED, Started};
+use claudex_loop::plan::start::{self, StartRefused, Wanted};
+use claudex_loop::plan::{Mode, locate};
+use claudex_loop::store::StartError;
+use jiff::Timestamp;
+
+use super::args;
+use super::exit::{Exit, Failure};
+use super::{hooks, out};
+
+/// Starts a loop.
+pub(crate) fn start(arguments: args::Start) -> Result<Exit, Failure> {
+    let (mode, name) = match arguments.mode {
+        args::Mode::Plan => (Mode::Plan, "plan"),
+        args::Mode::Review => (Mode::Review, "review"),
+    };
+    let caller = Caller::from_env();
+    let wanted = wanted(arguments.rest, name, &caller)?;
+    let here = locate::here().map_err(|error| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::start::here",
+            error.to_string(),
+            "go to the project's folder",
+        )
+    })?;
+    let held = start::start(mode, &wanted, &here, &caller, Timestamp::now()).map_err(refused)?;
+    let mut notes = start::notes(&held);
+    if !wanted.skip_interview && !wanted.interviewed && caller.inside {
+        notes.push("no interview was held; the topic stands as it was typed".to_owned());
+    }
+    let text = messages::render(STARTED, &Started::of(&held, notes))
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    out::text(&text);
+    Ok(Exit::Complete)
+}
+
+/// The exit code of a refused start, as the seeds fix it.
+pub(crate) fn exit_of(error: &StartRefused) -> Exit {
+    match error {
+        StartRefused::Store(StartError::Active { .. }) => Exit::Refused,
+        StartRefused::Store(_) | StartRefused::Io { .. } => Exit::Internal,
+        _ => Exit::Usage,
+    }
+}
+
+fn refused(error: StartRefused) -> Failure {
+    Failure::new(exit_of(&error), error)
+}
+
+/// What was typed: words of a command line, or what the prompt hook stored.
+fn wanted(words: Vec<String>, command: &str, caller: &Caller) -> Result<Wanted, Failure> {
+    let mut wanted = Wanted::default();
+    let mut words = words.into_iter();
+    let mut topic: Vec<String> = Vec::new();
+    let mut from_prompt = false;
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--from-draft" => wanted.from_draft = true,
+            "--skip-interview" => wanted.skip_interview = true,
+            "--interviewed" => wanted.interviewed = true,
+            "--from-prompt" => from_prompt = true,
+            "--rounds" => wanted.rounds = Some(words.next().ok_or_else(|| refused(StartRefused::NoRounds))?),
+            "--plan" => wanted.plan = words.next().map(Into::into),
+            "--" => {
+                topic.extend(words);
+                break;
+            }
+            flag if flag.starts_with("--rounds=") => {
+                wanted.rounds = Some(flag["--rounds=".len()..].to_owned())
+            }
+            flag if flag.starts_with("--plan=") => wanted.plan = Some(flag["--plan=".len()..].into()),
+            // One argument that holds a whole topic may begin with dashes; a bare word with dashes is a flag.
+            flag if flag.starts_with("--") && !flag.contains(char::is_whitespace) => {
+                return Err(refused(StartRefused::Flag {
+                    flag: flag.to_owned(),
+                }));
+            }
+            _ => {
+                topic.push(word);
+                topic.extend(words);
+                break;
+            }
+        }
+    }
+    wanted.topic = topic.join(" ");
+    if from_prompt {
+        let typed = hooks::take(command, caller)?.ok_or_else(hooks::nothing_stored)?;
+        let prompted = start::split(&typed).map_err(refused)?;
+        wanted = Wanted {
+            rounds: prompted.rounds.or(wanted.rounds),
+            from_draft: wanted.from_draft || prompted.from_draft,
+            skip_interview: wanted.skip_interview || prompted.skip_interview,
+            interviewed: wanted.interviewed || prompted.interviewed,
+            topic: prompted.topic,
+            plan: wanted.plan,
+        };
+    }
+    Ok(wanted)
+}

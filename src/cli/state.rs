@@ -1,0 +1,262 @@
+//! `state`: what the plugin's `state-helpers.sh` calls, with the exit codes of the seed's functions.
+//!
+//! A file without a `machine` field is edited as the document that it is. On a loop of ours the phase changes through the
+//! generated verbs alone, and what the machine owns is refused.
+
+use std::io::{self, Read};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use claudex_loop::plan::caller::Caller;
+use claudex_loop::plan::typestate::{STATE, TABLE};
+use claudex_loop::plan::{AnyLoop, Verb, locate, personas, summary};
+use claudex_loop::review::evidence::Policy;
+use claudex_loop::review::findings::Counts;
+use claudex_loop::store::{LoopId, PidLock, Store, StoreError, Value, partial};
+use jiff::Timestamp;
+
+use super::args::State;
+use super::exit::{Exit, Failure};
+use super::out;
+
+/// The longest value that comes on stdin, in bytes.
+const LONGEST: u64 = 1024 * 1024;
+
+fn internal(error: impl miette::Diagnostic + Send + Sync + 'static) -> Failure {
+    Failure::new(Exit::Internal, error)
+}
+
+fn refused(error: StoreError) -> Failure {
+    Failure::new(Exit::Refused, error)
+}
+
+fn yes_or_no(yes: bool) -> Exit {
+    if yes { Exit::Complete } else { Exit::Refused }
+}
+
+/// Runs a helper.
+pub(crate) fn state(command: State) -> Result<Exit, Failure> {
+    match command {
+        State::NewId => {
+            let id = LoopId::new_stamp(Timestamp::now()).map_err(|error| {
+                Failure::plain(
+                    Exit::Internal,
+                    "claudex::state::id",
+                    error.to_string(),
+                    "the system gave no random bytes",
+                )
+            })?;
+            out::line(id.as_str());
+            Ok(Exit::Complete)
+        }
+        State::ValidId { id } => Ok(yes_or_no(LoopId::parse(&id, STATE.ids).is_ok())),
+        State::Write { file } => {
+            if ours(&file).is_some() {
+                return Err(owned(&file, "writing it whole"));
+            }
+            partial::state_write(&absolute(&file)?, &stdin()?).map_err(refused)?;
+            Ok(Exit::Complete)
+        }
+        State::Get { file, field } => {
+            match partial::read_field(&absolute(&file)?, &field).map_err(refused)? {
+                Some(value) => {
+                    out::line(&value);
+                    Ok(Exit::Complete)
+                }
+                None => Ok(Exit::Refused),
+            }
+        }
+        State::Set { file, field, value } => {
+            let value = if value == "-" { text(stdin()?)? } else { value };
+            set(&file, &field, &value)
+        }
+        State::Move { file, from, to } => move_phase(&file, &from, &to),
+        State::LockWrite { file, pid } => {
+            let pid = pid.unwrap_or_else(|| std::os::unix::process::parent_id());
+            PidLock::write(&absolute(&file)?, pid).map_err(|error| {
+                Failure::plain(
+                    Exit::Refused,
+                    "claudex::state::lock",
+                    format!("{file}: {error}"),
+                    "see whether its folder exists",
+                )
+            })?;
+            Ok(Exit::Complete)
+        }
+        State::LockActive { file } => Ok(yes_or_no(PidLock::is_active(&absolute(&file)?))),
+        State::Sweep => {
+            super::loops::sweep(false)?;
+            Ok(Exit::Complete)
+        }
+        State::Find => {
+            let here = here()?;
+            let newest = locate::stores(&[&here])
+                .iter()
+                .find_map(|store| partial::newest(store.folder()));
+            match newest {
+                Some(path) => {
+                    out::line(path.as_str());
+                    Ok(Exit::Complete)
+                }
+                None => Ok(Exit::Refused),
+            }
+        }
+        State::Counts { file } => {
+            let counts = match fs_err::read(&file) {
+                Ok(bytes) => summary::counts_of(&bytes).unwrap_or_default(),
+                Err(_) => Counts::default(),
+            };
+            out::line(&counts.to_string());
+            Ok(Exit::Complete)
+        }
+        State::Persona { round } => {
+            let persona = personas::of_round(round);
+            out::line(&format!("{} ({})", persona.who, persona.looks_at));
+            Ok(Exit::Complete)
+        }
+        State::PersonaLabel { round } => {
+            out::line(personas::of_round(round).label);
+            Ok(Exit::Complete)
+        }
+    }
+}
+
+fn here() -> Result<Utf8PathBuf, Failure> {
+    locate::here().map_err(|error| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::here",
+            error.to_string(),
+            "go to the project's folder",
+        )
+    })
+}
+
+fn absolute(file: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+    Ok(if file.is_absolute() {
+        file.to_owned()
+    } else {
+        here()?.join(file)
+    })
+}
+
+fn stdin() -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(LONGEST + 1).read_to_end(&mut bytes);
+    let problem = match read {
+        Ok(_) if bytes.len() as u64 <= LONGEST => return Ok(bytes),
+        Ok(_) => format!("more than {LONGEST} bytes came on stdin"),
+        Err(error) => format!("could not read stdin: {error}"),
+    };
+    Err(Failure::plain(
+        Exit::Usage,
+        "claudex::state::stdin",
+        problem,
+        "nothing was changed",
+    ))
+}
+
+fn text(bytes: Vec<u8>) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|_| {
+        Failure::plain(
+            Exit::Usage,
+            "claudex::state::utf8",
+            "the value is not UTF-8".to_owned(),
+            "nothing was changed",
+        )
+    })
+}
+
+/// The store and the id of a file that is a loop of ours.
+fn ours(file: &Utf8Path) -> Option<(Store, LoopId)> {
+    let file = absolute(file).ok()?;
+    if partial::read_field(&file, STATE.fields.machine).ok().flatten()? != STATE.machine {
+        return None;
+    }
+    let id = LoopId::parse(file.file_stem()?, STATE.ids).ok()?;
+    let folder = file.parent()?;
+    let root = partial::read_field(&file, STATE.fields.root)
+        .ok()
+        .flatten()
+        .map(Utf8PathBuf::from);
+    let root = root
+        .filter(|root| root.is_absolute())
+        .unwrap_or_else(|| folder.to_owned());
+    Some((Store::at(folder.to_owned(), root, &STATE), id))
+}
+
+fn owned(file: &Utf8Path, what: &str) -> Failure {
+    Failure::plain(
+        Exit::Refused,
+        "claudex::state::owned",
+        format!(
+            "{file} is a loop of the `{}` machine: {what} would go past its transitions",
+            STATE.machine
+        ),
+        "use the verbs: claudex-loop mark-done, claudex-loop cancel",
+    )
+}
+
+fn set(file: &Utf8Path, field: &str, value: &str) -> Result<Exit, Failure> {
+    if let Some((store, id)) = ours(file) {
+        let optional = Policy::from_env() == Policy::Optional;
+        let by = Caller::from_env().actor(false).to_string();
+        store
+            .set_field(&id, field, Value::from_plain(value), &by, optional)
+            .map_err(refused)?;
+    } else {
+        partial::set_field(&absolute(file)?, field, value).map_err(refused)?;
+    }
+    Ok(Exit::Complete)
+}
+
+/// Compare-and-swap of the phase. On a loop of ours: by the transition that the machine declares between the two phases,
+/// if it needs no evidence and is open to whoever calls.
+fn move_phase(file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
+    let Some((store, id)) = ours(file) else {
+        return Ok(yes_or_no(
+            partial::transition(&absolute(file)?, from, to).map_err(refused)?,
+        ));
+    };
+    let actor = Caller::from_env().actor(false);
+    let held = AnyLoop::open(&store, &id, actor).map_err(internal)?;
+    if held.raw().record().phase() != from {
+        return Ok(Exit::Refused);
+    }
+    let declared = TABLE.edges.iter().filter(|edge| {
+        TABLE.phases[edge.from].stored == from && TABLE.phases[edge.to].stored == to && edge.from != edge.to
+    });
+    let mut why = format!("the machine declares no transition from {from} to {to}");
+    let mut verb = None;
+    for edge in declared {
+        let plain = edge
+            .transition
+            .parse()
+            .ok()
+            .and_then(|transition| Verb::plain(transition, id.to_string()));
+        if plain.is_some() && edge.requires.is_none() {
+            verb = plain;
+        } else {
+            why = format!(
+                "`{}` leads from {from} to {to}, and it is not open to a helper",
+                edge.transition
+            );
+        }
+    }
+    let refused = |why: String| {
+        Failure::plain(
+            Exit::Refused,
+            "claudex::state::move",
+            format!("loop {id}: {why}"),
+            "nothing was changed",
+        )
+    };
+    let verb = verb.ok_or_else(|| refused(why))?;
+    let now = verb.run(held).map_err(|error| refused(error.to_string()))?;
+    store.log(&format!("{id} moved by {actor}: {from} -> {}", now.phase()));
+    if now.phase().is_terminal() {
+        store
+            .clear(&id, &["-runner.sh", "-prompt.txt", ".lock"])
+            .map_err(internal)?;
+    }
+    Ok(Exit::Complete)
+}

@@ -1,0 +1,407 @@
+//! What a person typed after `/claudex:<command>`, handed from the client's prompt hook to the command itself without a
+//! shell in between; at the same time a one-use ticket that a person, not the agent, gave this command.
+//!
+//! One record per session and command, in the user's own state folder: `claudex-loop/prompts/<sha256 of the session
+//! id>-<command>.json`, readable by its owner only, valid for ten minutes, removed when it is taken.
+//!
+//! The client fires two events for one command: UserPromptSubmit with the raw prompt, then UserPromptExpansion with
+//! name and arguments. The second replaces the first. Where the record was taken between the two, the second event must
+//! not issue it anew: taking a record leaves a `.taken` mark, and an event that belongs to the same prompt meets the
+//! mark and stores nothing. Two events belong together when their prompt ids are equal; where an id is missing, an
+//! expansion belongs to the submit before it, and a submit always begins a new prompt.
+//!
+//! What the arguments mean, and which commands are for persons only, is not known here.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use derive_more::{Display, Error};
+use jiff::Timestamp;
+use miette::Diagnostic;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::input::Input;
+
+/// The plugin's name, before the colon of its commands.
+const PLUGIN: &str = "claudex:";
+/// How long a record can be taken.
+const VALID: Duration = Duration::from_secs(600);
+/// The longest arguments that are kept, in bytes.
+const MAX_ARGUMENTS: usize = 1024 * 1024;
+/// The longest file that is read: escapes make of one byte six.
+const MAX_FILE: u64 = 8 * 1024 * 1024;
+/// How long to wait for another process that stores or takes.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A command that a person gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// Its name without the plugin's, such as `plan`.
+    pub command: String,
+    /// Its arguments, byte for byte, without line ends at either end.
+    pub arguments: String,
+}
+
+/// Why a prompt could not be stored or taken.
+#[derive(Debug, Display, Error, Diagnostic)]
+pub enum PromptError {
+    /// The system was in the way.
+    #[display("cannot use {path}: {source}")]
+    #[diagnostic(
+        code(claudex::prompt::io),
+        help("see who owns it and whether the disk is full")
+    )]
+    Io {
+        /// The file or folder.
+        path: Utf8PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The folder is not safely ours.
+    #[display("{path} is a link, no folder, or belongs to another user: nothing was stored or taken")]
+    #[diagnostic(
+        code(claudex::prompt::refused),
+        help("move it away; it is made again when it is needed")
+    )]
+    Refused {
+        /// The folder.
+        path: Utf8PathBuf,
+    },
+    /// Another process held the folder for too long.
+    #[display("{path} is held by another process")]
+    #[diagnostic(
+        code(claudex::prompt::busy),
+        help("try again; if it stays, end the claudex-loop that hangs")
+    )]
+    Busy {
+        /// The lock file.
+        path: Utf8PathBuf,
+    },
+    /// A record that is none; it has been removed.
+    #[display("{path} is not a stored prompt and was removed")]
+    #[diagnostic(code(claudex::prompt::corrupt), help("type the command again"))]
+    Corrupt {
+        /// The record.
+        path: Utf8PathBuf,
+    },
+    /// Nobody types that much.
+    #[display("the command's arguments are {bytes} bytes long, more than {MAX_ARGUMENTS}")]
+    #[diagnostic(
+        code(claudex::prompt::too_long),
+        help("put the text into a file and name the file")
+    )]
+    TooLong {
+        /// How long they are.
+        bytes: usize,
+    },
+}
+
+/// A record as it is stored.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    command: String,
+    arguments: String,
+    stored_at: Timestamp,
+    prompt_id: Option<String>,
+    /// Whether the second of the two events wrote it, so that no further one is to come.
+    expanded: bool,
+}
+
+/// What stays of a record that was taken.
+#[derive(Debug, Serialize, Deserialize)]
+struct Taken {
+    taken_at: Timestamp,
+    prompt_id: Option<String>,
+}
+
+/// The folder for state that outlives a program but is not worth a backup: `XDG_STATE_HOME` where it is absolute, else
+/// `.local/state` in `HOME`. Variables come from `variable`.
+pub fn state_home(variable: impl Fn(&str) -> Option<String>) -> Option<Utf8PathBuf> {
+    let absolute = |name: &str| {
+        variable(name)
+            .map(Utf8PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
+}
+
+/// Stores the command of a prompt event for its session, below `base`, the user's [`state_home`]; says whether it did.
+/// Other events, other plugins' commands, subagents and inputs without a session store nothing.
+///
+/// # Errors
+/// The folder cannot be used, is not safely ours, or is held; the arguments are longer than a mebibyte.
+pub fn store(input: &Input, now: Timestamp, base: &Utf8Path) -> Result<bool, PromptError> {
+    let (Some(session), Some((prompt, expanded))) = (&input.session_id, command_of(input)) else {
+        return Ok(false);
+    };
+    if input.is_subagent() {
+        return Ok(false);
+    }
+    if prompt.arguments.len() > MAX_ARGUMENTS {
+        return Err(PromptError::TooLong {
+            bytes: prompt.arguments.len(),
+        });
+    }
+    let folder = Folder::make(base)?;
+    folder.locked(|| {
+        folder.sweep(now);
+        let (record, mark) = folder.files(session, &prompt.command);
+        if let Ok(Some(taken)) = folder.load::<Taken>(&mark)
+            && is_fresh(taken.taken_at, now)
+        {
+            let same = match (&input.prompt_id, &taken.prompt_id) {
+                (Some(ours), Some(theirs)) => ours == theirs,
+                _ => expanded,
+            };
+            if same {
+                if expanded {
+                    folder.remove(&mark)?;
+                }
+                return Ok(false);
+            }
+        }
+        folder.remove(&mark)?;
+        let Prompt { command, arguments } = prompt;
+        let prompt_id = input.prompt_id.clone();
+        folder.save(
+            &record,
+            &Record {
+                command,
+                arguments,
+                stored_at: now,
+                prompt_id,
+                expanded,
+            },
+        )?;
+        Ok(true)
+    })
+}
+
+/// Takes what a session's person typed after `/claudex:<command>`, once. Nothing there, expired, or of another session
+/// or command: `None`.
+///
+/// # Errors
+/// The folder cannot be used, is not safely ours, or is held; the record is damaged.
+pub fn take(
+    session: &str,
+    command: &str,
+    now: Timestamp,
+    base: &Utf8Path,
+) -> Result<Option<Prompt>, PromptError> {
+    let command = command.strip_prefix(PLUGIN).unwrap_or(command);
+    if session.trim().is_empty() || !is_name(command) {
+        return Ok(None);
+    }
+    let Some(folder) = Folder::existing(base)? else {
+        return Ok(None);
+    };
+    folder.locked(|| {
+        folder.sweep(now);
+        let (record, mark) = folder.files(session, command);
+        let loaded = folder.load::<Record>(&record);
+        // Gone before anyone can have it: a crash from here on costs a prompt, but never gives it out twice.
+        folder.remove(&record)?;
+        let Some(found) = loaded?.filter(|found| found.command == command && is_fresh(found.stored_at, now))
+        else {
+            return Ok(None);
+        };
+        if !found.expanded || found.prompt_id.is_some() {
+            folder.save(
+                &mark,
+                &Taken {
+                    taken_at: now,
+                    prompt_id: found.prompt_id,
+                },
+            )?;
+        }
+        Ok(Some(Prompt {
+            command: found.command,
+            arguments: found.arguments,
+        }))
+    })
+}
+
+/// The command that a prompt event carries, where it is one of ours, and whether it is the second of the two events.
+fn command_of(input: &Input) -> Option<(Prompt, bool)> {
+    let typed = input.prompt.as_deref().and_then(split);
+    let prompt = |command: &str, arguments: &str| Prompt {
+        command: command.to_owned(),
+        arguments: arguments.trim_matches(['\n', '\r']).to_owned(),
+    };
+    match input.hook_event_name.as_deref()? {
+        "UserPromptSubmit" => typed.map(|(command, arguments)| (prompt(command, arguments), false)),
+        "UserPromptExpansion" => {
+            let name = input.command_name.as_deref()?;
+            let command = match name.strip_prefix(PLUGIN) {
+                Some(command) => command,
+                // A bare name is ours only where the person typed it with ours before it.
+                None => typed
+                    .map(|(command, _)| command)
+                    .filter(|command| *command == name)?,
+            };
+            let arguments = input
+                .command_args
+                .as_deref()
+                .or(typed.map(|(_, arguments)| arguments));
+            is_name(command).then(|| (prompt(command, arguments.unwrap_or_default()), true))
+        }
+        _ => None,
+    }
+}
+
+/// `/claudex:plan fix it` as `plan` and `fix it`. One blank after the name is the separator and belongs to neither.
+fn split(prompt: &str) -> Option<(&str, &str)> {
+    let rest = prompt.strip_prefix('/')?.strip_prefix(PLUGIN)?;
+    let (command, arguments) = rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len()));
+    is_name(command).then(|| (command, arguments.strip_prefix([' ', '\t']).unwrap_or(arguments)))
+}
+
+/// Whether it can be a command of ours; such a name is safe in a file's name.
+fn is_name(command: &str) -> bool {
+    (1..=64).contains(&command.len())
+        && command.starts_with(|c: char| c.is_ascii_lowercase())
+        && command
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// Whether something of that time is still valid. A time far ahead is as wrong as one long past.
+fn is_fresh(then: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(then).unsigned_abs() <= VALID
+}
+
+/// The folder with the records, checked to be ours alone.
+struct Folder {
+    path: Utf8PathBuf,
+}
+
+impl Folder {
+    /// The folder, made where it is missing.
+    fn make(base: &Utf8Path) -> Result<Self, PromptError> {
+        let path = base.join("claudex-loop/prompts");
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&path)
+            .map_err(failed(&path))?;
+        Self::checked(path)
+    }
+
+    /// The folder, where it is there.
+    fn existing(base: &Utf8Path) -> Result<Option<Self>, PromptError> {
+        let path = base.join("claudex-loop/prompts");
+        match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            _ => Self::checked(path).map(Some),
+        }
+    }
+
+    fn checked(path: Utf8PathBuf) -> Result<Self, PromptError> {
+        for folder in path.ancestors().take(2) {
+            let found = folder.symlink_metadata().map_err(failed(folder))?;
+            if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
+                return Err(PromptError::Refused {
+                    path: folder.to_owned(),
+                });
+            }
+            if found.permissions().mode() & 0o077 != 0 {
+                fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed(folder))?;
+            }
+        }
+        Ok(Self { path })
+    }
+
+    /// The record and the mark of a session's command.
+    fn files(&self, session: &str, command: &str) -> (Utf8PathBuf, Utf8PathBuf) {
+        let digest: String = Sha256::digest(session)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let name = |suffix| self.path.join(format!("{digest}-{command}.{suffix}"));
+        (name("json"), name("taken"))
+    }
+
+    /// Runs it while no other process stores or takes.
+    fn locked<T>(&self, work: impl FnOnce() -> Result<T, PromptError>) -> Result<T, PromptError> {
+        let path = self.path.join(".lock");
+        let file: File = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(failed(&path))?;
+        let mut lock = fd_lock::RwLock::new(file);
+        let since = Instant::now();
+        loop {
+            match lock.try_write() {
+                Ok(_held) => return work(),
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(failed(&path)(error)),
+                Err(_) if since.elapsed() >= PATIENCE => return Err(PromptError::Busy { path }),
+                Err(_) => thread::sleep(Duration::from_millis(10)),
+            }
+        }
+    }
+
+    /// Removes what is past its time, half-written files included. What cannot be removed is left: it is not valid.
+    fn sweep(&self, now: Timestamp) {
+        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            let modified = entry.metadata().and_then(|found| found.modified()).ok();
+            let written = modified.and_then(|time| Timestamp::try_from(time).ok());
+            if entry.file_name() != ".lock" && written.is_some_and(|written| !is_fresh(written, now)) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    fn load<T: serde::de::DeserializeOwned>(&self, path: &Utf8Path) -> Result<Option<T>, PromptError> {
+        let found = match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            found => found.map_err(failed(path))?,
+        };
+        let corrupt = || PromptError::Corrupt {
+            path: path.to_owned(),
+        };
+        if !found.is_file() || found.len() > MAX_FILE {
+            return Err(corrupt());
+        }
+        let bytes = fs::read(path).map_err(failed(path))?;
+        serde_json::from_slice(&bytes).map(Some).map_err(|_| corrupt())
+    }
+
+    /// Replaces a file whole. Not synced: it is worth ten minutes, and a crash of the machine ends the session too.
+    fn save(&self, path: &Utf8Path, value: &impl Serialize) -> Result<(), PromptError> {
+        let bytes = serde_json::to_vec(value)
+            .map_err(io::Error::other)
+            .map_err(failed(path))?;
+        // tempfile makes it with 0600.
+        let mut file = tempfile::NamedTempFile::new_in(&self.path).map_err(failed(&self.path))?;
+        file.write_all(&bytes).map_err(failed(path))?;
+        file.persist(path).map_err(|error| failed(path)(error.error))?;
+        Ok(())
+    }
+
+    fn remove(&self, path: &Utf8Path) -> Result<(), PromptError> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(path)(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Turns an error of the system into ours, with the path.
+fn failed(path: &Utf8Path) -> impl Fn(io::Error) -> PromptError {
+    let path = path.to_owned();
+    move |source| PromptError::Io {
+        path: path.clone(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! What every generated machine is: const tables of phases and edges, and the one way from a held loop to the next.
+//!
+//! `claudex-build` turns a `machine.toml` into types; this room is what those types stand on. It knows no phase by
+//! name, nothing of reviews beyond the claim that evidence makes, and nothing of hooks or command lines.
+//!
+//! - [`table`]: the const description of a machine, as `machine.toml` declared it.
+//! - [`guard`]: guards and updates, evaluated over a state document.
+//! - [`raw`]: a loop without its type: what was read from disk, by whom, and the commit that changes it.
+//! - [`refusal`]: why a transition did not happen, with the loop handed back.
+//! - [`claim`]: what evidence says when it is shown to an edge.
+
+pub mod claim;
+pub mod guard;
+pub mod raw;
+pub mod refusal;
+pub mod table;
+
+pub use claim::{Claim, Requirement};
+pub use raw::{Actor, Raw};
+pub use refusal::{Refusal, Refused, Snapshot};
+pub use table::Table;
+
+/// A machine that `claudex-build` generated. The marker type of the generated module implements it.
+pub trait Machine: Sized + 'static {
+    /// Everything that `machine.toml` declares.
+    const TABLE: &'static Table;
+}

@@ -1,0 +1,194 @@
+//! The const description of a machine: what `machine.toml` declares, as data that the engine and the tools read.
+//!
+//! Generated code builds these in consts; nothing here is read from a file at run time.
+
+use crate::machine::{Actor, Requirement, guard::Guard, guard::Update};
+use crate::store::StateSpec;
+
+/// A whole machine.
+#[derive(Debug)]
+pub struct Table {
+    /// The machine's name.
+    pub name: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// The machine file, as the messages name it.
+    pub file: &'static str,
+    /// Where and how its documents are stored.
+    pub state: &'static StateSpec,
+    /// Its modes.
+    pub modes: &'static [ModeInfo],
+    /// Its fields, in the order of the state file.
+    pub fields: &'static [FieldInfo],
+    /// Its phases, in the order of `machine.toml`. Edges name them by index.
+    pub phases: &'static [PhaseInfo],
+    /// The names of its transitions.
+    pub transitions: &'static [&'static str],
+    /// Every edge: one transition at one source, under one guard.
+    pub edges: &'static [EdgeInfo],
+}
+
+/// A mode: a first phase with initial values of its own.
+#[derive(Debug)]
+pub struct ModeInfo {
+    /// Its name, as `start` takes it.
+    pub name: &'static str,
+    /// Its doc.
+    pub doc: &'static str,
+    /// Index of the first phase.
+    pub start: usize,
+    /// Initial values that differ from the fields' own.
+    pub initial: &'static [(&'static str, Constant)],
+}
+
+/// A field of the state document.
+#[derive(Debug)]
+pub struct FieldInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// Its doc.
+    pub doc: &'static str,
+    /// What it holds.
+    pub kind: FieldKind,
+    /// The value at the start.
+    pub initial: Constant,
+    /// Whether a start takes it.
+    pub at_start: bool,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldKind {
+    /// A whole number.
+    Count,
+    /// Any text, always quoted in the file.
+    Text,
+    /// A path.
+    Path,
+    /// true or false.
+    Flag,
+    /// One of some words.
+    OneOf(&'static [&'static str]),
+    /// Written by the engine.
+    Held,
+}
+
+/// A constant of `machine.toml`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Constant {
+    /// A whole number.
+    Count(u64),
+    /// Text or a word.
+    Text(&'static str),
+    /// true or false.
+    Flag(bool),
+    /// Nothing: the engine fills it in.
+    Null,
+}
+
+/// A phase.
+#[derive(Debug)]
+pub struct PhaseInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// Its form in the state document.
+    pub stored: &'static str,
+    /// Its doc.
+    pub doc: &'static str,
+    /// Whether the loop is over in it.
+    pub terminal: bool,
+    /// What its entering says, unless the edge says something else.
+    pub message: Option<Message>,
+    /// The line of `machine.toml`.
+    pub line: u32,
+}
+
+/// One edge.
+#[derive(Debug)]
+pub struct EdgeInfo {
+    /// The transition's name.
+    pub transition: &'static str,
+    /// Index of the source.
+    pub from: usize,
+    /// Index of the target.
+    pub to: usize,
+    /// The guard; absent: always.
+    pub when: Option<Guard>,
+    /// The guard as it was written, or empty.
+    pub when_text: &'static str,
+    /// The evidence it needs.
+    pub requires: Option<Requirement>,
+    /// Who besides the hook may take it; empty: the hook only.
+    pub by: &'static [Actor],
+    /// What it sets.
+    pub set: &'static [(&'static str, Update)],
+    /// What taking it says, before the entered phase's own message.
+    pub message: Option<Message>,
+    /// The turn may end although the phase entered is not terminal.
+    pub ends_turn: bool,
+    /// Its doc.
+    pub doc: &'static str,
+    /// The line of `machine.toml`.
+    pub line: u32,
+}
+
+/// A message template, compiled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// The file's name, for errors.
+    pub name: &'static str,
+    /// The template.
+    pub text: &'static str,
+}
+
+impl Table {
+    /// Index of the phase with this stored form.
+    pub fn stored(&self, stored: &str) -> Option<usize> {
+        self.phases.iter().position(|phase| phase.stored == stored)
+    }
+
+    /// Index of the phase with this name.
+    pub fn named(&self, name: &str) -> Option<usize> {
+        self.phases.iter().position(|phase| phase.name == name)
+    }
+
+    /// The field of this name.
+    pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// The edges of a transition at a phase, in the order of `machine.toml`.
+    pub fn edges_at<'t>(
+        &'t self,
+        transition: &'t str,
+        from: usize,
+    ) -> impl Iterator<Item = &'static EdgeInfo> + 't {
+        self.edges
+            .iter()
+            .filter(move |edge| edge.transition == transition && edge.from == from)
+    }
+
+    /// The names of the phases in which a transition is legal.
+    pub fn legal_in(&self, transition: &str) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for edge in self.edges.iter().filter(|edge| edge.transition == transition) {
+            let name = self.phases[edge.from].name;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+impl EdgeInfo {
+    /// What taking this edge says: its own message, else that of the phase entered.
+    pub fn words(&self, table: &Table) -> Option<Message> {
+        self.message.or(table.phases[self.to].message)
+    }
+
+    /// Whether the turn may end after this edge.
+    pub fn lets_turn_end(&self, table: &Table) -> bool {
+        self.ends_turn || table.phases[self.to].terminal
+    }
+}

@@ -1,0 +1,482 @@
+//! The main job outside Claude Code: a plan document goes through the same machine, from start to summary.
+//!
+//! The driver stands where the Stop hook stands: it takes the hook's edges through the same generated methods. What an
+//! agent would do between two stops, a drafter does: a command of the person's that revises the file. Without one every
+//! persona reviews the plan once.
+
+use std::ops::ControlFlow;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use derive_more::{Display, Error};
+use fs_err as fs;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::drive::Step;
+use crate::machine::table::Message;
+use crate::machine::{Actor, Refused};
+use crate::plan::caller::Caller;
+use crate::plan::messages::{self, Facts, RenderError};
+use crate::plan::start::{self, StartRefused, Wanted};
+use crate::plan::stop::PlanLoop;
+use crate::plan::summary::{self, RoundLine};
+use crate::plan::typestate::{REVIEWING_REVIEW, ReviseNext, TABLE};
+use crate::plan::{AnyLoop, Loop, Mode, OnStop, Phase, personas, runner};
+use crate::review::environment::Environment;
+use crate::review::evidence::{self, Found};
+use crate::review::limits::Limits;
+use crate::review::process::{self, Call, Event as ProcessEvent, How as ProcessEnd};
+use crate::review::reviewer::Reviewer;
+use crate::review::round::{self, Brief, Report, RoundError, Said};
+use crate::review::runs::How;
+use crate::text;
+
+/// The session of a loop that `run` drives: no client has it, so no hook takes the loop over.
+const SESSION: &str = "run";
+/// What a drafter is told.
+const DRAFT: Message = Message {
+    name: "draft.md",
+    text: include_str!("messages/draft.md"),
+};
+
+/// What to do.
+#[derive(Debug)]
+pub struct Job<'j> {
+    /// The plan, absolute.
+    pub plan: &'j Utf8Path,
+    /// `--rounds`, as typed.
+    pub rounds: Option<String>,
+    /// The command that revises the plan, for `/bin/sh -c`.
+    pub drafter: Option<&'j str>,
+    /// How long a review, or the drafter, may take.
+    pub limits: Limits,
+}
+
+/// What whoever watches the job is told.
+#[derive(Debug)]
+pub enum Event<'e> {
+    /// The loop was started.
+    Started {
+        /// It.
+        held: &'e AnyLoop,
+    },
+    /// A round begins.
+    Round {
+        /// From 1.
+        round: u64,
+        /// The last one.
+        of: u64,
+        /// The persona's label.
+        persona: &'static str,
+    },
+    /// A review goes on.
+    Review(Said<'e>),
+    /// A round's review ended.
+    Reviewed {
+        /// Its report.
+        report: &'e Report,
+    },
+    /// The drafter works on the findings.
+    Drafting,
+    /// The drafter said something; None: it is still at it.
+    Draft(Option<&'e str>),
+}
+
+/// Is told how it goes; on `Break` the job is given up.
+pub type Listener<'l> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'l;
+
+/// How a job ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::Display)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Ending {
+    /// The plan is through.
+    Complete,
+    /// The rounds were used up.
+    StoppedAtMaxRounds,
+    /// The reviewer could not run, or could not be read.
+    ReviewerFailed,
+}
+
+/// What a job came to.
+#[derive(Debug, Serialize)]
+pub struct Outcome {
+    /// The loop's id.
+    pub id: String,
+    /// How it ended.
+    pub ending: Ending,
+    /// The plan.
+    pub plan: Utf8PathBuf,
+    /// Its rounds.
+    pub rounds: Vec<RoundLine>,
+    /// How long it took, in seconds.
+    pub seconds: u64,
+    /// The state file.
+    pub state: Utf8PathBuf,
+    /// The findings file of the last round.
+    pub findings: Utf8PathBuf,
+    /// What the summary has to admit.
+    pub admissions: Vec<String>,
+    /// Why the reviewer failed, where it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// The summary, Markdown; empty where the reviewer failed.
+    pub summary: String,
+}
+
+/// A job that did not come to an end.
+#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[non_exhaustive]
+pub enum JobError {
+    /// It could not be started.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Start(StartRefused),
+    /// The plan cannot be read.
+    #[display("could not read the plan {path}: {source}")]
+    #[diagnostic(code(claudex::run::plan), help("give the path of a Markdown file"))]
+    Plan {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The plan is not text.
+    #[display("the plan {path} is not UTF-8 text")]
+    #[diagnostic(code(claudex::run::text), help("save it as UTF-8"))]
+    NotText {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// The plan is empty.
+    #[display("the plan {path} is empty")]
+    #[diagnostic(code(claudex::run::empty), help("write the plan first"))]
+    Empty {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// A round could not be performed.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Round(RoundError),
+    /// The drafter failed.
+    #[display("the drafter failed: {problem}")]
+    #[diagnostic(
+        code(claudex::run::drafter),
+        help("the loop was cancelled; the plan is as the drafter left it")
+    )]
+    Drafter {
+        /// How.
+        problem: String,
+    },
+    /// Whoever watched gave up.
+    #[display("interrupted; the loop was cancelled")]
+    #[diagnostic(
+        code(claudex::run::interrupted),
+        help("run the same command again to begin anew")
+    )]
+    Interrupted,
+    /// A transition was refused.
+    #[display("{problem}")]
+    #[diagnostic(
+        code(claudex::run::refused),
+        help("`claudex-loop journal {id}` tells what happened")
+    )]
+    Refused {
+        /// The loop.
+        id: String,
+        /// Why.
+        problem: String,
+    },
+    /// A message does not render.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Render(RenderError),
+    /// A file of the loop cannot be written.
+    #[display("could not write a file of the loop: {_0}")]
+    #[diagnostic(code(claudex::run::io))]
+    Io(std::io::Error),
+}
+
+impl From<Refused<AnyLoop>> for JobError {
+    fn from(refused: Refused<AnyLoop>) -> Self {
+        JobError::Refused {
+            id: refused.held.id().to_string(),
+            problem: refused.to_string(),
+        }
+    }
+}
+
+/// The loop's behaviours as this driver has them.
+struct Driver {
+    has_drafter: bool,
+}
+
+impl OnStop for Driver {
+    /// As the machine file says, but for one thing: where nobody revises the plan between rounds, a clean round goes on to
+    /// the next persona, until each has seen it.
+    fn reviewing(
+        &self,
+        held: Loop<crate::plan::typestate::Reviewing>,
+    ) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
+        let fields = held.fields();
+        if !self.has_drafter
+            && fields.round() < fields.max_rounds().min(personas::PERSONAS.len() as u64)
+            && let Ok(Found::Clean(settled)) = evidence::look(held.raw(), &REVIEWING_REVIEW)
+        {
+            let next: ReviseNext = held
+                .revise(&settled)
+                .map_err(|refused| refused.map(AnyLoop::from))?;
+            return crate::drive::settle(
+                crate::drive::Attempt::<Loop<crate::plan::typestate::Reviewing>, _>::Taken(AnyLoop::from(
+                    next,
+                )),
+            );
+        }
+        PlanLoop.reviewing(held)
+    }
+}
+
+/// Does the job.
+///
+/// # Errors
+/// See [`JobError`]. A loop that was started and not brought to its end is cancelled, so that it is in nobody's way.
+pub fn run(job: &Job<'_>, reviewer: &dyn Reviewer, listener: &mut Listener<'_>) -> Result<Outcome, JobError> {
+    let bytes = fs::read(job.plan).map_err(|source| JobError::Plan {
+        path: job.plan.to_owned(),
+        source,
+    })?;
+    let plan = String::from_utf8(bytes).map_err(|_| JobError::NotText {
+        path: job.plan.to_owned(),
+    })?;
+    if plan.trim().is_empty() {
+        return Err(JobError::Empty {
+            path: job.plan.to_owned(),
+        });
+    }
+    let folder = job.plan.parent().unwrap_or(Utf8Path::new("/"));
+    let wanted = Wanted {
+        rounds: job.rounds.clone(),
+        from_draft: true,
+        topic: topic(&plan, job.plan),
+        plan: Some(job.plan.to_owned()),
+        ..Wanted::default()
+    };
+    let caller = Caller {
+        inside: false,
+        session: Some(SESSION.to_owned()),
+    };
+    let started =
+        start::start(Mode::Plan, &wanted, folder, &caller, Timestamp::now()).map_err(JobError::Start)?;
+    let (store, id) = (started.raw().store().clone(), started.id().clone());
+    // A start is a person's; what follows is what the hook would do.
+    let open = || {
+        AnyLoop::open(&store, &id, Actor::Hook).map_err(|error| JobError::Refused {
+            id: id.to_string(),
+            problem: error.to_string(),
+        })
+    };
+    let done = open().and_then(|held| through(held, job, reviewer, listener));
+    if done.is_err()
+        && let Ok(held) = AnyLoop::open(&store, &id, Actor::Person)
+        && !held.phase().is_terminal()
+    {
+        cancel(held);
+    }
+    done
+}
+
+/// Gives a loop up; that it could not be is the lesser trouble by then.
+fn cancel(held: AnyLoop) {
+    let verb = crate::plan::Verb::Cancel {
+        id: None,
+        from_prompt: false,
+    };
+    if let Ok(cancelled) = verb.run(held) {
+        let _ = cancelled
+            .raw()
+            .store()
+            .clear(cancelled.id(), &["-runner.sh", "-prompt.txt", ".lock"]);
+    }
+}
+
+/// The first heading, else the first line, else the file's name.
+fn topic(plan: &str, path: &Utf8Path) -> String {
+    let heading = plan.lines().find(|line| line.starts_with('#'));
+    let line = heading
+        .or_else(|| plan.lines().find(|line| !line.trim().is_empty()))
+        .unwrap_or_default();
+    let topic = text::one_line(line.trim_start_matches('#').trim(), 200);
+    if topic.is_empty() {
+        path.file_name().unwrap_or("plan").to_owned()
+    } else {
+        topic
+    }
+}
+
+fn through(
+    mut held: AnyLoop,
+    job: &Job<'_>,
+    reviewer: &dyn Reviewer,
+    listener: &mut Listener<'_>,
+) -> Result<Outcome, JobError> {
+    let driver = Driver {
+        has_drafter: job.drafter.is_some(),
+    };
+    let environment = Environment::default();
+    if listener(Event::Started { held: &held }).is_break() {
+        return Err(JobError::Interrupted);
+    }
+    let mut summary = String::new();
+    loop {
+        if held.phase() == Phase::Reviewing {
+            let fields = held.fields();
+            let persona = personas::of_round(fields.round());
+            let round = Event::Round {
+                round: fields.round(),
+                of: fields.max_rounds(),
+                persona: persona.label,
+            };
+            if listener(round).is_break() {
+                return Err(JobError::Interrupted);
+            }
+            let prompt = runner::prompt(&held).map_err(JobError::Io)?;
+            let brief = Brief {
+                persona: persona.label,
+                focus_round: u32::try_from(fields.round()).unwrap_or(u32::MAX),
+                prompt: &prompt,
+                limits: job.limits,
+                environment: &environment,
+            };
+            let report = round::run(held.raw(), &REVIEWING_REVIEW, brief, reviewer, &mut |said| {
+                listener(Event::Review(said))
+            })
+            .map_err(|error| match error {
+                RoundError::Interrupted => JobError::Interrupted,
+                error => JobError::Round(error),
+            })?;
+            if listener(Event::Reviewed { report: &report }).is_break() {
+                return Err(JobError::Interrupted);
+            }
+            if let (Some(drafter), How::Findings { .. }) = (job.drafter, &report.how) {
+                draft(&held, drafter, job, listener)?;
+            }
+        }
+        match driver.stop(held)? {
+            Step::Over(now) => return Ok(outcome(&now, job, summary)),
+            Step::Waits(now) => {
+                return Err(JobError::Refused {
+                    id: now.id().to_string(),
+                    problem: format!("the loop waits in phase {}", now.phase()),
+                });
+            }
+            Step::Moved { now, edge } => {
+                if edge.ends_turn {
+                    // The reviewer failed again: nobody is there who could wait for it.
+                    let outcome = outcome(&now, job, String::new());
+                    let person = AnyLoop::open(now.raw().store(), now.id(), Actor::Person);
+                    person.ok().into_iter().for_each(cancel);
+                    return Ok(Outcome {
+                        ending: Ending::ReviewerFailed,
+                        ..outcome
+                    });
+                }
+                if now.phase() == Phase::Summarizing
+                    && let Some(message) = edge.words(&TABLE)
+                {
+                    summary = messages::render(message, &Facts::of(&now, Timestamp::now()))
+                        .map_err(JobError::Render)?;
+                }
+                if now.phase().is_terminal() {
+                    let cleared = now
+                        .raw()
+                        .store()
+                        .clear(now.id(), &["-runner.sh", "-prompt.txt", ".lock"]);
+                    cleared.map_err(|error| JobError::Refused {
+                        id: now.id().to_string(),
+                        problem: error.to_string(),
+                    })?;
+                    return Ok(outcome(&now, job, summary));
+                }
+                held = now;
+            }
+        }
+    }
+}
+
+fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
+    let raw = held.raw();
+    let fields = held.fields();
+    let ending = match (held.phase(), fields.decision_signal()) {
+        (Phase::Done | Phase::Summarizing, crate::plan::typestate::DecisionSignal::NoMaterialFindings) => {
+            Ending::Complete
+        }
+        (Phase::Done | Phase::Summarizing, _) => Ending::StoppedAtMaxRounds,
+        _ => Ending::ReviewerFailed,
+    };
+    let facts = Facts::of(held, Timestamp::now());
+    Outcome {
+        id: held.id().to_string(),
+        ending,
+        plan: job.plan.to_owned(),
+        rounds: summary::rounds(held),
+        seconds: summary::seconds(held, Timestamp::now()),
+        state: raw.store().path_of(held.id()),
+        findings: crate::review::twin::findings_path(raw.store(), raw.id(), fields.round()),
+        admissions: summary::admissions(held),
+        cause: (ending == Ending::ReviewerFailed).then(|| facts.cause().to_owned()),
+        summary,
+    }
+}
+
+#[derive(Serialize)]
+struct DraftFacts<'f> {
+    #[serde(flatten)]
+    facts: &'f Facts,
+    text: String,
+}
+
+/// Has the findings dealt with.
+fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'_>) -> Result<(), JobError> {
+    let raw = held.raw();
+    let findings = crate::review::twin::findings_path(raw.store(), raw.id(), held.fields().round());
+    let text = text::plain(&fs::read_to_string(findings).map_err(JobError::Io)?);
+    let facts = Facts::of(held, Timestamp::now());
+    let message = messages::render(DRAFT, &DraftFacts { facts: &facts, text }).map_err(JobError::Render)?;
+    if listener(Event::Drafting).is_break() {
+        return Err(JobError::Interrupted);
+    }
+    // The drafter is the person's own command and gets the person's own environment.
+    let environment =
+        Environment::allowing(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()));
+    let call = Call {
+        program: "/bin/sh",
+        arguments: &["-c".to_owned(), drafter.to_owned()],
+        directory: raw.store().root(),
+        stdin: message.as_bytes(),
+        environment: &environment,
+        limits: job.limits,
+    };
+    let ended = process::supervise(&call, &mut |event| {
+        listener(Event::Draft(match event {
+            ProcessEvent::Line { text, .. } => Some(text),
+            ProcessEvent::Tick => None,
+        }))
+    });
+    match ended.how {
+        ProcessEnd::Exited(0) => Ok(()),
+        ProcessEnd::Stopped => Err(JobError::Interrupted),
+        how => {
+            let said = text::one_line(ended.stderr_tail.lines().last().unwrap_or_default(), 200);
+            let problem = match how {
+                ProcessEnd::Exited(status) => format!("exit status {status}. {said}"),
+                ProcessEnd::TimedOut { after } => format!("not done after {} s", after.as_secs()),
+                ProcessEnd::Idle { after } => format!("silent for {} s", after.as_secs()),
+                how => format!("{how:?}"),
+            };
+            Err(JobError::Drafter {
+                problem: text::one_line(&problem, 300),
+            })
+        }
+    }
+}

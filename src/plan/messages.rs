@@ -1,0 +1,185 @@
+//! The texts of the loop: templates from `messages/`, filled with what a loop knows of itself.
+//!
+//! Whatever a person or a model wrote (topic, plan, findings) goes in as quoted data: one plain line, capped. The files
+//! are templates so that no text of more than a line stands in code.
+
+use derive_more::{Display, Error};
+use jiff::Timestamp;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde::Serialize;
+
+use crate::machine::table::Message;
+use crate::plan::{AnyLoop, personas, runner, summary};
+use crate::review::findings::Counts;
+use crate::review::twin;
+use crate::text;
+
+/// How many characters of a topic a message shows.
+const TOPIC: usize = 300;
+
+/// What `start` prints.
+pub const STARTED: Message = Message {
+    name: "started.md",
+    text: include_str!("messages/started.md"),
+};
+/// The runner script.
+pub const RUNNER: Message = Message {
+    name: "runner.sh",
+    text: include_str!("messages/runner.sh"),
+};
+/// The prompt of a reviewer that is a model.
+pub const PROMPT: Message = Message {
+    name: "prompt.md",
+    text: include_str!("messages/prompt.md"),
+};
+
+/// A template that does not render.
+#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[display("the message template {name} does not render: {source}")]
+#[diagnostic(
+    code(claudex::message),
+    help("this is a fault of claudex-loop: please report it with this line")
+)]
+pub struct RenderError {
+    name: &'static str,
+    source: minijinja::Error,
+}
+
+/// What every message can say of its loop.
+#[derive(Debug, Serialize)]
+pub struct Facts {
+    id: String,
+    mode: String,
+    phase: String,
+    topic: String,
+    round: u64,
+    max_rounds: u64,
+    more_rounds: u64,
+    max_failures: u64,
+    persona: &'static str,
+    plan: String,
+    plan_path: String,
+    runner: String,
+    findings: String,
+    previous: Option<String>,
+    rounds: String,
+    elapsed: String,
+    admissions: Vec<String>,
+    cause: String,
+}
+
+impl Facts {
+    /// What a loop knows of itself now.
+    pub fn of(held: &AnyLoop, now: Timestamp) -> Self {
+        let (raw, fields) = (held.raw(), held.fields());
+        let lines = summary::rounds(held);
+        let round = fields.round();
+        let previous: Option<Counts> = lines
+            .iter()
+            .find(|line| line.round + 1 == round)
+            .and_then(|line| line.counts);
+        let cause = summary::runs(held).into_iter().rev().find_map(|run| {
+            run.ended
+                .as_ref()
+                .and_then(|how| how.cause().map(ToString::to_string))
+        });
+        Self {
+            id: held.id().to_string(),
+            mode: fields.mode(),
+            phase: held.phase().to_string(),
+            topic: text::one_line(&fields.topic(), TOPIC).replace('"', "'"),
+            round,
+            max_rounds: fields.max_rounds(),
+            more_rounds: fields.max_rounds().saturating_mul(2),
+            max_failures: fields.max_failures(),
+            persona: personas::of_round(round).label,
+            plan: text::one_line(&fields.plan(), TOPIC),
+            plan_path: text::one_line(raw.path("{plan}").as_str(), TOPIC),
+            runner: format!("bash {}", runner::quoted(runner::path(raw).as_str())),
+            findings: twin::findings_path(raw.store(), raw.id(), round).to_string(),
+            previous: previous.map(|counts| counts.to_string()),
+            rounds: lines
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("\n"),
+            elapsed: summary::elapsed(summary::seconds(held, now)),
+            admissions: summary::admissions(held),
+            cause: cause.unwrap_or_else(|| "the reviewer failed".to_owned()),
+        }
+    }
+
+    /// Why the last review failed.
+    pub fn cause(&self) -> &str {
+        &self.cause
+    }
+
+    /// The line that runs the round's review.
+    pub fn runner(&self) -> &str {
+        &self.runner
+    }
+}
+
+/// What `start` says.
+#[derive(Debug, Serialize)]
+pub struct Started {
+    /// The loop's id.
+    pub id: String,
+    /// Its last round.
+    pub max_rounds: u64,
+    /// The topic, on one line.
+    pub topic: String,
+    /// The state file.
+    pub state: String,
+    /// What a person should know besides.
+    pub notes: Vec<String>,
+    /// Whether an existing plan is the draft.
+    pub from_draft: bool,
+    /// The plan, from the root.
+    pub plan_name: String,
+    /// The plan's path.
+    pub plan_path: String,
+}
+
+impl Started {
+    /// What a start says of its loop.
+    pub fn of(held: &AnyLoop, notes: Vec<String>) -> Self {
+        let fields = held.fields();
+        Self {
+            id: held.id().to_string(),
+            max_rounds: fields.max_rounds(),
+            topic: text::one_line(&fields.topic(), TOPIC),
+            state: held.raw().store().path_of(held.id()).to_string(),
+            notes,
+            from_draft: fields.from_draft(),
+            plan_name: fields.plan(),
+            plan_path: held.raw().path("{plan}").to_string(),
+        }
+    }
+}
+
+/// Renders a template.
+///
+/// # Errors
+/// The template names what the facts do not have: a fault of ours, caught by the tests.
+pub fn render(message: Message, facts: &impl Serialize) -> Result<String, RenderError> {
+    let failed = |source| RenderError {
+        name: message.name,
+        source,
+    };
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()
+        .map_err(failed)?;
+    let mut environment = Environment::new();
+    environment.set_syntax(syntax);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment
+        .render_named_str(message.name, message.text, Serde(facts))
+        .map_err(failed)
+}

@@ -1,0 +1,19 @@
+//! Our application: the plan loop of the root's `machine.toml`, with its messages, personas and start.
+//!
+//! [`typestate`] is what `build.rs` generated; the other files are the few things that a machine file does not say. The
+//! rooms below (`hook`, `drive`, `review`, `machine`, `store`) know nothing of this one.
+
+crate::machine!(plan as typestate);
+
+pub mod caller;
+pub mod driver;
+pub mod locate;
+pub mod messages;
+pub mod personas;
+pub mod reviewers;
+pub mod runner;
+pub mod start;
+pub mod stop;
+pub mod summary;
+
+pub use typestate::{AnyLoop, Fields, Loop, Mode, OnStop, Phase, Start, Transition, Verb};

@@ -1,0 +1,137 @@
+//! The runner and the prompt: two files beside the state that each round writes anew.
+//!
+//! The runner is the one line that an agent has to run. It holds no path of the plugin, whose folder changes with each
+//! update, and no text of the user's.
+
+use std::io;
+
+use camino::Utf8PathBuf;
+use fs_err as fs;
+use serde::Serialize;
+
+use crate::machine::Raw;
+use crate::plan::messages::{self, PROMPT, RUNNER};
+use crate::plan::{AnyLoop, personas};
+use crate::review::{Digest, twin};
+use crate::store::replace;
+use crate::text;
+
+/// Most bytes of the plan that a prompt holds.
+const DOCUMENT: usize = 256 * 1024;
+
+/// `<id>-runner.sh`
+pub fn path(raw: &Raw) -> Utf8PathBuf {
+    raw.store().sidecar(raw.id(), "-runner.sh")
+}
+
+/// `<id>-prompt.txt`
+pub fn prompt_path(raw: &Raw) -> Utf8PathBuf {
+    raw.store().sidecar(raw.id(), "-prompt.txt")
+}
+
+/// A text as one word of a POSIX shell.
+pub fn quoted(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
+    if !text.is_empty() && text.bytes().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[derive(Serialize)]
+struct RunnerFacts {
+    id: String,
+    mode: String,
+    round: u64,
+    max_rounds: u64,
+    persona: &'static str,
+    root: String,
+    state_dir: Option<String>,
+    binary: String,
+}
+
+#[derive(Serialize)]
+struct PromptFacts<'a> {
+    round: u64,
+    max_rounds: u64,
+    persona: &'static str,
+    who: &'static str,
+    looks_at: &'static str,
+    earlier: String,
+    topic: String,
+    marker: String,
+    document: &'a str,
+}
+
+/// Writes both files for the round that a loop is in.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write(held: &AnyLoop) -> io::Result<()> {
+    let (raw, fields) = (held.raw(), held.fields());
+    let spec = raw.store().spec();
+    let folder = raw.store().folder();
+    let usual = raw.store().root().join(spec.folder) == *folder;
+    let binary = std::env::current_exe()
+        .ok()
+        .and_then(|path| path.into_os_string().into_string().ok());
+    let facts = RunnerFacts {
+        id: held.id().to_string(),
+        mode: fields.mode(),
+        round: fields.round(),
+        max_rounds: fields.max_rounds(),
+        persona: personas::of_round(fields.round()).label,
+        root: quoted(raw.store().root().as_str()),
+        state_dir: (!usual).then(|| quoted(folder.as_str())),
+        binary: quoted(binary.as_deref().unwrap_or("claudex-loop")),
+    };
+    let script = messages::render(RUNNER, &facts).map_err(io::Error::other)?;
+    replace(&path(raw), script.as_bytes())?;
+    replace(&prompt_path(raw), prompt(held)?.as_bytes())
+}
+
+/// The prompt of this round for a reviewer that is a model.
+///
+/// # Errors
+/// The template does not render.
+pub fn prompt(held: &AnyLoop) -> io::Result<String> {
+    let (raw, fields) = (held.raw(), held.fields());
+    let plan = fs::read(raw.path("{plan}")).unwrap_or_default();
+    let plan = text::plain(&String::from_utf8_lossy(&plan));
+    let mut end = plan.len().min(DOCUMENT);
+    while !plan.is_char_boundary(end) {
+        end -= 1;
+    }
+    let earlier: Vec<String> = (1..fields.round().min(20))
+        .filter_map(|round| fs::read_to_string(twin::findings_path(raw.store(), raw.id(), round)).ok())
+        .map(|findings| text::plain(&findings))
+        .collect();
+    let persona = personas::of_round(fields.round());
+    let facts = PromptFacts {
+        round: fields.round(),
+        max_rounds: fields.max_rounds(),
+        persona: persona.label,
+        who: persona.who,
+        looks_at: persona.looks_at,
+        earlier: earlier.join("\n"),
+        topic: text::one_line(&fields.topic(), 1000).replace('"', "'"),
+        // A marker that the document cannot know beforehand cannot be closed by it.
+        marker: Digest::of(format!("{}{plan}", raw.id()).as_bytes()).as_str()[..16].to_owned(),
+        document: &plan[..end],
+    };
+    messages::render(PROMPT, &facts).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_quoted_path_is_one_word_of_a_shell() {
+        assert_eq!(quoted("/a/b-c.sh"), "/a/b-c.sh");
+        assert_eq!(quoted("/a b"), "'/a b'");
+        assert_eq!(quoted("it's $(x)`y`"), r"'it'\''s $(x)`y`'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("naïve"), "'naïve'");
+    }
+}

@@ -1,0 +1,175 @@
+//! What a loop has come to: the rounds with their findings, the time it took, and what has to be admitted.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::machine::Claim;
+use crate::plan::AnyLoop;
+use crate::plan::personas;
+use crate::review::findings::Counts;
+use crate::review::runs::{self, Run};
+use crate::review::{Digest, findings_file, twin};
+use crate::store::Entry;
+
+/// A round, as the table shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RoundLine {
+    /// From 1.
+    pub round: u64,
+    /// The persona's label.
+    pub persona: &'static str,
+    /// The findings; None: there is no findings file.
+    pub counts: Option<Counts>,
+}
+
+impl fmt::Display for RoundLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "- Round {} ({}): ", self.round, self.persona)?;
+        match self.counts {
+            Some(counts) => counts.fmt(f),
+            None => f.write_str("no findings file"),
+        }
+    }
+}
+
+/// The table's lines, one for each round that was begun.
+pub fn rounds(held: &AnyLoop) -> Vec<RoundLine> {
+    let raw = held.raw();
+    let of = |round| {
+        let file = fs_err::read(twin::findings_path(raw.store(), raw.id(), round)).ok();
+        let counts = file.and_then(|bytes| counts_of(&bytes));
+        RoundLine {
+            round,
+            persona: personas::of_round(round).label,
+            counts,
+        }
+    };
+    (1..=held.fields().round().min(1000)).map(of).collect()
+}
+
+/// What a findings file counts; None: it cannot be read as one.
+pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
+    match findings_file::parse(bytes) {
+        Ok(findings_file::Verdict::Clean) => Some(Counts::default()),
+        Ok(findings_file::Verdict::Findings(findings)) => Some(findings.counts()),
+        Err(_) => None,
+    }
+}
+
+/// `Ns`, `Nm Ns` or `Nh Nm`.
+pub fn elapsed(seconds: u64) -> String {
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{rest}s"),
+        (0, _) => format!("{minutes}m {rest}s"),
+        _ => format!("{hours}h {minutes}m"),
+    }
+}
+
+/// Seconds since the loop's start: until now, or, where it is over, until its last change.
+pub fn seconds(held: &AnyLoop, now: Timestamp) -> u64 {
+    let fields = held.fields();
+    let until = match held.phase().is_terminal() {
+        true => fields.last_updated_at().parse().unwrap_or(now),
+        false => now,
+    };
+    let started: i64 = fields
+        .started_at_epoch()
+        .parse()
+        .unwrap_or_else(|_| until.as_second());
+    u64::try_from(until.as_second() - started).unwrap_or_default()
+}
+
+/// What a summary has to admit, each a sentence.
+pub fn admissions(held: &AnyLoop) -> Vec<String> {
+    let raw = held.raw();
+    let Ok(journal) = raw.store().journal(raw.id()) else {
+        return vec!["The journal cannot be read, so nothing stands behind this summary.".to_owned()];
+    };
+    let claims: Vec<(&str, Claim)> = journal
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Change(change) => {
+                let claim = serde_json::from_value(change.evidence.clone()?).ok()?;
+                Some((change.what.as_str(), claim))
+            }
+            Entry::Note(_) => None,
+        })
+        .collect();
+    let mut admitted = Vec::new();
+    for (what, claim) in &claims {
+        if let Some(why) = claim.rejecting() {
+            admitted.push(format!(
+                "Findings that were open at `{what}` (round {}) were rejected: {}",
+                claim.round(),
+                crate::text::one_line(why, 500)
+            ));
+        }
+    }
+    let waived: Vec<_> = claims.iter().filter(|(_, claim)| claim.is_waived()).collect();
+    if !waived.is_empty() {
+        let mut rounds: Vec<String> = waived
+            .iter()
+            .map(|(_, claim)| claim.round().to_string())
+            .collect();
+        rounds.dedup();
+        admitted.push(format!(
+            "Not reviewed (CLAUDEX_EVIDENCE=optional): round {}.",
+            rounds.join(", ")
+        ));
+    }
+    if let Some((_, settled)) = claims
+        .iter()
+        .rev()
+        .find(|(what, _)| *what == "mark_done" || *what == "accept")
+        && let Some(subject) = settled.subject()
+    {
+        let plan = held.fields().plan();
+        let now = fs_err::read(raw.path("{plan}")).map(|bytes| Digest::of(&bytes));
+        if now.ok().is_none_or(|now| now.as_str() != subject) {
+            admitted.push(format!(
+                "{plan} was changed after it was settled; that change was not reviewed."
+            ));
+        }
+    }
+    admitted
+}
+
+/// The runs of a loop, oldest first.
+pub fn runs(held: &AnyLoop) -> Vec<Run> {
+    let raw = held.raw();
+    raw.store()
+        .journal(raw.id())
+        .map(|journal| runs::read(&journal))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elapsed_has_the_three_forms() {
+        assert_eq!(elapsed(0), "0s");
+        assert_eq!(elapsed(59), "59s");
+        assert_eq!(elapsed(60), "1m 0s");
+        assert_eq!(elapsed(3599), "59m 59s");
+        assert_eq!(elapsed(3600), "1h 0m");
+        assert_eq!(elapsed(90_061), "25h 1m");
+    }
+
+    #[test]
+    fn a_round_without_findings_file_says_so() {
+        let line = RoundLine {
+            round: 2,
+            persona: "Ops and SRE review",
+            counts: None,
+        };
+        assert_eq!(
+            line.to_string(),
+            "- Round 2 (Ops and SRE review): no findings file"
+        );
+    }
+}

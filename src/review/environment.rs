@@ -1,0 +1,127 @@
+//! What a reviewer's process may see of our environment, and which file its program's name means.
+//!
+//! Pure but for looking at files: nothing is started here, and the caller's environment is passed in.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Set to `1` in every reviewer's process: a hook of ours that finds it does nothing.
+pub const GUARD: &str = "CLAUDEX_REVIEWER_CHILD";
+
+/// What any program needs to start, speak the person's language and find its own files. `LC_*` comes on top.
+const ALWAYS: [&str; 6] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER"];
+
+/// The variables that a reviewer's process gets: a short fixed list, the names given here, and [`GUARD`].
+///
+/// Keys of other services and the client's own variables stay out unless a person's configuration names them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    names: Vec<String>,
+}
+
+impl Environment {
+    /// The fixed list and these names, each exact.
+    pub fn allowing<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
+        Self {
+            names: names.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    /// The variables for the child, out of ours.
+    pub fn resolve(&self, ours: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+        let allowed = |name: &OsStr| {
+            name.to_str().is_some_and(|name| {
+                name != GUARD
+                    && (ALWAYS.contains(&name)
+                        || name.starts_with("LC_")
+                        || self.names.iter().any(|allowed| allowed == name))
+            })
+        };
+        let mut variables: Vec<_> = ours.into_iter().filter(|(name, _)| allowed(name)).collect();
+        variables.push((GUARD.into(), "1".into()));
+        variables
+    }
+}
+
+/// The executable file that a program's name means: an absolute path as it is, a bare name by the absolute folders of
+/// `path`.
+///
+/// Relative folders in `path` and relative names are not followed: they would mean a file of the repository that is
+/// being reviewed, and a repository must not choose what we run.
+pub fn find_program(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
+    if name.is_empty() {
+        return None;
+    }
+    if name.contains('/') {
+        let file = Path::new(name);
+        return (file.is_absolute() && is_executable(file)).then(|| file.to_owned());
+    }
+    std::env::split_paths(path?)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|file| is_executable(file))
+}
+
+/// Whether it is a file (links followed) that someone may execute.
+fn is_executable(file: &Path) -> bool {
+    file.metadata()
+        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(name: &str, value: &str) -> (OsString, OsString) {
+        (name.into(), value.into())
+    }
+
+    #[test]
+    fn only_what_is_allowed_gets_through() {
+        let ours = [
+            pair("PATH", "/bin"),
+            pair("LC_TIME", "de_DE.UTF-8"),
+            pair("AWS_SECRET_ACCESS_KEY", "x"),
+            pair("CLAUDECODE", "1"),
+            pair("OPENAI_API_KEY", "k"),
+            pair("OPENAI_API_KEY_OLD", "k"),
+            pair(GUARD, "0"),
+        ];
+        assert_eq!(
+            Environment::allowing(["OPENAI_API_KEY", GUARD]).resolve(ours),
+            [
+                pair("PATH", "/bin"),
+                pair("LC_TIME", "de_DE.UTF-8"),
+                pair("OPENAI_API_KEY", "k"),
+                pair(GUARD, "1")
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_is_looked_up_in_absolute_folders_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("reviewer with 'quotes'");
+        std::fs::write(&file, "#!/bin/sh\n").unwrap();
+        let name = "reviewer with 'quotes'";
+        assert_eq!(
+            find_program(name, Some(folder.path().as_os_str())),
+            None,
+            "not executable"
+        );
+
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(
+            find_program(name, Some(folder.path().as_os_str())),
+            Some(file.clone())
+        );
+        assert_eq!(find_program(file.to_str().unwrap(), None), Some(file));
+        assert_eq!(find_program("./src", Some(OsStr::new("/bin"))), None);
+        assert_eq!(find_program("sh", Some(OsStr::new(".:bin:"))), None);
+        assert!(find_program("sh", Some(OsStr::new(".:/usr/bin:/bin"))).is_some());
+        assert_eq!(find_program("", Some(OsStr::new("/bin"))), None);
+        assert_eq!(find_program("/bin", None), None, "a folder is no program");
+        assert_eq!(find_program("sh", None), None);
+    }
+}

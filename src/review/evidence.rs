@@ -1,0 +1,425 @@
+//! Evidence: what a loop can show for its round.
+//!
+//! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict, and whose JSON twin still has the digest
+//! that the journal noted. [`Settled`] is a `Reviewed` whose subject is unchanged and which leaves nothing material
+//! open, or comes with the reason for rejecting what is open. Nothing outside this file can make either.
+//!
+//! With `CLAUDEX_EVIDENCE=optional` a waived one is made where there is no review; the journal and the summary say so.
+
+use std::io;
+use std::ops::Deref;
+
+use fs_err as fs;
+
+use crate::machine::claim::{Claim, Grounds};
+use crate::machine::{Raw, Refusal, Requirement};
+use crate::review::findings::{Counts, Findings};
+use crate::review::runs::{self, How, Run};
+use crate::review::twin::Twin;
+use crate::review::{Digest, ReviewSpec};
+
+/// The environment variable that decides whether a round counts without a review: `required` (default) or `optional`.
+pub const EVIDENCE_ENV: &str = "CLAUDEX_EVIDENCE";
+
+/// Whether a round counts without a review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// It does not.
+    Required,
+    /// It does, and the summary says so.
+    Optional,
+}
+
+impl Policy {
+    /// What the environment says. Anything but `optional` is `required`: a typo must not open the gate.
+    pub fn from_env() -> Self {
+        match std::env::var(EVIDENCE_ENV) {
+            Ok(value) if value.trim() == "optional" => Policy::Optional,
+            _ => Policy::Required,
+        }
+    }
+}
+
+/// A review of this round.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reviewed {
+    claim: Claim,
+    findings: Findings,
+}
+
+/// A review of this round that leaves nothing material open, of a subject that is unchanged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settled(Reviewed);
+
+impl Reviewed {
+    /// What the reviewer found; empty where the review was waived.
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// The run that it comes from.
+    pub fn run(&self) -> Option<&str> {
+        self.claim.run()
+    }
+
+    /// Whether there was no review at all (`CLAUDEX_EVIDENCE=optional`).
+    pub fn is_waived(&self) -> bool {
+        self.claim.is_waived()
+    }
+
+    /// What it says to an edge.
+    pub(crate) fn claim(&self) -> &Claim {
+        &self.claim
+    }
+}
+
+impl Deref for Settled {
+    type Target = Reviewed;
+
+    fn deref(&self) -> &Reviewed {
+        &self.0
+    }
+}
+
+/// What a look at the round's reviews found.
+#[derive(Debug)]
+pub enum Found {
+    /// The reviewer found nothing, nothing material is open, and the subject is unchanged.
+    Clean(Settled),
+    /// The round was reviewed.
+    Findings(Reviewed),
+    /// No review of this round counts.
+    Nothing,
+    /// One is running.
+    Running,
+    /// The last one failed and was not counted yet.
+    Failed {
+        /// Its run.
+        run: String,
+    },
+}
+
+/// Why there is no evidence.
+#[derive(Debug, derive_more::Display)]
+pub enum Missing {
+    /// No review of this round has ended with a verdict.
+    #[display("round {round} was not reviewed yet; run the review first: claudex-loop review {id}")]
+    NotReviewed {
+        /// The round.
+        round: u64,
+        /// The loop.
+        id: String,
+    },
+    /// One is running.
+    #[display("the review of round {round} is still running; follow it: claudex-loop review {id}")]
+    Running {
+        /// The round.
+        round: u64,
+        /// The loop.
+        id: String,
+    },
+    /// The last one failed.
+    #[display(
+        "the review of round {round} gave no verdict ({cause}); run it again: claudex-loop review {id}"
+    )]
+    Failed {
+        /// The round.
+        round: u64,
+        /// Why.
+        cause: String,
+        /// The loop.
+        id: String,
+    },
+    /// The findings were edited after the run.
+    #[display(
+        "the findings of round {round} are not those of its run any more; run the review again: claudex-loop review {id}"
+    )]
+    Tampered {
+        /// The round.
+        round: u64,
+        /// The loop.
+        id: String,
+    },
+    /// What was reviewed has changed.
+    #[display(
+        "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it"
+    )]
+    Changed {
+        /// What was reviewed.
+        subject: String,
+        /// The round.
+        round: u64,
+    },
+    /// Material findings are open.
+    #[display(
+        "findings are open ({counts}) and the plan is unchanged; deal with them and end your turn, or say why not: \
+         --rejecting \"<why>\""
+    )]
+    Open {
+        /// How many.
+        counts: Counts,
+    },
+    /// The phase has no review.
+    #[display("this phase has no review that could show it")]
+    NoReview,
+    /// The system refused.
+    #[display("could not read it: {_0}")]
+    Unreadable(io::Error),
+}
+
+impl Missing {
+    /// As the refusal of a transition.
+    pub fn refusal(self, transition: &'static str) -> Refusal {
+        Refusal::Evidence {
+            transition,
+            requirement: Requirement::Settled,
+            problem: self.to_string(),
+        }
+    }
+}
+
+/// What the round shows, for a stop.
+///
+/// # Errors
+/// The journal, the subject or a twin is there and cannot be read.
+pub fn look(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
+    let round = Round::of(raw, spec)?;
+    if round.is_running() {
+        return Ok(Found::Running);
+    }
+    if let Some((run, twin)) = round.verdict()? {
+        let reviewed = round.reviewed(run, twin);
+        if reviewed.findings.is_empty()
+            && let Ok(settled) = round.settle(reviewed.clone(), None)
+        {
+            return Ok(Found::Clean(settled));
+        }
+        return Ok(Found::Findings(reviewed));
+    }
+    if let Some(failed) = round.failure() {
+        if !failed.counted {
+            return Ok(Found::Failed {
+                run: failed.began.run.clone(),
+            });
+        }
+    } else if Policy::from_env() == Policy::Optional {
+        return Ok(Found::Findings(round.waived()));
+    }
+    Ok(Found::Nothing)
+}
+
+/// Evidence that the round was reviewed.
+///
+/// # Errors
+/// What is missing.
+pub fn reviewed(raw: &Raw, spec: Option<&'static ReviewSpec>) -> Result<Reviewed, Missing> {
+    let round = Round::of(raw, spec.ok_or(Missing::NoReview)?).map_err(Missing::Unreadable)?;
+    round.demand()
+}
+
+/// Evidence that the round is settled.
+///
+/// # Errors
+/// What is missing.
+pub fn settled(
+    raw: &Raw,
+    spec: Option<&'static ReviewSpec>,
+    rejecting: Option<String>,
+) -> Result<Settled, Missing> {
+    let round = Round::of(raw, spec.ok_or(Missing::NoReview)?).map_err(Missing::Unreadable)?;
+    round.settle(round.demand()?, rejecting)
+}
+
+/// The run of this round whose verdict counts, with what it said.
+///
+/// # Errors
+/// The journal or a twin cannot be read.
+pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<(Run, Twin)>> {
+    Ok(Round::of(raw, spec)?
+        .verdict()?
+        .map(|(run, twin)| (run.clone(), twin)))
+}
+
+/// A loop's round with its runs.
+struct Round<'r> {
+    raw: &'r Raw,
+    spec: &'r ReviewSpec,
+    number: u64,
+    runs: Vec<Run>,
+    subject: Option<Digest>,
+}
+
+impl<'r> Round<'r> {
+    fn of(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
+        let journal = raw.store().journal(raw.id()).map_err(io::Error::other)?;
+        let subject = match fs::read(raw.path(spec.subject)) {
+            Ok(bytes) => Some(Digest::of(&bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Self {
+            raw,
+            spec,
+            number: raw.count(spec.round),
+            runs: runs::read(&journal),
+            subject,
+        })
+    }
+
+    fn is_running(&self) -> bool {
+        self.raw.store().is_running(self.raw.id())
+    }
+
+    fn of_round(&self) -> impl DoubleEndedIterator<Item = &Run> {
+        self.runs.iter().filter(|run| run.began.round == self.number)
+    }
+
+    /// The newest run of the round that gave a verdict and whose twin is untouched.
+    fn verdict(&self) -> io::Result<Option<(&Run, Twin)>> {
+        for run in self.of_round().rev() {
+            if let Some(twin) = self.twin_of(run)? {
+                return Ok(Some((run, twin)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn twin_of(&self, run: &Run) -> io::Result<Option<Twin>> {
+        let Some(digest) = run.ended.as_ref().and_then(How::digest) else {
+            return Ok(None);
+        };
+        let twin = Twin::read(self.raw.store(), self.raw.id(), run.began.round, digest)?;
+        Ok(twin.filter(|twin| {
+            twin.run == run.began.run
+                && twin.round == run.began.round
+                && twin.loop_id == self.raw.id().as_str()
+                && twin.subject == run.began.subject
+        }))
+    }
+
+    /// The newest run of the round, if it failed.
+    fn failure(&self) -> Option<&Run> {
+        self.of_round()
+            .next_back()
+            .filter(|run| run.ended.as_ref().is_some_and(|how| how.cause().is_some()))
+    }
+
+    fn demand(&self) -> Result<Reviewed, Missing> {
+        let (round, id) = (self.number, self.raw.id().to_string());
+        if self.is_running() {
+            return Err(Missing::Running { round, id });
+        }
+        if let Some((run, twin)) = self.verdict().map_err(Missing::Unreadable)? {
+            return Ok(self.reviewed(run, twin));
+        }
+        if Policy::from_env() == Policy::Optional {
+            return Ok(self.waived());
+        }
+        if let Some(cause) = self
+            .failure()
+            .and_then(|run| run.ended.as_ref())
+            .and_then(How::cause)
+        {
+            return Err(Missing::Failed {
+                round,
+                cause: cause.to_string(),
+                id,
+            });
+        }
+        let told = self
+            .of_round()
+            .any(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
+        Err(if told {
+            Missing::Tampered { round, id }
+        } else {
+            Missing::NotReviewed { round, id }
+        })
+    }
+
+    fn grounds(&self, kind: Requirement) -> Grounds {
+        Grounds {
+            kind,
+            loop_id: self.raw.id().to_string(),
+            run: None,
+            round: self.number,
+            revision: self.raw.record().revision(),
+            subject: self.subject.as_ref().map(ToString::to_string),
+            rejecting: None,
+            waived: false,
+        }
+    }
+
+    fn reviewed(&self, run: &Run, twin: Twin) -> Reviewed {
+        let grounds = Grounds {
+            run: Some(run.began.run.clone()),
+            subject: Some(run.began.subject.to_string()),
+            ..self.grounds(Requirement::Reviewed)
+        };
+        Reviewed {
+            claim: Claim::new(grounds),
+            findings: twin.findings,
+        }
+    }
+
+    fn waived(&self) -> Reviewed {
+        let grounds = Grounds {
+            waived: true,
+            ..self.grounds(Requirement::Reviewed)
+        };
+        Reviewed {
+            claim: Claim::new(grounds),
+            findings: Findings::default(),
+        }
+    }
+
+    /// From reviewed to settled: the subject unchanged, nothing material open, or a reason given.
+    fn settle(&self, reviewed: Reviewed, rejecting: Option<String>) -> Result<Settled, Missing> {
+        let unchanged =
+            reviewed.is_waived() || self.subject.as_ref().map(Digest::as_str) == reviewed.claim.subject();
+        if !unchanged {
+            return Err(Missing::Changed {
+                subject: self.raw.fill(self.spec.subject),
+                round: self.number,
+            });
+        }
+        let rejecting = rejecting
+            .map(|why| why.trim().to_owned())
+            .filter(|why| !why.is_empty());
+        let open = self.open().map_err(Missing::Unreadable)?;
+        if !reviewed.is_waived() && open.material() > 0 && rejecting.is_none() {
+            return Err(Missing::Open { counts: open });
+        }
+        let grounds = Grounds {
+            kind: Requirement::Settled,
+            run: reviewed.claim.run().map(str::to_owned),
+            subject: reviewed.claim.subject().map(str::to_owned),
+            rejecting,
+            waived: reviewed.is_waived(),
+            ..self.grounds(Requirement::Settled)
+        };
+        Ok(Settled(Reviewed {
+            claim: Claim::new(grounds),
+            findings: reviewed.findings,
+        }))
+    }
+
+    /// What is open on the subject as it is now: the findings of every round that reviewed exactly these bytes. A plan
+    /// that nobody touched cannot be settled by another persona's clean round.
+    fn open(&self) -> io::Result<Counts> {
+        let mut open = Counts::default();
+        let mut seen: Vec<u64> = Vec::new();
+        for run in self.runs.iter().rev() {
+            if Some(&run.began.subject) != self.subject.as_ref() || seen.contains(&run.began.round) {
+                continue;
+            }
+            if let Some(twin) = self.twin_of(run)? {
+                seen.push(run.began.round);
+                let counts = twin.findings.counts();
+                open.high += counts.high;
+                open.medium += counts.medium;
+                open.low += counts.low;
+            }
+        }
+        Ok(open)
+    }
+}

@@ -1,0 +1,159 @@
+//! The findings file, `findings-round-N.md`: how it is written and how a reviewer's version of it is read.
+//!
+//! Writing is exact, reading is tolerant in form and strict on absence: headings, bullets and "none" come in many
+//! spellings, but a text in which nobody stated a verdict is [`Unreadable`], never clean. This file and the ones below it
+//! know no loop, no round state and no reviewer.
+
+mod parse;
+mod text;
+mod words;
+
+use std::fmt::Write as _;
+
+use derive_more::{Display, Error};
+use strum::IntoEnumIterator as _;
+
+pub use parse::parse;
+pub use text::{MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS};
+
+use super::findings::{Finding, Findings, Severity};
+
+/// The largest findings file that is read, in bytes. Reviewers write a few kilobytes.
+pub const MAX_FILE_BYTES: usize = 1024 * 1024;
+
+/// The one line of a file without findings.
+pub const CLEAN_LINE: &str = "No substantive findings.";
+
+/// What a findings file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The reviewer looked and found nothing.
+    Clean,
+    /// The reviewer found these; never empty.
+    Findings(Findings),
+}
+
+/// Why a findings file says nothing that can be relied on.
+#[derive(Debug, Clone, PartialEq, Eq, Display, Error, miette::Diagnostic)]
+#[non_exhaustive]
+pub enum Unreadable {
+    /// More than [`MAX_FILE_BYTES`].
+    #[display("the findings are {bytes} bytes long, the limit is {limit}")]
+    #[diagnostic(
+        code(claudex::review::findings_too_large),
+        help("let the reviewer write findings only, then run it again")
+    )]
+    TooLarge {
+        /// Length of the file, in bytes.
+        bytes: usize,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// Not UTF-8, or text with NUL bytes in it.
+    #[display("the findings are not text: byte {offset} is not UTF-8 or is NUL")]
+    #[diagnostic(
+        code(claudex::review::findings_not_text),
+        help("check what the reviewer printed, then run it again")
+    )]
+    NotText {
+        /// Offset of the first such byte, from 0.
+        offset: usize,
+    },
+    /// Nothing but white space.
+    #[display("the findings are empty")]
+    #[diagnostic(
+        code(claudex::review::findings_empty),
+        help("an empty file is not a clean review: run the reviewer again")
+    )]
+    Empty,
+    /// Text without a severity section and without the clean line.
+    #[display("the findings hold no verdict: no severity section and no line `{CLEAN_LINE}`")]
+    #[diagnostic(
+        code(claudex::review::findings_without_verdict),
+        help(
+            "write `## High`, `## Medium` and `## Low` with bullets, or the one line `No substantive findings.`"
+        )
+    )]
+    NoVerdict,
+    /// Some severity sections, all empty, and the others are missing: the text may have been cut off.
+    #[display(
+        "the findings name no finding, and have no section for {missing}: the text may have been cut off"
+    )]
+    #[diagnostic(
+        code(claudex::review::findings_incomplete),
+        help("write all three sections, or the one line `No substantive findings.`")
+    )]
+    Incomplete {
+        /// The severity whose section is missing.
+        #[error(not(source))]
+        missing: Severity,
+    },
+    /// A heading such as `## High (2)` with nothing below it.
+    #[display("line {line} announces findings, and none follow")]
+    #[diagnostic(
+        code(claudex::review::findings_missing),
+        help("run the reviewer again: its answer is incomplete")
+    )]
+    Announced {
+        /// Line of the heading, from 1.
+        line: usize,
+    },
+}
+
+/// The text of a findings file.
+///
+/// All three sections are written, empty ones without a bullet, or [`CLEAN_LINE`] alone. Each finding is one physical line:
+/// white space and line breaks inside it are folded to one space, control and bidi characters are dropped, and `what`
+/// and `recommendation` are cut at [`MAX_FINDING_CHARS`] characters each. Detail lines stand below, indented, at most
+/// [`MAX_DETAIL_LINES`] of [`MAX_DETAIL_CHARS`] characters. The catalogue id is in the JSON twin only.
+pub fn render(round: u32, findings: &Findings) -> String {
+    let mut out = format!("# Round {round} findings\n");
+    if findings.is_empty() {
+        let _ = write!(out, "\n{CLEAN_LINE}\n");
+        return out;
+    }
+    for severity in Severity::iter() {
+        let _ = write!(out, "\n## {severity}\n");
+        let mut first = true;
+        for finding in findings.0.iter().filter(|finding| finding.severity == severity) {
+            if first {
+                out.push('\n');
+                first = false;
+            }
+            render_finding(&mut out, finding);
+        }
+    }
+    out
+}
+
+fn render_finding(out: &mut String, finding: &Finding) {
+    let mut line = String::new();
+    if let Some(number) = finding.line {
+        let _ = write!(line, "line {number}: ");
+    }
+    let what = text::fold(&finding.what, MAX_FINDING_CHARS);
+    let recommendation = finding
+        .recommendation
+        .as_deref()
+        .map(|it| text::fold(it, MAX_FINDING_CHARS));
+    let recommendation = recommendation
+        .filter(|it| !it.is_empty())
+        .map(|it| format!(" ({it})"))
+        .unwrap_or_default();
+    // A bullet that reads "None" would be taken for no finding at all.
+    if words::is_none(&what) || words::is_none(&format!("{what}{recommendation}")) {
+        let _ = write!(line, "\"{what}\"{recommendation}");
+    } else {
+        let _ = write!(line, "{what}{recommendation}");
+    }
+    let _ = writeln!(out, "- {line}");
+    for detail in finding.detail.iter().take(MAX_DETAIL_LINES) {
+        let detail = text::fold(detail, MAX_DETAIL_CHARS);
+        if !detail.is_empty() {
+            let _ = writeln!(out, "  - {detail}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! A round of review: who reviews, what was found, and what that proves.
+//!
+//! - [`round`] runs one: it takes the run lock or follows who has it, asks a [`reviewer`], writes [`findings_file`] and
+//!   [`twin`], and notes the run in the journal ([`runs`]).
+//! - [`evidence`] reads all that back and alone can make a [`Reviewed`] or a [`Settled`].
+//! - [`process`] supervises reviewers that are programs; [`fake`] is one for tests; `lint` is built in.
+//!
+//! The room knows which file and which field count as subject and round from a [`ReviewSpec`]; it knows no phase by name
+//! and no persona.
+
+#[cfg(feature = "cli")]
+pub mod builtin;
+pub mod digest;
+pub mod environment;
+pub mod evidence;
+pub mod fake;
+pub mod findings;
+pub mod findings_file;
+pub mod limits;
+#[cfg(feature = "cli")]
+pub mod lint;
+pub mod output;
+pub mod process;
+pub mod reviewer;
+pub mod round;
+pub mod runs;
+pub mod spec;
+pub mod twin;
+
+pub use digest::Digest;
+pub use evidence::{Reviewed, Settled};
+pub use spec::ReviewSpec;

@@ -1,0 +1,103 @@
+//! A process group with one child of ours at its head: signals to all of it, and the head's status at the end.
+//!
+//! The head is reaped last. Until then its id cannot be given to anyone else, so a signal to the group can never hit
+//! a stranger. Nothing else of a review is known here.
+
+use std::io;
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use process_wrap::std::{ChildWrapper, CommandWrap, ProcessGroup};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+
+/// How long a killed head may take to be gone: only a process stuck in the kernel needs any.
+const DEATH: Duration = Duration::from_secs(2);
+
+/// The group. Dropped without being reaped, it is killed.
+#[derive(Debug)]
+pub(super) struct Group {
+    head: Box<dyn ChildWrapper>,
+    id: Pid,
+    reaped: bool,
+}
+
+impl Group {
+    pub(super) fn spawn(command: Command) -> io::Result<Self> {
+        let mut command = CommandWrap::from(command);
+        let head = command.wrap(ProcessGroup::leader()).spawn()?;
+        let id = i32::try_from(head.id()).ok().and_then(Pid::from_raw);
+        let id = id.ok_or_else(|| io::Error::other("the system gave a process id that is none"))?;
+        Ok(Self {
+            head,
+            id,
+            reaped: false,
+        })
+    }
+
+    /// The head's streams, as far as they were asked for and not yet taken.
+    pub(super) fn streams(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
+        (
+            self.head.stdin().take(),
+            self.head.stdout().take(),
+            self.head.stderr().take(),
+        )
+    }
+
+    /// Whether the head has exited; it stays to be reaped.
+    pub(super) fn has_exited(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(self.id), options) {
+            Ok(status) => status.is_some(),
+            Err(rustix::io::Errno::INTR) => false,
+            // No such child: whoever ignores SIGCHLD has it reaped by the system.
+            Err(_) => true,
+        }
+    }
+
+    /// Asks all of the group to end.
+    pub(super) fn terminate(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Ends all of the group.
+    pub(super) fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        if !self.reaped {
+            // It fails only where nobody is left to hear it.
+            let _ = self.head.signal(signal.as_raw());
+        }
+    }
+
+    /// The head's status, after [`kill`](Self::kill).
+    ///
+    /// # Errors
+    /// The head outlived KILL for two seconds, or its status went to someone else.
+    pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
+        let since = Instant::now();
+        while !self.has_exited() {
+            if since.elapsed() >= DEATH {
+                self.reaped = true;
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "the process outlived its kill",
+                ));
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        self.reaped = true;
+        self.head.wait()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.kill();
+            let _ = self.reap();
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! One round: take the run lock or follow who has it, ask the reviewer, put the findings and the evidence on disk.
+//!
+//! A review changes no field of the loop: it writes the findings, their JSON twin, and two notes in the journal. The next
+//! stop looks at them. So a review that is cut off at any point leaves a loop that the same command takes up again.
+
+use std::io::{self, BufRead, BufReader, Seek, Write};
+use std::ops::ControlFlow;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use camino::Utf8PathBuf;
+use derive_more::{Display, Error};
+use fs_err as fs;
+
+use crate::machine::Raw;
+use crate::review::environment::Environment;
+use crate::review::evidence;
+use crate::review::findings::Findings;
+use crate::review::limits::Limits;
+use crate::review::reviewer::{Event, Outcome, Request, Reviewer};
+use crate::review::runs::{self, Began, Ended, How, Run};
+use crate::review::twin::{self, Twin};
+use crate::review::{Digest, ReviewSpec};
+use crate::store::{RunLock, StoreError};
+use crate::text;
+
+/// How often someone who follows a run looks for new lines.
+const FOLLOW: Duration = Duration::from_millis(100);
+/// How often a running review tells the sweep that its loop is alive.
+const TOUCH: Duration = Duration::from_secs(10);
+
+/// What a round is asked with.
+#[derive(Debug, Clone, Copy)]
+pub struct Brief<'a> {
+    /// The persona's label, for records.
+    pub persona: &'a str,
+    /// Which persona's turn it is, from 1.
+    pub focus_round: u32,
+    /// The whole text for a model.
+    pub prompt: &'a str,
+    /// How long it may take.
+    pub limits: Limits,
+    /// What a reviewer's process sees of our environment.
+    pub environment: &'a Environment,
+}
+
+/// What whoever watches a round is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said<'a> {
+    /// The run began: its id and the reviewer's name.
+    Began {
+        /// Which of the reviewers.
+        reviewer: &'a str,
+    },
+    /// Another process runs this round's review: it is followed.
+    Attached,
+    /// A line of progress.
+    Line(&'a str),
+    /// Nothing new; asked several times a second.
+    Tick,
+}
+
+/// Is told how it goes; on `Break` the review is given up.
+pub type Listener<'l> = dyn FnMut(Said<'_>) -> ControlFlow<()> + 'l;
+
+/// How the report came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// This process ran the reviewer.
+    Ran,
+    /// Another process did; it was followed to its end.
+    Followed,
+    /// The round had been reviewed before.
+    Before,
+}
+
+/// What a round came to.
+#[derive(Debug)]
+pub struct Report {
+    /// How it came about.
+    pub way: Way,
+    /// The run.
+    pub run: Run,
+    /// How it ended.
+    pub how: How,
+    /// What was found; empty where there is no verdict.
+    pub findings: Findings,
+    /// The findings file; it exists where there is a verdict.
+    pub path: Utf8PathBuf,
+}
+
+/// Why a round could not even be begun or recorded.
+#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[non_exhaustive]
+pub enum RoundError {
+    /// The file under review is not there.
+    #[display("{path} is not there to be reviewed")]
+    #[diagnostic(code(claudex::round::subject), help("write it, then run the review again"))]
+    NoSubject {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// The file under review is no text.
+    #[display("{path} is not UTF-8 text")]
+    #[diagnostic(
+        code(claudex::round::text),
+        help("save it as UTF-8, then run the review again")
+    )]
+    NotText {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// The review that was followed ended without leaving how.
+    #[display("the review that was running was cut off before it ended")]
+    #[diagnostic(code(claudex::round::cut_off), help("run the same command again"))]
+    CutOff,
+    /// Whoever watched gave up.
+    #[display("the review was interrupted")]
+    #[diagnostic(
+        code(claudex::round::interrupted),
+        help("run the same command again: it takes the review up")
+    )]
+    Interrupted,
+    /// The system refused.
+    #[display("{what}: {source}")]
+    #[diagnostic(code(claudex::round::io))]
+    Io {
+        /// What was being done.
+        what: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The journal could not be written.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Store(StoreError),
+}
+
+fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RoundError {
+    let what = what.into();
+    move |source| RoundError::Io { what, source }
+}
+
+/// Reviews the round that a loop is in. Who comes second follows the run that is under way; a round that has its verdict
+/// is not reviewed twice.
+///
+/// # Errors
+/// See [`RoundError`]. That the reviewer failed is no error: the report says so.
+pub fn run(
+    raw: &Raw,
+    spec: &ReviewSpec,
+    brief: Brief<'_>,
+    reviewer: &dyn Reviewer,
+    listener: &mut Listener<'_>,
+) -> Result<Report, RoundError> {
+    let (store, id) = (raw.store(), raw.id());
+    let lock = store.run_lock_path(id);
+    let mut way = Way::Ran;
+    loop {
+        let held = RunLock::try_hold(&lock, |_| {
+            if let Some(report) = before(raw, spec, if way == Way::Followed { way } else { Way::Before })? {
+                return Ok(report);
+            }
+            if way == Way::Followed {
+                return Err(RoundError::CutOff);
+            }
+            perform(raw, spec, brief, reviewer, listener)
+        });
+        match held.map_err(|error| RoundError::Store(error.into()))? {
+            Some(done) => return done,
+            None => {
+                way = Way::Followed;
+                follow(raw, listener)?;
+            }
+        }
+    }
+}
+
+/// The report of a round that has its verdict, or, for a follower, of the run that just ended.
+fn before(raw: &Raw, spec: &ReviewSpec, way: Way) -> Result<Option<Report>, RoundError> {
+    let path = |round| twin::findings_path(raw.store(), raw.id(), round);
+    if let Some((run, twin)) =
+        evidence::verdict(raw, spec).map_err(io_error("could not read the earlier runs"))?
+    {
+        let how = run.ended.clone().unwrap_or(How::Clean {
+            digest: run.began.subject.clone(),
+        });
+        return Ok(Some(Report {
+            way,
+            path: path(run.began.round),
+            run,
+            how,
+            findings: twin.findings,
+        }));
+    }
+    if way != Way::Followed {
+        return Ok(None);
+    }
+    let journal = raw.store().journal(raw.id()).map_err(RoundError::Store)?;
+    let round = raw.count(spec.round);
+    let last = runs::read(&journal)
+        .into_iter()
+        .rfind(|run| run.began.round == round);
+    Ok(last.and_then(|run| {
+        let how = run.ended.clone()?;
+        Some(Report {
+            way,
+            path: path(round),
+            run,
+            how,
+            findings: Findings::default(),
+        })
+    }))
+}
+
+fn perform(
+    raw: &Raw,
+    spec: &ReviewSpec,
+    brief: Brief<'_>,
+    reviewer: &dyn Reviewer,
+    listener: &mut Listener<'_>,
+) -> Result<Report, RoundError> {
+    let (store, id, round) = (raw.store(), raw.id(), raw.count(spec.round));
+    let file = raw.path(spec.subject);
+    let bytes = fs::read(&file).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => RoundError::NoSubject { path: file.clone() },
+        _ => RoundError::Io {
+            what: format!("could not read {file}"),
+            source: error,
+        },
+    })?;
+    let digest = Digest::of(&bytes);
+    let subject = String::from_utf8(bytes).map_err(|_| RoundError::NotText { path: file.clone() })?;
+
+    let began = Began {
+        run: new_run(round).map_err(io_error("could not name the run"))?,
+        round,
+        reviewer: reviewer.name().to_owned(),
+        persona: brief.persona.to_owned(),
+        subject: digest,
+    };
+    let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
+    runs::began(store, id, &began).map_err(RoundError::Store)?;
+    let mut stopped = listener(Said::Began {
+        reviewer: reviewer.name(),
+    })
+    .is_break();
+
+    let mut touched = Instant::now();
+    let request = Request {
+        prompt: brief.prompt,
+        subject: &subject,
+        subject_name: &raw.fill(spec.subject),
+        focus_round: brief.focus_round,
+        root: store.root(),
+        limits: brief.limits,
+        environment: brief.environment,
+    };
+    let outcome = reviewer.review(&request, &mut |event| {
+        if touched.elapsed() >= TOUCH {
+            touched = Instant::now();
+            // A sweep that comes too early is undone by `resume`; a review is not ended for a failed touch.
+            let _ = store.touch(id);
+        }
+        let said = match event {
+            Event::Line { text, .. } => {
+                progress.line(text);
+                listener(Said::Line(text))
+            }
+            Event::Tick => listener(Said::Tick),
+        };
+        stopped |= said.is_break();
+        if stopped {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+
+    let write = |verdict: &str, findings: &Findings| {
+        let twin = Twin {
+            version: 1,
+            loop_id: id.to_string(),
+            run: began.run.clone(),
+            round,
+            reviewer: began.reviewer.clone(),
+            persona: began.persona.clone(),
+            subject: began.subject.clone(),
+            verdict: verdict.to_owned(),
+            findings: findings.clone(),
+        };
+        twin.write(store, id)
+            .map_err(io_error("could not write the findings"))
+    };
+    let (how, findings) = match outcome {
+        Outcome::Clean => (
+            How::Clean {
+                digest: write("clean", &Findings::default())?,
+            },
+            Findings::default(),
+        ),
+        Outcome::Findings(findings) => (
+            How::Findings {
+                digest: write("findings", &findings)?,
+            },
+            findings,
+        ),
+        Outcome::CouldNotRun(_) if stopped => return Err(RoundError::Interrupted),
+        Outcome::CouldNotRun(cause) => (How::CouldNotRun { cause }, Findings::default()),
+        Outcome::Unreadable(cause) => (How::Unreadable { cause }, Findings::default()),
+    };
+    let ended = Ended {
+        run: began.run.clone(),
+        how,
+    };
+    runs::ended(store, id, &ended).map_err(RoundError::Store)?;
+    let run = Run {
+        at: String::new(),
+        ended: Some(ended.how.clone()),
+        counted: false,
+        began,
+    };
+    Ok(Report {
+        way: Way::Ran,
+        path: twin::findings_path(store, id, round),
+        run,
+        how: ended.how,
+        findings,
+    })
+}
+
+fn new_run(round: u64) -> io::Result<String> {
+    let mut random = [0_u8; 4];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(format!("r{round}-{:08x}", u32::from_be_bytes(random)))
+}
+
+/// The lines of the run under way, for whoever attaches to it.
+struct Progress(fs::File);
+
+impl Progress {
+    fn path(raw: &Raw) -> Utf8PathBuf {
+        raw.store().loop_folder(raw.id()).join("progress.log")
+    }
+
+    fn begin(raw: &Raw) -> io::Result<Self> {
+        Ok(Self(fs::File::create(Self::path(raw))?))
+    }
+
+    /// A line that cannot be written is lost to followers, and to nobody else.
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.0, "{}", text::one_line(text, 500));
+    }
+}
+
+/// Passes on the lines of a run that another process performs, until it ends.
+fn follow(raw: &Raw, listener: &mut Listener<'_>) -> Result<(), RoundError> {
+    if listener(Said::Attached).is_break() {
+        return Err(RoundError::Interrupted);
+    }
+    let mut reader = fs::File::open(Progress::path(raw)).ok().map(BufReader::new);
+    let mut line = String::new();
+    loop {
+        let over = !raw.store().is_running(raw.id());
+        if reader.is_none() {
+            reader = fs::File::open(Progress::path(raw)).ok().map(BufReader::new);
+        }
+        if let Some(open) = reader.as_mut() {
+            loop {
+                let at = open.stream_position().unwrap_or_default();
+                match open.read_line(&mut line) {
+                    Ok(read) if read > 0 && line.ends_with('\n') => {
+                        if listener(Said::Line(line.trim_end())).is_break() {
+                            return Err(RoundError::Interrupted);
+                        }
+                        line.clear();
+                    }
+                    _ => {
+                        // Half a line is read again once it is whole.
+                        line.clear();
+                        let _ = open.seek(io::SeekFrom::Start(at));
+                        break;
+                    }
+                }
+            }
+        }
+        if over {
+            return Ok(());
+        }
+        if listener(Said::Tick).is_break() {
+            return Err(RoundError::Interrupted);
+        }
+        thread::sleep(FOLLOW);
+    }
+}

@@ -1,0 +1,158 @@
+//! The review runs of a loop, as the journal tells them.
+//!
+//! A run is two notes: that it began (who reviews which round of what) and how it ended (outcome, digest of the JSON
+//! twin). A run that began and never ended was cut off. This file reads and writes those notes; what they are worth as
+//! evidence is decided in `evidence`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::review::Digest;
+use crate::review::reviewer::Cause;
+use crate::store::{Entry, LoopId, Store, StoreError};
+
+/// The note of a run's begin.
+const BEGAN: &str = "run-began";
+/// The note of a run's end.
+const ENDED: &str = "run-ended";
+
+/// What the note of a run's begin holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Began {
+    /// The run's id, unique within the loop.
+    pub run: String,
+    /// The round under review.
+    pub round: u64,
+    /// The reviewer's name.
+    pub reviewer: String,
+    /// The persona's label.
+    pub persona: String,
+    /// The digest of what is reviewed.
+    pub subject: Digest,
+}
+
+/// What the note of a run's end holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// The run's id.
+    pub run: String,
+    /// How it ended.
+    #[serde(flatten)]
+    pub how: How,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum How {
+    /// The reviewer found nothing.
+    Clean {
+        /// The digest of the JSON twin.
+        digest: Digest,
+    },
+    /// The reviewer found something.
+    Findings {
+        /// The digest of the JSON twin.
+        digest: Digest,
+    },
+    /// It could not run.
+    CouldNotRun {
+        /// Why.
+        cause: Cause,
+    },
+    /// What it said holds no verdict.
+    Unreadable {
+        /// Why.
+        cause: Cause,
+    },
+}
+
+impl How {
+    /// The digest of the twin, where the run gave a verdict.
+    pub fn digest(&self) -> Option<&Digest> {
+        match self {
+            How::Clean { digest } | How::Findings { digest } => Some(digest),
+            How::CouldNotRun { .. } | How::Unreadable { .. } => None,
+        }
+    }
+
+    /// The cause, where it gave none.
+    pub fn cause(&self) -> Option<&Cause> {
+        match self {
+            How::Clean { .. } | How::Findings { .. } => None,
+            How::CouldNotRun { cause } | How::Unreadable { cause } => Some(cause),
+        }
+    }
+}
+
+/// One run.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// How it began.
+    pub began: Began,
+    /// When it began, as the journal has it.
+    pub at: String,
+    /// How it ended; None: it is running, or was cut off.
+    pub ended: Option<How>,
+    /// Whether a change of the loop was counted for it.
+    pub counted: bool,
+}
+
+/// The runs that a journal tells of, oldest first. Notes that cannot be read are passed over: they prove nothing.
+pub fn read(journal: &[Entry]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for entry in journal {
+        match entry {
+            Entry::Note(note) if note.note == BEGAN => {
+                if let Ok(began) = serde_json::from_value::<Began>(Json::Object(note.data.clone())) {
+                    runs.push(Run {
+                        began,
+                        at: note.at.to_string(),
+                        ended: None,
+                        counted: false,
+                    });
+                }
+            }
+            Entry::Note(note) if note.note == ENDED => {
+                if let Ok(ended) = serde_json::from_value::<Ended>(Json::Object(note.data.clone()))
+                    && let Some(run) = runs.iter_mut().find(|run| run.began.run == ended.run)
+                {
+                    run.ended.get_or_insert(ended.how);
+                }
+            }
+            Entry::Note(_) => {}
+            Entry::Change(change) => {
+                if let Some(run) = runs
+                    .iter_mut()
+                    .find(|run| Some(&run.began.run) == change.run.as_ref())
+                {
+                    run.counted = true;
+                }
+            }
+        }
+    }
+    runs
+}
+
+/// Notes that a run began.
+///
+/// # Errors
+/// The journal cannot be written.
+pub(crate) fn began(store: &Store, id: &LoopId, began: &Began) -> Result<(), StoreError> {
+    store.note(id, BEGAN, object(began))
+}
+
+/// Notes how a run ended.
+///
+/// # Errors
+/// The journal cannot be written.
+pub(crate) fn ended(store: &Store, id: &LoopId, ended: &Ended) -> Result<(), StoreError> {
+    store.note(id, ENDED, object(ended))
+}
+
+fn object(value: &impl Serialize) -> serde_json::Map<String, Json> {
+    match serde_json::to_value(value) {
+        Ok(Json::Object(object)) => object,
+        _ => serde_json::Map::new(),
+    }
+}

@@ -1,0 +1,100 @@
+//! What every form of state document can do, and how one is read. The store is written against this trait alone.
+
+use std::fmt::Debug;
+
+use super::lines::Lines;
+use super::spec::Form;
+use super::value::Value;
+
+/// The largest document that is read, in bytes.
+pub const MAX_BYTES: usize = 1024 * 1024;
+
+/// A state document in memory: named fields in order, and whatever else stands in the file.
+///
+/// Writing it back without a change gives the same bytes.
+pub trait Document: Debug + Send + Sync {
+    /// The value of a field; `None` if it is not there.
+    fn get(&self, field: &str) -> Option<Value>;
+    /// Gives a field a value, where it stands or at the end. Does nothing if `field` is no name of a field
+    /// ([`is_field_name`]).
+    fn set(&mut self, field: &str, value: &Value);
+    /// Takes a field away.
+    fn remove(&mut self, field: &str);
+    /// All fields in the order of the file.
+    fn fields(&self) -> Vec<(String, Value)>;
+    /// The bytes of the file.
+    fn to_bytes(&self) -> Vec<u8>;
+    /// A copy.
+    fn boxed_clone(&self) -> Box<dyn Document>;
+}
+
+impl Clone for Box<dyn Document> {
+    fn clone(&self) -> Self {
+        self.boxed_clone()
+    }
+}
+
+impl Form {
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// See [`DocumentError`].
+    pub fn parse(self, bytes: &[u8]) -> Result<Box<dyn Document>, DocumentError> {
+        if bytes.len() > MAX_BYTES {
+            return Err(DocumentError::TooLarge { bytes: bytes.len() });
+        }
+        match self {
+            Self::Lines => Ok(Box::new(Lines::parse(bytes)?)),
+        }
+    }
+
+    /// A document without fields.
+    pub fn empty(self) -> Box<dyn Document> {
+        match self {
+            Self::Lines => Box::new(Lines::default()),
+        }
+    }
+}
+
+/// Whether `name` can name a field: an ASCII letter or `_`, then letters, digits, `_` or `-`, at most 128, and no
+/// word that YAML reads as something else than text.
+pub fn is_field_name(name: &str) -> bool {
+    name.len() <= 128
+        && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        && !["null", "true", "false"]
+            .iter()
+            .any(|word| name.eq_ignore_ascii_case(word))
+}
+
+/// Why bytes are no state document.
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error, miette::Diagnostic)]
+pub enum DocumentError {
+    /// Larger than [`MAX_BYTES`].
+    #[display("the document has {bytes} bytes, more than {MAX_BYTES}")]
+    #[diagnostic(code(claudex::store::document_too_large))]
+    TooLarge {
+        /// How many bytes it has.
+        bytes: usize,
+    },
+    /// Not UTF-8.
+    #[display("the document is not UTF-8 from byte {at} on")]
+    #[diagnostic(code(claudex::store::document_not_utf8))]
+    NotUtf8 {
+        /// The first byte that is wrong, from 0.
+        at: usize,
+    },
+    /// Not YAML, or a key stands twice.
+    #[display("the document cannot be read: {reason}")]
+    #[diagnostic(code(claudex::store::document_syntax))]
+    Syntax {
+        /// What the reader said.
+        reason: String,
+    },
+    /// YAML, but not a mapping with one key at the start of each line.
+    #[display("the document is not made of `key: value` lines")]
+    #[diagnostic(code(claudex::store::document_not_lines))]
+    NotLines,
+}

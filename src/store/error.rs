@@ -1,0 +1,263 @@
+//! What can go wrong in the store, each with what to do now.
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::document::DocumentError;
+use super::id::InvalidId;
+use super::lock::LockError;
+use super::trust::Distrust;
+
+/// Why an operation of the store failed.
+#[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
+pub enum StoreError {
+    /// The project's lock was not to be had.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Lock(#[error(not(source))] LockError),
+    /// The id does not have the form of the machine's ids.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Id(#[error(not(source))] InvalidId),
+    /// The system refused.
+    #[display("cannot {doing} {path}: {source}")]
+    #[diagnostic(
+        code(claudex::store::io),
+        help("check the folder's permissions and the free space")
+    )]
+    Io {
+        /// What was tried, as a verb.
+        doing: &'static str,
+        /// With which file.
+        path: Utf8PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No such loop.
+    #[display("there is no loop `{id}` in {folder}")]
+    #[diagnostic(
+        code(claudex::store::no_loop),
+        help("list the loops; a swept one can be resumed by its id")
+    )]
+    NoLoop {
+        /// The id.
+        id: String,
+        /// Where it was looked for.
+        folder: Utf8PathBuf,
+    },
+    /// A state file without a machine: made by hand or by an older tool.
+    #[display("{path} names no machine")]
+    #[diagnostic(
+        code(claudex::store::no_machine),
+        help("it can be read and edited as a document, but not driven")
+    )]
+    NoMachine {
+        /// The state file.
+        path: Utf8PathBuf,
+    },
+    /// A state file that names our machine and has no journal: it was not written by a start on this machine.
+    #[display("{path} has no journal, so no start made it here")]
+    #[diagnostic(
+        code(claudex::store::no_journal),
+        help("it was copied or shipped with the repository: remove it and start a loop of your own")
+    )]
+    NoJournal {
+        /// The state file.
+        path: Utf8PathBuf,
+    },
+    /// The document belongs to another machine.
+    #[display("{path} belongs to the machine `{}`, not to `{expected}`", found.escape_debug())]
+    #[diagnostic(code(claudex::store::other_machine), help("use the program of that machine"))]
+    OtherMachine {
+        /// The state file.
+        path: Utf8PathBuf,
+        /// The machine that it names.
+        found: String,
+        /// The machine that reads it.
+        expected: &'static str,
+    },
+    /// The document was written by another version of the machine.
+    #[display("{path} was written by version `{}` of the machine, and this is version `{expected}`", found.escape_debug())]
+    #[diagnostic(
+        code(claudex::store::other_graph),
+        help("finish the loop with the version that began it, migrate it, or roll it back")
+    )]
+    OtherGraph {
+        /// The state file.
+        path: Utf8PathBuf,
+        /// The graph hash that it names.
+        found: String,
+        /// The graph hash of the machine that reads it.
+        expected: &'static str,
+    },
+    /// A state file that is no document, and no journal to rebuild it from.
+    #[display("{path} cannot be read ({error}), and there is no journal to rebuild it from")]
+    #[diagnostic(
+        code(claudex::store::unreadable),
+        help("its bytes are kept in the folder `quarantine`")
+    )]
+    Unreadable {
+        /// The state file.
+        path: Utf8PathBuf,
+        /// What is wrong with it.
+        #[error(source)]
+        error: DocumentError,
+        /// Where its bytes are now; `None` if they were left in place.
+        quarantined: Option<Utf8PathBuf>,
+    },
+    /// A file that someone else may have put there.
+    #[display("{path} is not trusted: {why}")]
+    #[diagnostic(code(claudex::store::untrusted), help("{}", why.help()))]
+    Untrusted {
+        /// The file or folder.
+        path: Utf8PathBuf,
+        /// Why.
+        #[error(not(source))]
+        why: Distrust,
+    },
+    /// The change would make a document that cannot be read again.
+    #[display("the change of {path} was not made: {error}")]
+    #[diagnostic(code(claudex::store::unwritable), help("shorten the text"))]
+    Unwritable {
+        /// The state file.
+        path: Utf8PathBuf,
+        /// What would be wrong with it.
+        #[error(source)]
+        error: DocumentError,
+    },
+    /// A field that only the machine or the store may write.
+    #[display("the field `{field}` is written by {owner} only")]
+    #[diagnostic(
+        code(claudex::store::field_owned),
+        help("use a transition of the machine instead")
+    )]
+    FieldOwned {
+        /// The field.
+        field: String,
+        /// Who writes it.
+        #[error(not(source))]
+        owner: &'static str,
+    },
+    /// A text that cannot name a field.
+    #[display("`{}` cannot name a field", field.escape_debug())]
+    #[diagnostic(
+        code(claudex::store::field_name),
+        help("a name is a letter, then letters, digits, `_` or `-`")
+    )]
+    FieldName {
+        /// The text.
+        field: String,
+    },
+    /// Another loop stands in the way.
+    #[display("the loop `{id}` is already active in {folder}, in phase {phase}")]
+    #[diagnostic(code(claudex::store::active), help("finish it or cancel it first"))]
+    Active {
+        /// The other loop.
+        id: String,
+        /// Where it is.
+        phase: String,
+        /// In which state folder.
+        folder: Utf8PathBuf,
+    },
+    /// A loop with this id is there already.
+    #[display("there is a loop `{id}` already in {folder}")]
+    #[diagnostic(code(claudex::store::exists), help("take another id"))]
+    Exists {
+        /// The id.
+        id: String,
+        /// In which state folder.
+        folder: Utf8PathBuf,
+    },
+}
+
+impl From<LockError> for StoreError {
+    fn from(error: LockError) -> Self {
+        Self::Lock(error)
+    }
+}
+
+/// Why a change was not committed. Nothing was written.
+#[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
+pub enum CommitError {
+    /// The loop on disk is not the one that was held.
+    #[display(
+        "the loop is in phase {found_phase} at revision {found_revision}, \
+         not in {expected_phase} at {expected_revision} as held"
+    )]
+    #[diagnostic(code(claudex::store::stale), help("someone else changed it: read it again"))]
+    Stale {
+        /// The phase that was held.
+        expected_phase: String,
+        /// The phase on disk.
+        found_phase: String,
+        /// The revision that was held.
+        expected_revision: u64,
+        /// The revision on disk.
+        found_revision: u64,
+    },
+    /// The store failed.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Store(#[error(not(source))] StoreError),
+}
+
+impl From<StoreError> for CommitError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<LockError> for CommitError {
+    fn from(error: LockError) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// Why a loop was not started. Nothing is left behind.
+#[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
+pub enum StartError {
+    /// Another loop of the project is not at its end.
+    #[display("the loop `{id}` is already active in {folder}, in phase {phase}")]
+    #[diagnostic(code(claudex::store::active), help("finish it or cancel it first"))]
+    Active {
+        /// The other loop: its id, or the name of its state file without the extension.
+        id: String,
+        /// Where it is.
+        phase: String,
+        /// In which state folder.
+        folder: Utf8PathBuf,
+    },
+    /// The fields of the new loop name no phase.
+    #[display("the new loop has no phase")]
+    #[diagnostic(code(claudex::store::no_phase))]
+    NoPhase,
+    /// The store failed.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Store(#[error(not(source))] StoreError),
+}
+
+impl From<StoreError> for StartError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Active { id, phase, folder } => Self::Active { id, phase, folder },
+            other => Self::Store(other),
+        }
+    }
+}
+
+impl From<LockError> for StartError {
+    fn from(error: LockError) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// Turns the system's error into ours: `.map_err(io_error("read", path))`.
+pub(super) fn io_error(doing: &'static str, path: &Utf8Path) -> impl FnOnce(io::Error) -> StoreError {
+    move |source| StoreError::Io {
+        doing,
+        path: path.to_owned(),
+        source,
+    }
+}

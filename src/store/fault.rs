@@ -1,0 +1,44 @@
+//! Simulated crashes, for tests alone: at a named point of a write the process "dies" (a panic that no code of ours
+//! undoes), and the test then opens what is on disk. Outside of tests this is nothing.
+
+/// Where a crash can be simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Point {
+    /// The new state is written beside the old one.
+    Prepared,
+    /// Half of the journal's line is written.
+    HalfLine,
+    /// The journal's line is synced, the state is old.
+    Journaled,
+    /// The state is renamed, the folder is not synced.
+    Renamed,
+}
+
+#[cfg(test)]
+thread_local! {
+    static ARMED: std::cell::Cell<Option<Point>> = const { std::cell::Cell::new(None) };
+}
+
+#[cfg(test)]
+pub(super) fn is_armed(point: Point) -> bool {
+    ARMED.get() == Some(point)
+}
+
+#[cfg(not(test))]
+pub(super) const fn is_armed(_: Point) -> bool {
+    false
+}
+
+/// Dies here if a test wants it so.
+pub(super) fn point(point: Point) {
+    assert!(!is_armed(point), "simulated crash");
+}
+
+/// Runs `work`, which must die at `point`.
+#[cfg(test)]
+pub(super) fn crash_at<R>(point: Point, work: impl FnOnce() -> R) {
+    ARMED.set(Some(point));
+    let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err();
+    ARMED.set(None);
+    assert!(died, "the point {point:?} was not reached");
+}

@@ -1,0 +1,390 @@
+//! Reading a loop, and making state document and journal agree again after a crash or an edit by hand.
+//!
+//! The journal is what happened; the document is its last line in a form that people and scripts read. So:
+//!
+//! | document                                        | what is done                                              |
+//! |-------------------------------------------------|-----------------------------------------------------------|
+//! | one revision behind, otherwise as journaled     | rolled forward: a crash came between journal and rename   |
+//! | missing, unreadable, or cut off before the end  | rebuilt from the last change                              |
+//! | a protected field differs, or is gone, or added | set back; other edits, comments and order stay            |
+//! | any other revision                              | the same                                                  |
+//! | names our machine, has no journal               | refused: no start made it here                            |
+//!
+//! Bytes that are replaced for another reason than a crash are kept in `quarantine/`. `look` and `judge` write nothing;
+//! only `heal` does, under the project's lock.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+
+use super::document::{self, Document, DocumentError};
+use super::error::{StoreError, io_error};
+use super::id::{LoopId, compact};
+use super::journal::{self, ChangeEntry, Damage, Loaded};
+use super::lock::Held;
+use super::record::Record;
+use super::replace::replace;
+use super::store::Store;
+use super::trust::{Trust, read_limited};
+use super::value::Value;
+
+/// Something that was put right when a loop was opened.
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repair {
+    /// A crash had come between journal and document.
+    #[display("the state was rolled forward from revision {from} to {to}, which the journal holds")]
+    RolledForward {
+        /// The document's revision.
+        from: u64,
+        /// The journal's.
+        to: u64,
+    },
+    /// A crash had come while a line of the journal was written.
+    #[display("a torn last line of the journal was cut")]
+    TornLineCut,
+    /// Lines in the middle of the journal could not be read.
+    #[display("{} unreadable line(s) were taken out of the journal; the old one is {quarantined}", lines.len())]
+    JournalCleaned {
+        /// Which, from 1.
+        lines: Vec<usize>,
+        /// Where the old journal is kept.
+        quarantined: Utf8PathBuf,
+    },
+    /// The document was missing or unreadable.
+    #[display("the state was missing or unreadable and was rebuilt from the journal")]
+    Rebuilt {
+        /// Where the old bytes are kept, if there were any.
+        quarantined: Option<Utf8PathBuf>,
+    },
+    /// Fields that only the machine writes had been edited.
+    #[display("the state was edited by hand ({}); the journal's values were put back, the edited file is {quarantined}", fields.join(", "))]
+    EditUndone {
+        /// Which fields.
+        fields: Vec<String>,
+        /// Where the edited bytes are kept.
+        quarantined: Utf8PathBuf,
+    },
+    /// A file that is no loop of ours was set aside, so that one can be started.
+    #[display("{path} was set aside as {quarantined}: {reason}")]
+    SetAside {
+        /// The state file.
+        path: Utf8PathBuf,
+        /// Why.
+        reason: String,
+        /// Where it is kept.
+        quarantined: Utf8PathBuf,
+    },
+}
+
+/// A loop that was opened, and what had to be put right for it.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// The loop.
+    pub record: Record,
+    /// What was put right, for the person to know.
+    pub repairs: Vec<Repair>,
+}
+
+/// Whether a document of another version of the machine is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Graph {
+    Ours,
+    Any,
+}
+
+/// What stands on disk for a loop.
+pub(super) struct Found {
+    pub(super) state: State,
+    journal: Option<Loaded>,
+}
+
+/// What the state file holds.
+pub(super) enum State {
+    Missing,
+    Unreadable(DocumentError, Vec<u8>),
+    Read(Box<dyn Document>, Vec<u8>),
+}
+
+/// What a loop is, once document and journal agree.
+pub(super) struct Judged {
+    pub(super) record: Record,
+    /// How the document must be written anew, if it must.
+    fix: Option<Fix>,
+}
+
+enum Fix {
+    RollForward(u64),
+    Rebuild,
+    Undo(Vec<String>),
+}
+
+/// Reads a loop's files and writes nothing.
+pub(super) fn look(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found, StoreError> {
+    let path = store.path_of(id);
+    let journal = store.journal_path(id);
+    trust.file(&path)?;
+    Trust::folder(&store.loop_folder(id))?;
+    trust.file(&journal)?;
+    Ok(Found {
+        state: read_state(store, &path)?,
+        journal: Loaded::read(&journal)?,
+    })
+}
+
+pub(super) fn read_state(store: &Store, path: &Utf8Path) -> Result<State, StoreError> {
+    match read_limited(path, document::MAX_BYTES) {
+        Ok(bytes) => Ok(match store.spec().form.parse(&bytes) {
+            Ok(document) => State::Read(document, bytes),
+            Err(error) => State::Unreadable(error, bytes),
+        }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::Missing),
+        Err(error) => Err(io_error("read", path)(error)),
+    }
+}
+
+/// Says what the loop is, and writes nothing.
+pub(super) fn judge(store: &Store, id: &LoopId, found: &Found, graph: Graph) -> Result<Judged, StoreError> {
+    let spec = store.spec();
+    let path = store.path_of(id);
+    let mut changes = found.journal.iter().flat_map(Loaded::changes);
+    let Some(last) = changes.next() else {
+        return Err(match &found.state {
+            State::Missing => StoreError::NoLoop {
+                id: id.to_string(),
+                folder: store.folder().to_owned(),
+            },
+            State::Unreadable(error, _) => StoreError::Unreadable {
+                path,
+                error: error.clone(),
+                quarantined: None,
+            },
+            State::Read(document, _) => match document.get(spec.fields.machine) {
+                None => StoreError::NoMachine { path },
+                Some(machine) if machine.to_plain() == spec.machine => StoreError::NoJournal { path },
+                Some(machine) => other_machine(store, path, &machine),
+            },
+        });
+    };
+    let journaled = |field: &str| value_in(&last.fields, field);
+    match journaled(spec.fields.machine) {
+        Some(machine) if machine.to_plain() != spec.machine => {
+            return Err(other_machine(store, path, machine));
+        }
+        _ => {}
+    }
+    if let Some(hash) = spec.fields.graph_hash.and_then(journaled)
+        && graph == Graph::Ours
+        && hash.to_plain() != spec.graph_hash
+    {
+        let found = hash.to_plain().into_owned();
+        return Err(StoreError::OtherGraph {
+            path,
+            found,
+            expected: spec.graph_hash,
+        });
+    }
+
+    let is_whole = |document: &dyn Document| {
+        [spec.fields.revision, spec.fields.machine]
+            .iter()
+            .any(|field| document.get(field).is_some())
+    };
+    let (document, fix) = match &found.state {
+        State::Read(on_disk, _) if is_whole(&**on_disk) => {
+            let mut document = on_disk.boxed_clone();
+            let revision = document
+                .get(spec.fields.revision)
+                .and_then(|revision| revision.as_count());
+            let before = changes.next().filter(|before| Some(before.revision) == revision);
+            match before {
+                Some(before) if edited(store, &*document, before).is_empty() => {
+                    set_all(&mut *document, &last.fields);
+                    (document, Some(Fix::RollForward(before.revision)))
+                }
+                _ => {
+                    let edited = edited(store, &*document, last);
+                    for field in &edited {
+                        match journaled(field) {
+                            Some(value) => document.set(field, value),
+                            None => document.remove(field),
+                        }
+                    }
+                    (document, (!edited.is_empty()).then_some(Fix::Undo(edited)))
+                }
+            }
+        }
+        State::Read(..) | State::Missing | State::Unreadable(..) => {
+            let mut document = spec.form.empty();
+            set_all(&mut *document, &last.fields);
+            (document, Some(Fix::Rebuild))
+        }
+    };
+    let phase = journaled(spec.fields.phase)
+        .map(|phase| phase.to_plain().into_owned())
+        .unwrap_or_default();
+    Ok(Judged {
+        record: Record {
+            id: id.clone(),
+            revision: last.revision,
+            phase,
+            document,
+            spec,
+        },
+        fix,
+    })
+}
+
+/// Reads a loop, and writes what is needed for document and journal to agree.
+pub(super) fn heal(store: &Store, _: &Held, id: &LoopId, graph: Graph) -> Result<Opened, StoreError> {
+    let found = look(store, &Trust::new(), id)?;
+    let judged = match judge(store, id, &found, graph) {
+        Err(StoreError::Unreadable { path, error, .. }) => {
+            let quarantined = Some(set_aside(store, &path)?);
+            return Err(StoreError::Unreadable {
+                path,
+                error,
+                quarantined,
+            });
+        }
+        other => other?,
+    };
+    let mut repairs = Vec::new();
+    if let Some(loaded) = &found.journal
+        && let Some(damage) = &loaded.damage
+    {
+        let path = store.journal_path(id);
+        repairs.push(match damage {
+            Damage::Torn => Repair::TornLineCut,
+            Damage::Lines(lines) => {
+                let bytes = read_limited(&path, usize::MAX - 1).map_err(io_error("read", &path))?;
+                let name = format!("{id}-{}", journal::FILE);
+                Repair::JournalCleaned {
+                    lines: lines.clone(),
+                    quarantined: keep(store, &name, &bytes)?,
+                }
+            }
+        });
+        replace(&path, loaded.healed()).map_err(io_error("write", &path))?;
+    }
+    if let Some(fix) = judged.fix {
+        let path = store.path_of(id);
+        let keep_state = |bytes: &[u8]| keep(store, path.file_name().unwrap_or_default(), bytes);
+        repairs.push(match (fix, &found.state) {
+            (Fix::RollForward(from), _) => Repair::RolledForward {
+                from,
+                to: judged.record.revision,
+            },
+            (Fix::Undo(fields), State::Read(_, bytes)) => Repair::EditUndone {
+                fields,
+                quarantined: keep_state(bytes)?,
+            },
+            (_, State::Unreadable(_, bytes) | State::Read(_, bytes)) => Repair::Rebuilt {
+                quarantined: Some(keep_state(bytes)?),
+            },
+            (_, State::Missing) => Repair::Rebuilt { quarantined: None },
+        });
+        replace(&path, &judged.record.document.to_bytes()).map_err(io_error("write", &path))?;
+    }
+    for repair in &repairs {
+        store.log(&format!("{id}: {repair}"));
+    }
+    Ok(Opened {
+        record: judged.record,
+        repairs,
+    })
+}
+
+/// Moves a state file that is no loop of ours into the quarantine.
+pub(super) fn set_aside(store: &Store, path: &Utf8Path) -> Result<Utf8PathBuf, StoreError> {
+    let bytes = read_limited(path, 64 * document::MAX_BYTES).map_err(io_error("read", path))?;
+    let kept = keep(store, path.file_name().unwrap_or_default(), &bytes)?;
+    std::fs::remove_file(path).map_err(io_error("remove", path))?;
+    Ok(kept)
+}
+
+/// Keeps bytes under a name of their own in the quarantine.
+fn keep(store: &Store, name: &str, bytes: &[u8]) -> Result<Utf8PathBuf, StoreError> {
+    let folder = store.folder().join("quarantine");
+    Trust::folder(&folder)?;
+    std::fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
+    let stamp = compact(Timestamp::now());
+    let mut number = 1;
+    loop {
+        let more = if number == 1 {
+            String::new()
+        } else {
+            format!("-{number}")
+        };
+        let path = folder.join(format!("{name}.{stamp}{more}"));
+        match OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)
+        {
+            Ok(mut file) => {
+                file.write_all(bytes)
+                    .and_then(|()| file.sync_all())
+                    .map_err(io_error("write", &path))?;
+                return Ok(path);
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(io_error("create", &path)(error)),
+        }
+    }
+}
+
+/// The protected fields in which a document differs from a change of the journal.
+fn edited(store: &Store, document: &dyn Document, change: &ChangeEntry) -> Vec<String> {
+    let on_disk = document.fields();
+    let mut names: Vec<&String> = change
+        .fields
+        .iter()
+        .chain(&on_disk)
+        .map(|(name, _)| name)
+        .collect();
+    names.retain(|name| store.spec().is_protected(name));
+    let mut edited: Vec<String> = Vec::new();
+    for name in names {
+        if !reads_same(value_in(&on_disk, name), value_in(&change.fields, name)) && !edited.contains(name) {
+            edited.push(name.clone());
+        }
+    }
+    edited
+}
+
+fn value_in<'a>(fields: &'a [(String, Value)], field: &str) -> Option<&'a Value> {
+    fields
+        .iter()
+        .find_map(|(name, value)| (name == field).then_some(value))
+}
+
+/// Whether two values read the same. Quotes around a number or a flag are no edit: what stands quoted stays quoted.
+fn reads_same(a: Option<&Value>, b: Option<&Value>) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => (*a == Value::Null) == (*b == Value::Null) && a.to_plain() == b.to_plain(),
+        _ => false,
+    }
+}
+
+/// Sets what differs, so that lines which stand right stay as they are.
+fn set_all(document: &mut dyn Document, fields: &[(String, Value)]) {
+    for (name, value) in fields {
+        if !reads_same(document.get(name).as_ref(), Some(value)) {
+            document.set(name, value);
+        }
+    }
+}
+
+fn other_machine(store: &Store, path: Utf8PathBuf, found: &Value) -> StoreError {
+    StoreError::OtherMachine {
+        path,
+        found: found.to_plain().into_owned(),
+        expected: store.spec().machine,
+    }
+}

@@ -1,0 +1,111 @@
+//! Where state folders are: among the ancestors of a folder, or where a new one belongs. Creates nothing.
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::spec::StateSpec;
+use super::store::Store;
+use super::trust::git_top;
+
+/// The state folders that exist among the ancestors of each start (itself included), nearest first, each once.
+///
+/// `env_override` is the value of the spec's environment variable, if it is set and not empty. A relative one takes the
+/// place of the spec's folder. An absolute one names one folder for all projects: the store's root is then the project
+/// that the first start belongs to, and the caller compares that with the root of each loop.
+pub fn folders(spec: &'static StateSpec, starts: &[&Utf8Path], env_override: Option<&str>) -> Vec<Store> {
+    let folder = Utf8Path::new(
+        env_override
+            .filter(|text| !text.is_empty())
+            .unwrap_or(spec.folder),
+    );
+    let mut stores: Vec<Store> = Vec::new();
+    for start in starts {
+        let Ok(start) = start.canonicalize_utf8() else {
+            continue;
+        };
+        for ancestor in start.ancestors() {
+            let Ok(found) = ancestor.join(folder).canonicalize_utf8() else {
+                continue;
+            };
+            if !found.is_dir() || stores.iter().any(|store| store.folder() == found) {
+                continue;
+            }
+            let root = if folder.is_absolute() {
+                git_top(&start).unwrap_or(&start)
+            } else {
+                ancestor
+            };
+            stores.push(Store::at(found, root.to_owned(), spec));
+        }
+    }
+    stores
+}
+
+/// The store for a loop that is started in `dir`: at the git top level of `dir`, else in `dir` itself.
+/// A `dir` that is not there is taken as it is written.
+pub fn for_start(spec: &'static StateSpec, dir: &Utf8Path, env_override: Option<&str>) -> Store {
+    let folder = env_override
+        .filter(|text| !text.is_empty())
+        .unwrap_or(spec.folder);
+    let dir = dir.canonicalize_utf8().unwrap_or_else(|_| dir.to_owned());
+    let root: Utf8PathBuf = git_top(&dir).unwrap_or(&dir).to_owned();
+    Store::at(root.join(folder), root, spec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::testing::{SPEC, folder};
+
+    #[test]
+    fn folders_are_found_upwards_and_each_once() {
+        let (_kept, top) = folder();
+        let deep = top.join("a b/é/c");
+        std::fs::create_dir_all(deep.join(".claude/claudex")).unwrap();
+        std::fs::create_dir_all(top.join(".claude/claudex")).unwrap();
+        std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
+        let below = deep.join("d");
+        std::fs::create_dir(&below).unwrap();
+        let found = folders(&SPEC, &[&below, &top, &top.join("link"), &top.join("none")], None);
+        let seen: Vec<_> = found.iter().map(|store| store.root().to_owned()).collect();
+        assert_eq!(
+            seen.iter()
+                .filter(|root| root.starts_with(&top))
+                .collect::<Vec<_>>(),
+            [&deep, &top]
+        );
+        assert!(folders(&SPEC, &[&below], Some("elsewhere")).is_empty());
+        assert!(!below.join(".claude").exists(), "creates nothing");
+    }
+
+    #[test]
+    fn an_absolute_override_is_one_folder_whatever_the_start() {
+        let (_kept, top) = folder();
+        let state = top.join("state");
+        std::fs::create_dir_all(&state).unwrap();
+        std::fs::create_dir_all(top.join("p/.git")).unwrap();
+        std::fs::create_dir_all(top.join("p/q")).unwrap();
+        let found = folders(&SPEC, &[&top.join("p/q"), &top], Some(state.as_str()));
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].folder(), found[0].root()), (&*state, &*top.join("p")));
+        let start = for_start(&SPEC, &top.join("p/q"), Some(state.as_str()));
+        assert_eq!((start.folder(), start.root()), (&*state, &*top.join("p")));
+    }
+
+    #[test]
+    fn a_start_belongs_at_the_git_top_level_else_where_it_is() {
+        let (_kept, top) = folder();
+        let deep = top.join("p/q/r");
+        std::fs::create_dir_all(&deep).unwrap();
+        assert_eq!(
+            for_start(&SPEC, &deep, None).folder(),
+            deep.join(".claude/claudex")
+        );
+        std::fs::write(top.join("p/.git"), "gitdir: elsewhere\n").unwrap();
+        let store = for_start(&SPEC, &deep, Some(""));
+        assert_eq!(
+            (store.root(), store.folder()),
+            (&*top.join("p"), &*top.join("p/.claude/claudex"))
+        );
+        assert!(!store.folder().exists());
+    }
+}

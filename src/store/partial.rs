@@ -1,0 +1,309 @@
+//! Single documents by path, for shell helpers: files that name no machine, made by hand or by older tools.
+//!
+//! No journal, no trust beyond "no symlink". A file of ours (one that names its machine) is refused by everything
+//! that writes: it is changed through its [`Store`](super::Store). Writers hold the lock `.lock` beside the file.
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+
+use super::document::{Document, MAX_BYTES, is_field_name};
+use super::error::{StoreError, io_error};
+use super::id::iso;
+use super::lock::with_lock;
+use super::replace::replace;
+use super::spec::Form;
+use super::trust::{Distrust, read_limited};
+use super::value::Value;
+
+/// The field whose presence makes a file one of ours.
+const MACHINE: &str = "machine";
+const PHASE: &str = "phase";
+const UPDATED: &str = "last_updated_at";
+const EXTENSION: &str = "state";
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// The value of a field, without quotes; `None` if it is not there.
+///
+/// # Errors
+/// When the file is not there, is a symlink, or is no document.
+pub fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
+    Ok(read(path)?.get(field).map(|value| value.to_plain().into_owned()))
+}
+
+/// Whether the document names a machine. What cannot be read names none.
+pub fn is_ours(path: &Utf8Path) -> bool {
+    read(path).is_ok_and(|document| document.get(MACHINE).is_some())
+}
+
+/// Sets a field: `true`, `false` and decimal numbers are written as such, anything else as text, quoted where it must be.
+/// A field that is not there is added at the end.
+///
+/// The same write sets `last_updated_at` to now, and adds it where it is missing, so that after any set the file says
+/// when; unless `last_updated_at` is the field.
+///
+/// # Errors
+/// When the file is one of ours, is not there, is a symlink or no document, or cannot be written.
+pub fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreError> {
+    if !is_field_name(field) {
+        return Err(StoreError::FieldName {
+            field: field.to_owned(),
+        });
+    }
+    locked(path, || {
+        let mut document = read_foreign(path)?;
+        document.set(field, &Value::from_plain(text));
+        write(path, document, field != UPDATED)
+    })
+}
+
+/// Sets `phase` to `to` if it is `from`, and `last_updated_at` to now in the same write. Says whether it was.
+///
+/// # Errors
+/// As [`set_field`].
+pub fn transition(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreError> {
+    locked(path, || {
+        let mut document = read_foreign(path)?;
+        if document.get(PHASE).is_none_or(|phase| phase.to_plain() != from) {
+            return Ok(false);
+        }
+        document.set(PHASE, &Value::Word(to.to_owned()));
+        write(path, document, true)?;
+        Ok(true)
+    })
+}
+
+/// Replaces the file, whatever the bytes are. A reader sees the old file or the new one.
+///
+/// # Errors
+/// When there is a file of ours or a symlink, or the file cannot be written.
+pub fn state_write(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
+    locked(path, || {
+        if path.is_symlink() {
+            return Err(StoreError::Untrusted {
+                path: path.to_owned(),
+                why: Distrust::Symlink,
+            });
+        }
+        refuse_ours(path, is_ours(path))?;
+        replace(path, bytes).map_err(io_error("write", path))
+    })
+}
+
+/// The newest state file of a folder by time of modification, whatever its name or phase; the greater name of two
+/// with the same time.
+pub fn newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
+    let files = folder.read_dir_utf8().ok()?.filter_map(|entry| {
+        let path = entry.ok()?.into_path();
+        let meta = std::fs::symlink_metadata(&path).ok()?;
+        let fits = meta.is_file() && path.extension() == Some(EXTENSION);
+        fits.then_some((meta.modified().ok()?, path))
+    });
+    files.max().map(|(_, path)| path)
+}
+
+fn locked<R>(path: &Utf8Path, work: impl FnOnce() -> Result<R, StoreError>) -> Result<R, StoreError> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_str().is_empty() => parent,
+        _ => Utf8Path::new("."),
+    };
+    with_lock(folder, DEADLINE, |_| work())?
+}
+
+fn read(path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
+    if path.is_symlink() {
+        return Err(StoreError::Untrusted {
+            path: path.to_owned(),
+            why: Distrust::Symlink,
+        });
+    }
+    let bytes = match read_limited(path, MAX_BYTES) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let folder = path.parent().unwrap_or(Utf8Path::new(".")).to_owned();
+            return Err(StoreError::NoLoop {
+                id: path.file_stem().unwrap_or_default().to_owned(),
+                folder,
+            });
+        }
+        other => other.map_err(io_error("read", path))?,
+    };
+    let unreadable = |error| StoreError::Unreadable {
+        path: path.to_owned(),
+        error,
+        quarantined: None,
+    };
+    Form::Lines.parse(&bytes).map_err(unreadable)
+}
+
+fn read_foreign(path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
+    let document = read(path)?;
+    refuse_ours(path, document.get(MACHINE).is_some())?;
+    Ok(document)
+}
+
+fn refuse_ours(path: &Utf8Path, ours: bool) -> Result<(), StoreError> {
+    if ours {
+        return Err(StoreError::FieldOwned {
+            field: path.to_string(),
+            owner: "the machine that it names",
+        });
+    }
+    Ok(())
+}
+
+fn write(path: &Utf8Path, mut document: Box<dyn Document>, bump: bool) -> Result<(), StoreError> {
+    if bump {
+        document.set(UPDATED, &Value::Word(iso(Timestamp::now())));
+    }
+    let bytes = document.to_bytes();
+    Form::Lines
+        .parse(&bytes)
+        .map_err(|error| StoreError::Unwritable {
+            path: path.to_owned(),
+            error,
+        })?;
+    replace(path, &bytes).map_err(io_error("write", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::testing::folder;
+
+    fn file(text: &str) -> (tempfile::TempDir, Utf8PathBuf) {
+        let (made, folder) = folder();
+        let path = folder.join("a b.state");
+        std::fs::write(&path, text).unwrap();
+        (made, path)
+    }
+
+    #[test]
+    fn a_field_is_set_in_place_and_the_time_with_it() {
+        let (_kept, path) = file("phase: drafting\nlast_updated_at: 2020-01-01T00:00:00Z\nround: 1\n");
+        set_field(&path, "round", "2").unwrap();
+        set_field(&path, "topic", "a|b&c/d\n\"e\"").unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("phase: drafting\nlast_updated_at: 20"), "{text}");
+        assert!(
+            text.ends_with("\nround: 2\ntopic: \"a|b&c/d\\n\\\"e\\\"\"\n"),
+            "{text}"
+        );
+        assert_ne!(
+            read_field(&path, UPDATED).unwrap().unwrap(),
+            "2020-01-01T00:00:00Z"
+        );
+        assert_eq!(read_field(&path, "topic").unwrap().unwrap(), "a|b&c/d\n\"e\"");
+        assert_eq!(read_field(&path, "none").unwrap(), None);
+        set_field(&path, UPDATED, "2021-01-01T00:00:00Z").unwrap();
+        assert_eq!(
+            read_field(&path, UPDATED).unwrap().unwrap(),
+            "2021-01-01T00:00:00Z"
+        );
+    }
+
+    #[test]
+    fn a_transition_happens_only_from_its_phase() {
+        let (_kept, path) = file("phase: drafting\n");
+        assert!(!transition(&path, "reviewing", "done").unwrap());
+        assert_eq!(
+            std::fs::read(&path).unwrap(),
+            b"phase: drafting\n",
+            "a stale one writes nothing"
+        );
+        assert!(transition(&path, "drafting", "reviewing").unwrap());
+        assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "reviewing");
+        assert!(
+            read_field(&path, UPDATED).unwrap().is_some(),
+            "added in the same write"
+        );
+    }
+
+    #[test]
+    fn of_sixteen_transitions_one_wins() {
+        let (_kept, path) = file("phase: drafting\n");
+        let won = std::thread::scope(|scope| {
+            let tries: Vec<_> = (0..16)
+                .map(|_| scope.spawn(|| transition(&path, "drafting", "reviewing").unwrap()))
+                .collect();
+            tries
+                .into_iter()
+                .filter_map(|tried| tried.join().unwrap().then_some(()))
+                .count()
+        });
+        assert_eq!(won, 1);
+    }
+
+    #[test]
+    fn a_file_of_ours_is_read_and_never_written() {
+        let (_kept, path) = file("phase: drafting\nmachine: plan\n");
+        assert!(is_ours(&path));
+        assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "drafting");
+        assert!(matches!(
+            set_field(&path, "x", "1"),
+            Err(StoreError::FieldOwned { .. })
+        ));
+        assert!(matches!(
+            transition(&path, "drafting", "done"),
+            Err(StoreError::FieldOwned { .. })
+        ));
+        assert!(matches!(
+            state_write(&path, b"phase: done\n"),
+            Err(StoreError::FieldOwned { .. })
+        ));
+    }
+
+    #[test]
+    fn what_is_no_file_of_fields_is_an_error() {
+        let (_kept, path) = file("\0\0");
+        assert!(!is_ours(&path));
+        assert!(matches!(
+            set_field(&path, "x", "1"),
+            Err(StoreError::Unreadable { .. })
+        ));
+        state_write(&path, b"phase: x\n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"phase: x\n");
+        assert!(matches!(
+            set_field(&path, "a: b", "1"),
+            Err(StoreError::FieldName { .. })
+        ));
+        assert!(matches!(
+            read_field(&path.with_extension("no"), "x"),
+            Err(StoreError::NoLoop { .. })
+        ));
+        let link = path.with_file_name("link.state");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(matches!(
+            read_field(&link, PHASE),
+            Err(StoreError::Untrusted { .. })
+        ));
+        assert!(matches!(
+            set_field(&link, PHASE, "y"),
+            Err(StoreError::Untrusted { .. })
+        ));
+        assert!(matches!(
+            state_write(&link, b""),
+            Err(StoreError::Untrusted { .. })
+        ));
+        assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "x");
+    }
+
+    #[test]
+    fn the_newest_file_is_found_whatever_it_is() {
+        let (_kept, path) = file("phase: done\n");
+        let folder = path.parent().unwrap();
+        let older = folder.join("zz.state");
+        std::fs::write(&older, "").unwrap();
+        std::fs::write(folder.join("newer.txt"), "").unwrap();
+        let past = std::time::SystemTime::now() - Duration::from_secs(100);
+        std::fs::File::options()
+            .write(true)
+            .open(&older)
+            .unwrap()
+            .set_modified(past)
+            .unwrap();
+        assert_eq!(newest(folder).unwrap(), path);
+        assert_eq!(newest(&folder.join("none")), None);
+    }
+}

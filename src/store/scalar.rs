@@ -1,0 +1,106 @@
+//! How one value is written on one line of YAML: plain where it reads back as the same value, else double-quoted.
+
+use super::value::Value;
+
+/// Writes `value` for the right of a colon. With `quoted`, text and numbers alike get quotes.
+pub(super) fn write(value: &Value, quoted: bool) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Text(text) => quote(text),
+        Value::Word(text) if quoted || !is_plain(text) => quote(text),
+        Value::Word(text) => text.clone(),
+        Value::Flag(_) | Value::Count(_) if quoted => quote(&value.to_plain()),
+        Value::Flag(_) | Value::Count(_) => value.to_plain().into_owned(),
+    }
+}
+
+/// Whether a plain scalar reads back as these characters, in YAML 1.2 (ours) and in 1.1 (many other readers').
+fn is_plain(text: &str) -> bool {
+    let safe = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | ':' | '+' | '@' | '-' | '~' | ',')
+    };
+    let old_flags = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
+    // YAML 1.1 reads 12:30 as a number of base 60.
+    let sexagesimal = text.contains(':') && !text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    text.chars().all(safe)
+        && text.starts_with(|first: char| first.is_ascii_alphanumeric() || matches!(first, '_' | '/' | '.'))
+        && !text.ends_with(':')
+        && !sexagesimal
+        && !old_flags.iter().any(|word| text.eq_ignore_ascii_case(word))
+        && matches!(serde_yaml::from_str(text), Ok(serde_yaml::Value::String(back)) if back == text)
+}
+
+/// A double-quoted scalar on one line. What could end the line, hide or reorder text is escaped; other characters
+/// stay as they are.
+fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        let code = u32::from(c);
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\0' => out.push_str("\\0"),
+            _ if !is_hidden(c) => out.push(c),
+            _ if code <= 0xff => out.push_str(&format!("\\x{code:02X}")),
+            _ if code <= 0xffff => out.push_str(&format!("\\u{code:04X}")),
+            _ => out.push_str(&format!("\\U{code:08X}")),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Characters that end a line for some reader, reorder what is shown, or are shown as nothing at all: C0 and C1
+/// controls, line and paragraph separators, marks and controls of text direction, tags, byte-order marks.
+pub(super) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_words_stay_plain() {
+        for word in [
+            "reviewing",
+            "2026-11-22T00:53:33Z",
+            "20261122-005333-0a1b2c",
+            "20261122-005333-123456",
+            "/a/b.c",
+        ] {
+            assert_eq!(write(&Value::Word(word.into()), false), word);
+        }
+    }
+
+    #[test]
+    fn what_would_read_back_as_something_else_is_quoted() {
+        for word in [
+            "", "yes", "No", "on", "null", "~", "true", "1", "1e3", "0x10", "-1", "- a", "12:30", "a: b",
+            "a:", "# c", "a #b", ".inf", ".NaN", "a b", "é", "*a", "&a", "!a", "%a", "@a", "`a", "{a", "[a",
+            "|", ">", "'a", "?", "---",
+        ] {
+            let written = write(&Value::Word(word.into()), false);
+            assert!(written.starts_with('"'), "{word:?} was written as {written}");
+            assert_eq!(serde_yaml::from_str::<String>(&written).unwrap(), word);
+        }
+    }
+
+    #[test]
+    fn hidden_characters_are_shown_as_escapes() {
+        let hostile = "a\nb\r\t\0\u{7f}\u{85}\u{2028}\u{202e}\u{feff}\u{ffff}\u{e0041}é \"\\";
+        let written = write(&Value::Text(hostile.into()), false);
+        assert_eq!(
+            written,
+            r#""a\nb\r\t\0\x7F\x85\u2028\u202E\uFEFF\uFFFF\U000E0041é \"\\""#
+        );
+        assert_eq!(serde_yaml::from_str::<String>(&written).unwrap(), hostile);
+    }
+}

@@ -1,0 +1,106 @@
+//! What a machine says about its documents: where they live, in which form, and which fields hold what.
+//!
+//! A `StateSpec` is a constant that the generator writes from `machine.toml`. This file knows no phase by name.
+
+/// Where and how one machine's state documents are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateSpec {
+    /// The machine's name, as it stands in the documents.
+    pub machine: &'static str,
+    /// Which version of the machine wrote a document.
+    pub graph_hash: &'static str,
+    /// The state folder, relative to the project's root.
+    pub folder: &'static str,
+    /// The environment variable that overrides `folder`. Reading it is the caller's part.
+    pub folder_env: Option<&'static str>,
+    /// The extension of a state file, without the dot.
+    pub extension: &'static str,
+    /// The form of the documents.
+    pub form: Form,
+    /// What an id looks like.
+    pub ids: IdForm,
+    /// The fields with a role.
+    pub fields: HeldFields,
+    /// Machine-owned: every field that a guard reads or an edge sets.
+    pub owned: &'static [&'static str],
+    /// Stored forms of the terminal phases.
+    pub terminal: &'static [&'static str],
+}
+
+/// The form in which a document is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// One `key: value` a line, valid YAML.
+    Lines,
+}
+
+/// What an id looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdForm {
+    /// `YYYYMMDD-HHMMSS-xxxxxx`, the time in UTC and six lowercase hexadecimal digits.
+    Stamp,
+    /// 1 to 64 of `A-Z a-z 0-9 _ -`, chosen by the caller.
+    Name,
+}
+
+/// Names of the fields that have a role of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeldFields {
+    /// Where the loop is.
+    pub phase: &'static str,
+    /// The loop's id.
+    pub id: &'static str,
+    /// How many changes the journal holds.
+    pub revision: &'static str,
+    /// The machine's name.
+    pub machine: &'static str,
+    /// The session that owns the loop, or `unknown`.
+    pub session: &'static str,
+    /// Absolute path of the folder that the loop belongs to.
+    pub root: &'static str,
+    /// The mode that the loop was started in.
+    pub mode: Option<&'static str>,
+    /// When the loop was started, ISO 8601 in UTC.
+    pub started: Option<&'static str>,
+    /// The same in seconds since 1970.
+    pub started_epoch: Option<&'static str>,
+    /// When the document was last changed, ISO 8601 in UTC.
+    pub updated: Option<&'static str>,
+    /// Which version of the machine wrote the document.
+    pub graph_hash: Option<&'static str>,
+}
+
+impl HeldFields {
+    /// Fields that say what a document is: only the store writes them, whoever asks.
+    pub(super) fn structural(&self) -> impl Iterator<Item = &'static str> {
+        [self.phase, self.id, self.revision, self.machine, self.root]
+            .into_iter()
+            .chain(self.graph_hash)
+    }
+}
+
+impl StateSpec {
+    /// Whether a stored phase is terminal.
+    pub fn is_terminal(&self, phase: &str) -> bool {
+        self.terminal.contains(&phase)
+    }
+
+    /// Whether only the store may write `field`, even where a caller may write machine-owned ones.
+    pub(super) fn is_structural(&self, field: &str) -> bool {
+        self.fields.structural().any(|held| held == field)
+    }
+
+    /// Whether `field` has a role. The time of the last change has one too, but is open to edits by hand:
+    /// nothing is decided by it.
+    pub(super) fn is_held(&self, field: &str) -> bool {
+        let fields = &self.fields;
+        self.is_structural(field)
+            || field == fields.session
+            || [fields.mode, fields.started, fields.started_epoch].contains(&Some(field))
+    }
+
+    /// Whether the journal's value of `field` wins over an edit by hand.
+    pub(super) fn is_protected(&self, field: &str) -> bool {
+        self.is_held(field) || self.owned.contains(&field)
+    }
+}

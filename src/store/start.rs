@@ -1,0 +1,322 @@
+//! Starting a loop: sweep, refusal and creation under one lock, so that of many starts at once one wins.
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+
+use super::error::{StartError, StoreError, io_error};
+use super::heal::{self, Graph, Repair};
+use super::id::{LoopId, iso};
+use super::journal::{self, ChangeEntry};
+use super::lock::{Held, LockError, PROJECT, PidLock};
+use super::record::Record;
+use super::replace::sync_folder_of;
+use super::store::{SIDECARS, Store};
+use super::sweep::Swept;
+use super::trust::Trust;
+use super::value::Value;
+
+/// What a new loop is made of.
+pub struct StartPlan<F>
+where
+    F: FnOnce(&LoopId) -> Vec<(String, Value)>,
+{
+    /// The time of the start: of the id, of the fields, and of the sweep.
+    pub now: Timestamp,
+    /// Sweeps loops older than this first.
+    pub stale_after: Option<Duration>,
+    /// The id; a stamp is made if there is none.
+    pub id: Option<LoopId>,
+    /// The fields in their order. The phase must be among them. What the store knows (id, revision, machine, graph hash,
+    /// root, times of the start and of the last change) is put in where it stands, or at the end; a missing session
+    /// becomes `unknown`.
+    pub fields: F,
+}
+
+/// A loop that was started, and what was done before.
+#[derive(Debug)]
+pub struct Started {
+    /// The loop.
+    pub record: Record,
+    /// What was put right or set aside.
+    pub repairs: Vec<Repair>,
+    /// What the sweep moved away.
+    pub swept: Swept,
+}
+
+impl Store {
+    /// Starts a loop. See [`Store::start_telling`], which also tells what was put right and swept for it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start<F>(&self, plan: StartPlan<F>) -> Result<Record, StartError>
+    where
+        F: FnOnce(&LoopId) -> Vec<(String, Value)>,
+    {
+        self.start_telling(plan).map(|started| started.record)
+    }
+
+    /// Starts a loop: makes the state folder if it is not there (with a `.gitignore`, so that git ignores it), and
+    /// under one lock sweeps, repairs every loop, sets aside what cannot be read, refuses if a loop is not terminal, and
+    /// creates the new one with its folder, journal, state file and `<id>.lock`.
+    ///
+    /// # Errors
+    /// [`StartError::Active`] when a loop of the folder, or a state file made by hand, is not terminal. Whatever the
+    /// error, nothing of the new loop is left behind, nor a state folder that was made for it.
+    pub fn start_telling<F>(&self, plan: StartPlan<F>) -> Result<Started, StartError>
+    where
+        F: FnOnce(&LoopId) -> Vec<(String, Value)>,
+    {
+        let mut plan = Some(plan);
+        // Another start that failed may take the folder away between our making it and locking it.
+        for _ in 0..8 {
+            let made = make_folder(self.folder())?;
+            let result = self.locked(|lock| {
+                let Some(plan) = plan.take() else {
+                    return Err(StartError::NoPhase);
+                };
+                let result = self.start_held(lock, plan);
+                if result.is_err() {
+                    unmake_folder(self.folder(), &made);
+                }
+                result
+            });
+            match result {
+                Err(StartError::Store(StoreError::Lock(LockError::Io { source, .. })))
+                    if source.kind() == ErrorKind::NotFound && plan.is_some() => {}
+                result => return result,
+            }
+        }
+        let gone = std::io::Error::new(ErrorKind::NotFound, "the folder is taken away again and again");
+        Err(io_error("lock", self.folder())(gone).into())
+    }
+
+    fn start_held<F>(&self, lock: &Held, plan: StartPlan<F>) -> Result<Started, StartError>
+    where
+        F: FnOnce(&LoopId) -> Vec<(String, Value)>,
+    {
+        let ignore = self.folder().join(".gitignore");
+        if !ignore.is_symlink() && !ignore.exists() {
+            std::fs::write(&ignore, "*\n").map_err(io_error("write", &ignore))?;
+        }
+        let swept = match plan.stale_after {
+            Some(older) => self.sweep_held(lock, plan.now.into(), older, false)?,
+            None => Swept::default(),
+        };
+        let repairs = self.refuse_active(lock)?;
+        let id = match plan.id {
+            Some(id) => id,
+            None => LoopId::new_stamp(plan.now).map_err(io_error("take random bytes for", self.folder()))?,
+        };
+        let id = LoopId::parse(id.as_str(), self.spec().ids).map_err(StoreError::Id)?;
+        let taken = [
+            self.path_of(&id),
+            self.loop_folder(&id),
+            self.folder().join("swept").join(id.as_str()),
+        ];
+        if taken.iter().any(|path| path.is_symlink() || path.exists()) {
+            return Err(StoreError::Exists {
+                id: id.to_string(),
+                folder: self.folder().to_owned(),
+            }
+            .into());
+        }
+        let fields = (plan.fields)(&id);
+        let record = self.new_record(plan.now, id, fields)?;
+        let created = self.create(plan.now, &record);
+        if created.is_err() {
+            for path in SIDECARS.iter().map(|suffix| self.sidecar(&record.id, suffix)) {
+                let _ = std::fs::remove_file(path);
+            }
+            let _ = std::fs::remove_file(self.path_of(&record.id));
+            let _ = std::fs::remove_dir_all(self.loop_folder(&record.id));
+        }
+        created?;
+        Ok(Started {
+            record,
+            repairs,
+            swept,
+        })
+    }
+
+    /// Repairs every loop, and refuses if one is not terminal. What cannot be read and has no journal is set aside;
+    /// what is not trusted is left where it is, and does not count.
+    pub(super) fn refuse_active(&self, lock: &Held) -> Result<Vec<Repair>, StoreError> {
+        let mut repairs = Vec::new();
+        for file in self.state_files() {
+            let active = |phase: Option<String>| {
+                let phase = phase.unwrap_or_else(|| "unknown".to_owned());
+                let refused = || StoreError::Active {
+                    id: file.stem.clone(),
+                    phase: phase.clone(),
+                    folder: self.folder().to_owned(),
+                };
+                if self.spec().is_terminal(&phase) {
+                    Ok(())
+                } else {
+                    Err(refused())
+                }
+            };
+            let healed = match LoopId::parse(&file.stem, self.spec().ids) {
+                Ok(id) => heal::heal(self, lock, &id, Graph::Ours),
+                Err(_) => Err(StoreError::NoMachine {
+                    path: file.path.clone(),
+                }),
+            };
+            let mut aside = |reason: String, quarantined: Utf8PathBuf| {
+                let set_aside = Repair::SetAside {
+                    path: file.path.clone(),
+                    reason,
+                    quarantined,
+                };
+                self.log(&set_aside.to_string());
+                repairs.push(set_aside);
+            };
+            match healed {
+                Ok(opened) => {
+                    repairs.extend(opened.repairs);
+                    active(Some(opened.record.phase))?;
+                }
+                Err(StoreError::Untrusted { .. }) => {}
+                Err(StoreError::Unreadable {
+                    error,
+                    quarantined: Some(kept),
+                    ..
+                }) => aside(error.to_string(), kept),
+                Err(error @ StoreError::NoJournal { .. }) => {
+                    aside(error.to_string(), heal::set_aside(self, &file.path)?);
+                }
+                Err(StoreError::NoMachine { .. }) if Trust::new().file(&file.path).is_err() => {}
+                Err(StoreError::NoMachine { .. }) => match self.phase_in(&file.path) {
+                    (None, Some(problem)) => aside(problem, heal::set_aside(self, &file.path)?),
+                    (phase, _) => active(phase)?,
+                },
+                Err(StoreError::OtherGraph { .. } | StoreError::OtherMachine { .. }) => {
+                    active(self.phase_in(&file.path).0)?;
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(repairs)
+    }
+
+    fn new_record(
+        &self,
+        now: Timestamp,
+        id: LoopId,
+        mut fields: Vec<(String, Value)>,
+    ) -> Result<Record, StartError> {
+        let spec = self.spec();
+        let names = &spec.fields;
+        let word = |text: &str| Value::Word(text.to_owned());
+        let mut put = |field: &str, value: Value, replace: bool| match fields
+            .iter_mut()
+            .find(|(name, _)| name == field)
+        {
+            Some((_, there)) if replace => *there = value,
+            Some(_) => {}
+            None => fields.push((field.to_owned(), value)),
+        };
+        put(names.id, word(id.as_str()), true);
+        put(names.root, Value::Text(self.root().to_string()), true);
+        put(names.session, word("unknown"), false);
+        if let Some(field) = names.started {
+            put(field, word(&iso(now)), true);
+        }
+        if let Some(field) = names.started_epoch {
+            put(
+                field,
+                Value::Count(u64::try_from(now.as_second()).unwrap_or(0)),
+                true,
+            );
+        }
+        if let Some(field) = names.updated {
+            put(field, word(&iso(now)), true);
+        }
+        put(names.revision, Value::Count(1), true);
+        put(names.machine, word(spec.machine), true);
+        if let Some(field) = names.graph_hash {
+            put(field, word(spec.graph_hash), true);
+        }
+        let mut document = spec.form.empty();
+        for (field, value) in &fields {
+            if !super::is_field_name(field) {
+                return Err(StoreError::FieldName { field: field.clone() }.into());
+            }
+            document.set(field, value);
+        }
+        let phase = document
+            .get(names.phase)
+            .map(|phase| phase.to_plain().into_owned());
+        let phase = phase
+            .filter(|phase| !phase.is_empty())
+            .ok_or(StartError::NoPhase)?;
+        Ok(Record {
+            id,
+            revision: 1,
+            phase,
+            document,
+            spec,
+        })
+    }
+
+    fn create(&self, now: Timestamp, record: &Record) -> Result<(), StoreError> {
+        let folder = self.loop_folder(&record.id);
+        std::fs::create_dir(&folder).map_err(io_error("create", &folder))?;
+        let entry = ChangeEntry {
+            revision: 1,
+            at: now,
+            what: "start".to_owned(),
+            by: "start".to_owned(),
+            from: None,
+            to: Some(record.phase.clone()),
+            run: None,
+            evidence: None,
+            fields: record.document.fields(),
+        };
+        self.write(record, entry)?;
+        sync_folder_of(&folder.join(journal::FILE)).map_err(io_error("sync", &folder))?;
+        let path = self.sidecar(&record.id, SIDECARS[0]);
+        PidLock::write(&path, std::process::id()).map_err(io_error("write", &path))
+    }
+}
+
+/// Makes a folder and its parents; the ones that were made, innermost first.
+fn make_folder(folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>, StoreError> {
+    let missing = |path: &&Utf8Path| !path.as_str().is_empty() && !path.exists();
+    let made = folder
+        .ancestors()
+        .take_while(missing)
+        .map(Utf8Path::to_owned)
+        .collect();
+    std::fs::create_dir_all(folder).map_err(io_error("create", folder))?;
+    Ok(made)
+}
+
+/// Takes away folders that were made for a start that failed. The lock file goes while it is held: whoever waits for
+/// it sees that it is gone, and opens another one.
+fn unmake_folder(folder: &Utf8Path, made: &[Utf8PathBuf]) {
+    if made.is_empty() {
+        return;
+    }
+    let ours = [PROJECT, ".gitignore"];
+    let is_ours = |entry: std::io::Result<camino::Utf8DirEntry>| {
+        entry.is_ok_and(|entry| ours.contains(&entry.file_name()))
+    };
+    if !folder
+        .read_dir_utf8()
+        .is_ok_and(|mut entries| entries.all(is_ours))
+    {
+        return;
+    }
+    for name in ours {
+        let _ = std::fs::remove_file(folder.join(name));
+    }
+    for folder in made {
+        if std::fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Moving loops out of the state folder: the stale ones to `swept/<id>/`, and back, and all of them to
+//! `rolled-back/<stamp>/`.
+//!
+//! The state file goes first and comes back last. A crash in between leaves a journal without a state file, which an
+//! open rebuilds and the next sweep moves.
+
+use std::time::{Duration, SystemTime};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+
+use super::error::{StoreError, io_error};
+use super::heal::{self, Graph};
+use super::id::{LoopId, compact};
+use super::journal::Change;
+use super::lock::{Held, RunLock};
+use super::record::Record;
+use super::replace::TEMPORARY;
+use super::store::{Listed, SIDECARS, Store};
+use super::trust::Trust;
+
+/// How long a swept loop is kept.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// The age from which a temporary file of ours is a crash's, not someone's who is writing.
+const STRAY: Duration = Duration::from_secs(60 * 60);
+
+/// What a sweep did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Loops that were moved to `swept/`.
+    pub moved: Vec<LoopId>,
+    /// Loops that a dry run would move.
+    pub would_move: Vec<LoopId>,
+    /// State files made by hand, whose names are no ids, that were moved to `swept/`, or would be.
+    pub foreign: Vec<Utf8PathBuf>,
+    /// Temporary files of ours that a crash left and that were removed, or would be.
+    pub strays: Vec<Utf8PathBuf>,
+    /// Folders of loops swept more than 30 days ago that were removed, or would be.
+    pub expired: Vec<Utf8PathBuf>,
+}
+
+impl Store {
+    /// Moves every loop away that is not terminal, whose state file is older than `older`, and of which no review
+    /// runs. A file that is not trusted stays. With `dry_run` nothing is changed. A loop that cannot be moved is told in
+    /// the folder's log and left for the next sweep.
+    ///
+    /// # Errors
+    /// When the project's lock cannot be taken.
+    pub fn sweep(&self, now: SystemTime, older: Duration, dry_run: bool) -> Result<Swept, StoreError> {
+        if !self.folder().exists() {
+            return Ok(Swept::default());
+        }
+        self.locked(|lock| self.sweep_held(lock, now, older, dry_run))
+    }
+
+    pub(super) fn sweep_held(
+        &self,
+        _: &Held,
+        now: SystemTime,
+        older: Duration,
+        dry_run: bool,
+    ) -> Result<Swept, StoreError> {
+        let mut swept = Swept::default();
+        let is_older =
+            |modified: SystemTime, limit| now.duration_since(modified).is_ok_and(|age| age > limit);
+        for id in self.stale(|modified| is_older(modified, older)) {
+            if dry_run {
+                swept.would_move.push(id);
+            } else {
+                match self.move_away(&id) {
+                    Ok(true) => swept.moved.push(id),
+                    Ok(false) => {}
+                    Err(error) => self.log(&format!("{id}: not swept: {error}")),
+                }
+            }
+        }
+        for file in self.list_foreign() {
+            let untrusted = file.phase.is_none() && Trust::new().file(&file.path).is_err();
+            if file.terminal || untrusted || !is_older(file.modified, older) {
+                continue;
+            }
+            let name = file.path.file_name().unwrap_or_default();
+            let target = self
+                .swept_folder()
+                .join(file.path.file_stem().unwrap_or_default());
+            match if dry_run {
+                Ok(())
+            } else {
+                move_into(&target, &self.folder().join(name))
+            } {
+                Ok(()) => swept.foreign.push(file.path),
+                Err(error) => self.log(&format!("{name}: not swept: {error}")),
+            }
+        }
+        let stray = |path: &Utf8Path, modified| {
+            path.file_name().is_some_and(|name| name.starts_with(TEMPORARY)) && is_older(modified, STRAY)
+        };
+        let folders = self.loop_folders();
+        for folder in
+            std::iter::once(self.folder().to_owned()).chain(folders.iter().map(|id| self.loop_folder(id)))
+        {
+            swept.strays.extend(
+                entries(&folder)
+                    .filter(|(path, modified)| stray(path, *modified))
+                    .map(|(path, _)| path),
+            );
+        }
+        let expired = |(path, modified): (Utf8PathBuf, SystemTime)| is_older(modified, KEPT).then_some(path);
+        if Trust::folder(&self.swept_folder()).is_ok() {
+            swept
+                .expired
+                .extend(entries(&self.swept_folder()).filter_map(expired));
+        }
+        if !dry_run {
+            swept.strays.retain(|path| std::fs::remove_file(path).is_ok());
+            swept.expired.retain(|path| std::fs::remove_dir_all(path).is_ok());
+        }
+        Ok(swept)
+    }
+
+    /// Loops that a sweep may move: stale, not terminal, trusted, and not under review. A loop's folder that has a
+    /// journal and lost its state file counts by the journal's age.
+    fn stale(&self, is_stale: impl Fn(SystemTime) -> bool) -> Vec<LoopId> {
+        let trust = Trust::new();
+        let trusted = |id: &LoopId| {
+            trust.file(&self.path_of(id)).is_ok() && Trust::folder(&self.loop_folder(id)).is_ok()
+        };
+        let listed = self.list();
+        let mut stale: Vec<LoopId> = listed
+            .iter()
+            .filter(|one| {
+                !one.terminal && is_stale(one.modified) && trusted(&one.id) && !self.is_running(&one.id)
+            })
+            .map(|one| one.id.clone())
+            .collect();
+        stale.extend(self.loop_folders().into_iter().filter(|id| {
+            let modified = std::fs::symlink_metadata(self.journal_path(id)).and_then(|meta| meta.modified());
+            !listed.iter().any(|one| one.id == *id) && modified.is_ok_and(&is_stale) && !self.is_running(id)
+        }));
+        stale
+    }
+
+    /// Moves a loop whole; `false` if a review of it has begun in the meantime.
+    pub(super) fn move_away(&self, id: &LoopId) -> Result<bool, StoreError> {
+        let has_folder = self.loop_folder(id).is_dir();
+        let held = if has_folder {
+            RunLock::try_take(&self.run_lock_path(id))?
+        } else {
+            None
+        };
+        if has_folder && held.is_none() {
+            return Ok(false);
+        }
+        let target = self.swept_folder().join(id.as_str());
+        for path in self.pieces(id) {
+            move_into(&target, &path)?;
+        }
+        self.log(&format!(
+            "{id}: swept, not touched for long; `resume {id}` brings it back"
+        ));
+        Ok(true)
+    }
+
+    /// The files and the folder of a loop, the state file first.
+    fn pieces(&self, id: &LoopId) -> Vec<Utf8PathBuf> {
+        let mut pieces = vec![self.path_of(id)];
+        pieces.extend(SIDECARS.iter().map(|suffix| self.sidecar(id, suffix)));
+        pieces.push(self.loop_folder(id));
+        pieces
+    }
+
+    /// Folders that are named like loops.
+    fn loop_folders(&self) -> Vec<LoopId> {
+        entries(self.folder())
+            .filter(|(path, _)| path.is_dir() && !path.is_symlink())
+            .filter_map(|(path, _)| LoopId::parse(path.file_name()?, self.spec().ids).ok())
+            .collect()
+    }
+
+    fn swept_folder(&self) -> Utf8PathBuf {
+        self.folder().join("swept")
+    }
+
+    /// A store on the folder that a swept loop was moved to.
+    fn swept_store(&self, id: &str) -> Self {
+        Self::at(self.swept_folder().join(id), self.root().to_owned(), self.spec())
+    }
+
+    /// Loops that were swept and can be brought back, newest first.
+    pub fn swept(&self) -> Vec<Listed> {
+        let mut listed: Vec<Listed> = entries(&self.swept_folder())
+            .filter_map(|(path, _)| {
+                let name = path.file_name()?.to_owned();
+                self.swept_store(&name)
+                    .list()
+                    .into_iter()
+                    .find(|one| one.id.as_str() == name)
+            })
+            .collect();
+        listed.sort_by(|a, b| (b.modified, &b.id).cmp(&(a.modified, &a.id)));
+        listed
+    }
+
+    /// Brings a swept loop back, as a person's doing, and journals that.
+    ///
+    /// # Errors
+    /// [`StoreError::Active`] while another loop is not terminal, [`StoreError::NoLoop`] when it was not swept, and what
+    /// keeps it from being opened; then it stays where it is.
+    pub fn bring_back(&self, id: &LoopId) -> Result<Record, StoreError> {
+        let swept = self.swept_store(id.as_str());
+        if !swept.folder().is_dir() {
+            return Err(StoreError::NoLoop {
+                id: id.to_string(),
+                folder: self.swept_folder(),
+            });
+        }
+        self.locked(|lock| {
+            self.refuse_active(lock)?;
+            Trust::folder(swept.folder())?;
+            // A journal here means that a move in either direction was cut off by a crash: it is finished.
+            let cut_off = self.journal_path(id).exists();
+            if !cut_off {
+                heal::judge(&swept, id, &heal::look(&swept, &Trust::new(), id)?, Graph::Ours)?;
+            }
+            for path in swept.pieces(id).iter().rev().filter(|path| path.exists()) {
+                let target = self.folder().join(path.file_name().unwrap_or_default());
+                if target.exists() && !cut_off {
+                    return Err(StoreError::Exists {
+                        id: id.to_string(),
+                        folder: self.folder().to_owned(),
+                    });
+                }
+                std::fs::rename(path, &target).map_err(io_error("bring back", path))?;
+            }
+            let _ = std::fs::remove_dir(swept.folder());
+            let found = heal::heal(self, lock, id, Graph::Ours)?.record;
+            self.apply(lock, found, Change::bare("bring-back", "person"))
+        })
+    }
+
+    /// Moves everything of every loop, the swept ones included, to `rolled-back/<stamp>/`. The log and what was
+    /// quarantined stay. Returns the loops that were moved; where there is nothing, nothing is created.
+    ///
+    /// # Errors
+    /// When the lock cannot be taken or something cannot be moved; what was moved before that stays moved.
+    pub fn roll_back_all(&self, now: Timestamp) -> Result<Vec<LoopId>, StoreError> {
+        if !self.folder().exists() {
+            return Ok(Vec::new());
+        }
+        self.locked(|_| {
+            let target = self.folder().join("rolled-back").join(compact(now));
+            let mut ids: Vec<LoopId> = self.swept().into_iter().map(|one| one.id).collect();
+            let parse = |stem: &str| LoopId::parse(stem, self.spec().ids).ok();
+            for (path, _) in entries(self.folder()) {
+                let name = path.file_name().unwrap_or_default();
+                let is_state = path.extension() == Some(self.spec().extension);
+                let id = SIDECARS
+                    .iter()
+                    .find_map(|suffix| parse(name.strip_suffix(suffix)?))
+                    .or_else(|| parse(if is_state { path.file_stem()? } else { name }));
+                if id.is_none() && !is_state && path != self.swept_folder() {
+                    continue;
+                }
+                move_into(&target, &path)?;
+                ids.extend(id);
+            }
+            ids.sort();
+            ids.dedup();
+            Ok(ids)
+        })
+    }
+}
+
+/// Moves `path` into the folder `target`, which is made; nothing at `path` is fine.
+fn move_into(target: &Utf8Path, path: &Utf8Path) -> Result<(), StoreError> {
+    if !path.exists() && !path.is_symlink() {
+        return Ok(());
+    }
+    if let Some(above) = target.parent() {
+        Trust::folder(above)?;
+    }
+    Trust::folder(target)?;
+    std::fs::create_dir_all(target).map_err(io_error("create", target))?;
+    let to = target.join(path.file_name().unwrap_or_default());
+    std::fs::rename(path, &to).map_err(io_error("move", path))
+}
+
+/// What stands in a folder, and when each was modified; nothing for a folder that cannot be read.
+fn entries(folder: &Utf8Path) -> impl Iterator<Item = (Utf8PathBuf, SystemTime)> + use<> {
+    folder.read_dir_utf8().into_iter().flatten().filter_map(|entry| {
+        let path = entry.ok()?.into_path();
+        let modified = std::fs::symlink_metadata(&path)
+            .and_then(|meta| meta.modified())
+            .ok()?;
+        Some((path, modified))
+    })
+}

@@ -1,0 +1,100 @@
+//! What the tests of this room share: a folder, a machine, a store.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+
+use super::{Change, Form, HeldFields, IdForm, Record, StartPlan, StateSpec, Store, Value};
+
+pub(crate) static SPEC: StateSpec = StateSpec {
+    machine: "plan",
+    graph_hash: "0a1b2c3d",
+    folder: ".claude/claudex",
+    folder_env: Some("CLAUDEX_STATE_DIR"),
+    extension: "state",
+    form: Form::Lines,
+    ids: IdForm::Stamp,
+    fields: HeldFields {
+        phase: "phase",
+        id: "review_id",
+        revision: "revision",
+        machine: "machine",
+        session: "session_id",
+        root: "repo_root",
+        mode: Some("mode"),
+        started: Some("started_at"),
+        started_epoch: Some("started_at_epoch"),
+        updated: Some("last_updated_at"),
+        graph_hash: Some("graph_hash"),
+    },
+    owned: &["round", "decision_signal"],
+    terminal: &["done", "cancelled"],
+};
+
+/// A temporary folder, and its path.
+pub(crate) fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
+    let made = tempfile::tempdir().unwrap();
+    let path = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
+    (made, path)
+}
+
+/// A store in a folder that does not exist yet.
+pub(crate) fn store() -> (tempfile::TempDir, Store) {
+    let (made, root) = folder();
+    (
+        made,
+        Store::at(root.join(SPEC.folder), root, &SPEC).with_deadline(Duration::from_secs(60)),
+    )
+}
+
+pub(crate) fn word(text: &str) -> Value {
+    Value::Word(text.to_owned())
+}
+
+/// The fields of a new loop, as a generated start gives them.
+pub(crate) fn fields() -> Vec<(String, Value)> {
+    let named = |(name, value): (&str, Value)| (name.to_owned(), value);
+    [
+        ("mode", word("plan")),
+        ("phase", word("drafting")),
+        ("topic", Value::Text("fix: a \"b\"\n# c".into())),
+        ("round", Value::Count(1)),
+        ("review_id", Value::Null),
+        ("session_id", word("unknown")),
+        ("last_updated_at", Value::Null),
+        ("decision_signal", word("none")),
+    ]
+    .map(named)
+    .into()
+}
+
+pub(crate) fn plan() -> StartPlan<impl FnOnce(&super::LoopId) -> Vec<(String, Value)>> {
+    StartPlan {
+        now: jiff::Timestamp::now(),
+        stale_after: None,
+        id: None,
+        fields: |_| fields(),
+    }
+}
+
+/// A store with one loop.
+pub(crate) fn started() -> (tempfile::TempDir, Store, Record) {
+    let (made, store) = store();
+    let record = store.start(plan()).unwrap();
+    (made, store, record)
+}
+
+pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, Value)]) -> Change {
+    Change {
+        what: what.into(),
+        by: "hook".into(),
+        from: Some(from.into()),
+        to: Some(to.into()),
+        edits: edits
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect(),
+        run: None,
+        evidence: None,
+    }
+}

@@ -1,0 +1,264 @@
+//! Compare-and-swap: one winner, nothing half done, the journal tells all.
+
+use crate::store::fault::{Point, crash_at};
+use crate::store::testing::{change, started, word};
+use crate::store::{CommitError, Entry, StoreError, Value};
+
+#[test]
+fn a_commit_moves_phase_fields_revision_and_journal_together() {
+    let (_kept, store, record) = started();
+    let path = store.path_of(record.id());
+    let by_hand = std::fs::read_to_string(&path)
+        .unwrap()
+        .replace("round: 1\n", "round: 1\r\n# mine\nextra:   [1]\n");
+    std::fs::write(&path, &by_hand).unwrap();
+    let mut begin = change(
+        "begin",
+        "drafting",
+        "reviewing",
+        &[("round", 2.into()), ("phase", word("done"))],
+    );
+    begin.run = Some("r1".into());
+    begin.evidence = Some(serde_json::json!({"kind": "reviewed"}));
+    let record = store.commit(&record, begin).unwrap();
+    assert_eq!(
+        (record.revision(), record.phase(), record.count("round")),
+        (2, "reviewing", Some(2))
+    );
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        text.contains("round: 2\r\n# mine\nextra:   [1]\nreview_id"),
+        "{text}"
+    );
+    assert_eq!(
+        store.open(record.id()).unwrap().record.document().fields(),
+        record.document().fields()
+    );
+    let journal = store.journal(record.id()).unwrap();
+    let Some(Entry::Change(last)) = journal.last() else {
+        panic!()
+    };
+    assert_eq!((last.revision, &*last.what, &*last.by), (2, "begin", "hook"));
+    assert_eq!(
+        (last.from.as_deref(), last.to.as_deref(), last.run.as_deref()),
+        (Some("drafting"), Some("reviewing"), Some("r1"))
+    );
+    assert_eq!(last.fields, record.document().fields());
+}
+
+#[test]
+fn of_sixteen_commits_on_one_revision_one_wins() {
+    let (_kept, store, record) = started();
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let one = || store.commit(&record, change("begin", "drafting", "reviewing", &[]));
+        let tries: Vec<_> = (0..16).map(|_| scope.spawn(one)).collect();
+        tries.into_iter().map(|tried| tried.join().unwrap()).collect()
+    });
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+    for error in results.into_iter().filter_map(Result::err) {
+        match error {
+            CommitError::Stale {
+                expected_phase,
+                found_phase,
+                expected_revision,
+                found_revision,
+            } => {
+                assert_eq!((&*expected_phase, expected_revision), ("drafting", 1));
+                assert_eq!((&*found_phase, found_revision), ("reviewing", 2));
+            }
+            other @ CommitError::Store(_) => panic!("{other}"),
+        }
+    }
+    assert_eq!(store.journal(record.id()).unwrap().len(), 2);
+}
+
+#[test]
+fn the_same_phase_at_another_revision_is_stale_too() {
+    let (_kept, store, record) = started();
+    let later = store
+        .commit(&record, change("remind", "drafting", "drafting", &[]))
+        .unwrap();
+    assert!(matches!(
+        store.commit(&record, change("x", "drafting", "drafting", &[])),
+        Err(CommitError::Stale { .. })
+    ));
+    assert!(matches!(
+        store.commit(&later, change("x", "reviewing", "done", &[])),
+        Err(CommitError::Stale { .. })
+    ));
+    assert_eq!(store.open(record.id()).unwrap().record.revision(), 2);
+}
+
+#[test]
+fn after_a_crash_anywhere_the_change_is_either_made_or_not() {
+    for (point, made) in [
+        (Point::Prepared, false),
+        (Point::HalfLine, false),
+        (Point::Journaled, true),
+        (Point::Renamed, true),
+    ] {
+        let (_kept, store, record) = started();
+        crash_at(point, || {
+            store.commit(
+                &record,
+                change("begin", "drafting", "reviewing", &[("round", 2.into())]),
+            )
+        });
+        let listed = store.list();
+        let opened = store.open(record.id()).unwrap();
+        let expected = if made {
+            (2, "reviewing", Some(2))
+        } else {
+            (1, "drafting", Some(1))
+        };
+        let found = (
+            opened.record.revision(),
+            opened.record.phase(),
+            opened.record.count("round"),
+        );
+        assert_eq!(found, expected, "{point:?}");
+        assert_eq!(
+            listed[0].phase.as_deref(),
+            Some(expected.1),
+            "a list sees what an open will see"
+        );
+        assert_eq!(
+            opened.repairs.len(),
+            usize::from(matches!(point, Point::HalfLine | Point::Journaled)),
+            "{point:?}"
+        );
+        assert_eq!(
+            store.open(record.id()).unwrap().repairs,
+            [],
+            "healed once and for all"
+        );
+        assert!(
+            !store.folder().join("quarantine").exists(),
+            "a crash is no edit by hand"
+        );
+        let again = store
+            .commit(&opened.record, change("x", expected.1, "done", &[]))
+            .unwrap();
+        assert_eq!(again.revision(), expected.0 + 1);
+        assert_eq!(
+            store.journal(record.id()).unwrap().len(),
+            if made { 3 } else { 2 }
+        );
+    }
+}
+
+#[test]
+fn a_commit_that_fails_late_takes_its_announcement_back() {
+    let (_kept, store, record) = started();
+    let path = store.path_of(record.id());
+    let before = std::fs::read(store.journal_path(record.id())).unwrap();
+    // A folder at the state file's place cannot be renamed over; the write is called as a commit would.
+    let entry = match store.journal(record.id()).unwrap().remove(0) {
+        Entry::Change(entry) => entry,
+        Entry::Note(_) => panic!(),
+    };
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    assert!(store.write(&record, entry).is_err());
+    assert_eq!(std::fs::read(store.journal_path(record.id())).unwrap(), before);
+}
+
+#[test]
+fn what_could_not_be_read_again_is_not_written() {
+    let (_kept, store, record) = started();
+    let huge = Value::Text("x".repeat(2 * 1024 * 1024));
+    let result = store.commit(&record, change("x", "drafting", "drafting", &[("topic", huge)]));
+    assert!(matches!(
+        result,
+        Err(CommitError::Store(StoreError::Unwritable { .. }))
+    ));
+    let result = store.commit(
+        &record,
+        change("x", "drafting", "drafting", &[("no name", Value::Null)]),
+    );
+    assert!(matches!(
+        result,
+        Err(CommitError::Store(StoreError::FieldName { .. }))
+    ));
+    assert_eq!(store.open(record.id()).unwrap().record.revision(), 1);
+}
+
+#[test]
+fn set_field_refuses_what_the_machine_and_the_store_write() {
+    let (_kept, store, record) = started();
+    let id = record.id();
+    for field in [
+        "phase",
+        "review_id",
+        "revision",
+        "machine",
+        "repo_root",
+        "graph_hash",
+    ] {
+        for allow_owned in [false, true] {
+            let refused = store.set_field(id, field, word("x"), "agent", allow_owned);
+            assert!(matches!(refused, Err(StoreError::FieldOwned { .. })), "{field}");
+        }
+    }
+    for field in ["round", "decision_signal", "session_id", "mode", "started_at"] {
+        let refused = store.set_field(id, field, word("x"), "agent", false);
+        assert!(matches!(refused, Err(StoreError::FieldOwned { .. })), "{field}");
+    }
+    assert!(matches!(
+        store.set_field(id, "a\nphase", word("x"), "agent", true),
+        Err(StoreError::FieldName { .. })
+    ));
+    assert_eq!(store.journal(id).unwrap().len(), 1);
+
+    let record = store
+        .set_field(id, "decision_signal", word("x"), "agent", true)
+        .unwrap();
+    assert_eq!(record.text("decision_signal").unwrap(), "x");
+    let record = store.set_field(id, "topic", word("new"), "agent", false).unwrap();
+    assert!(matches!(record.get("topic"), Some(Value::Text(text)) if text == "new"));
+    let record = store
+        .set_field(
+            id,
+            "last_updated_at",
+            word("2020-01-01T00:00:00Z"),
+            "agent",
+            false,
+        )
+        .unwrap();
+    assert_eq!(
+        record.text("last_updated_at").unwrap(),
+        "2020-01-01T00:00:00Z",
+        "not bumped over"
+    );
+    assert_eq!(record.revision(), 4);
+    assert_eq!(store.open(id).unwrap().repairs, []);
+}
+
+#[test]
+fn a_session_is_bound_once() {
+    let (_kept, store, record) = started();
+    let bound = store.set_session(&record, "1e3", "bind", "hook").unwrap();
+    assert_eq!(
+        bound.session().as_deref(),
+        Some("1e3"),
+        "text, whatever it looks like"
+    );
+    assert!(matches!(
+        store.set_session(&record, "other", "bind", "hook"),
+        Err(CommitError::Stale { .. })
+    ));
+    assert_eq!(store.list()[0].session.as_deref(), Some("1e3"));
+}
+
+#[test]
+fn notes_have_no_revision_and_stand_between_the_changes() {
+    let (_kept, store, record) = started();
+    let data = serde_json::json!({"run": "r1"}).as_object().unwrap().clone();
+    store.note(record.id(), "run-began", data.clone()).unwrap();
+    let record = store
+        .commit(&record, change("begin", "drafting", "reviewing", &[]))
+        .unwrap();
+    let journal = store.journal(record.id()).unwrap();
+    assert!(matches!(&journal[1], Entry::Note(note) if note.note == "run-began" && note.data == data));
+    assert_eq!((journal.len(), record.revision()), (3, 2));
+}

@@ -1,0 +1,281 @@
+//! After a crash, a damaged file or an edit by hand, document and journal agree again and nothing is lost.
+
+use crate::store::testing::{SPEC, change, started, word};
+use crate::store::{Record, Repair, StateSpec, Store, StoreError};
+
+fn edit(store: &Store, record: &Record, from: &str, to: &str) -> String {
+    let path = store.path_of(record.id());
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains(from), "{text}");
+    let text = text.replace(from, to);
+    std::fs::write(path, &text).unwrap();
+    text
+}
+
+#[test]
+fn a_missing_or_damaged_state_is_rebuilt_as_it_was() {
+    let (_kept, store, record) = started();
+    let record = store
+        .commit(&record, change("begin", "drafting", "reviewing", &[]))
+        .unwrap();
+    let path = store.path_of(record.id());
+    let before = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let opened = store.open(record.id()).unwrap();
+    assert_eq!(opened.repairs, [Repair::Rebuilt { quarantined: None }]);
+    assert_eq!(
+        std::fs::read(&path).unwrap(),
+        before,
+        "byte for byte, quotes included"
+    );
+    for damage in [
+        &b""[..],
+        b"\0\0\0",
+        b"\xff\xfe",
+        b"phase: done\nphase: done\n",
+        &before[..before.len() / 2 - 8],
+        b"[1]",
+    ] {
+        std::fs::write(&path, damage).unwrap();
+        let opened = store.open(record.id()).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), before, "{damage:?}");
+        match &opened.repairs[..] {
+            [
+                Repair::Rebuilt {
+                    quarantined: Some(kept),
+                },
+            ] => assert_eq!(std::fs::read(kept).unwrap(), damage),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn edits_of_what_the_machine_owns_are_undone_and_kept_apart() {
+    for (from, to, field) in [
+        ("phase: drafting", "phase: done", "phase"),
+        ("round: 1", "round: 3", "round"),
+        ("round: 1\n", "", "round"),
+        ("revision: 1", "revision: 7", "revision"),
+        ("revision: 1\n", "", "revision"),
+        ("session_id: unknown", "session_id: mine", "session_id"),
+        ("machine: plan\n", "machine: other\n", "machine"),
+        ("graph_hash: 0a1b2c3d\n", "", "graph_hash"),
+    ] {
+        let (_kept, store, record) = started();
+        let edited = edit(&store, &record, from, to);
+        assert_eq!(
+            store.list()[0].phase.as_deref(),
+            Some("drafting"),
+            "a list is not fooled"
+        );
+        let opened = store.open(record.id()).unwrap();
+        let [Repair::EditUndone { fields, quarantined }] = &opened.repairs[..] else {
+            panic!("{:?}", opened.repairs)
+        };
+        assert_eq!(fields, &[field]);
+        assert_eq!(std::fs::read_to_string(quarantined).unwrap(), edited);
+        assert_eq!(opened.record.get(field), record.get(field));
+        assert_eq!(store.open(record.id()).unwrap().repairs, []);
+        let log = std::fs::read_to_string(store.folder().join("log")).unwrap();
+        assert!(log.contains("edited by hand"), "{log}");
+    }
+}
+
+#[test]
+fn an_owned_field_that_the_journal_does_not_know_is_taken_out() {
+    static MORE: StateSpec = StateSpec {
+        owned: &["round", "decision_signal", "granted"],
+        ..SPEC
+    };
+    let (_kept, store, record) = started();
+    let store = Store::at(store.folder().to_owned(), store.root().to_owned(), &MORE);
+    edit(&store, &record, "round: 1\n", "round: 1\ngranted: true\n");
+    assert_eq!(store.open(record.id()).unwrap().record.get("granted"), None);
+}
+
+#[test]
+fn other_edits_by_hand_are_kept() {
+    let (_kept, store, record) = started();
+    let edited = edit(&store, &record, "round: 1\n", "# mine\nround: \"1\"\nnote: x\n");
+    let opened = store.open(record.id()).unwrap();
+    assert_eq!(opened.repairs, [], "quotes around a number are no change of it");
+    assert_eq!(opened.record.get("note"), Some(word("x")));
+    let record = store
+        .commit(
+            &opened.record,
+            change("x", "drafting", "drafting", &[("round", 2.into())]),
+        )
+        .unwrap();
+    assert_eq!(store.open(record.id()).unwrap().repairs, []);
+    assert_eq!(record.count("round"), Some(2));
+    edit(&store, &record, "round: \"2\"", "round: 9");
+    let opened = store.open(record.id()).unwrap();
+    assert_eq!((opened.record.count("round"), opened.repairs.len()), (Some(2), 1));
+    assert_eq!(
+        opened.record.get("note"),
+        Some(word("x")),
+        "only what is owned was set back"
+    );
+    assert!(
+        edited.contains("# mine")
+            && String::from_utf8(opened.record.document().to_bytes())
+                .unwrap()
+                .contains("# mine")
+    );
+}
+
+#[test]
+fn an_older_state_put_back_by_hand_is_no_way_back() {
+    let (_kept, store, record) = started();
+    let path = store.path_of(record.id());
+    let first = std::fs::read(&path).unwrap();
+    let second = store
+        .commit(&record, change("begin", "drafting", "reviewing", &[]))
+        .unwrap();
+    let third = store
+        .commit(&second, change("end", "reviewing", "done", &[]))
+        .unwrap();
+    std::fs::write(&path, &first).unwrap();
+    let opened = store.open(third.id()).unwrap();
+    assert_eq!((opened.record.phase(), opened.record.revision()), ("done", 3));
+    assert!(matches!(&opened.repairs[..], [Repair::EditUndone { .. }]));
+}
+
+#[test]
+fn damage_in_the_journal_is_cut_or_taken_out() {
+    let (_kept, store, record) = started();
+    let record = store
+        .commit(&record, change("begin", "drafting", "reviewing", &[]))
+        .unwrap();
+    let path = store.journal_path(record.id());
+    let good = std::fs::read(&path).unwrap();
+    std::fs::write(&path, [&good[..], b"{\"revision\":3,\"at\""].concat()).unwrap();
+    assert_eq!(store.open(record.id()).unwrap().repairs, [Repair::TornLineCut]);
+    assert_eq!(std::fs::read(&path).unwrap(), good);
+
+    let bad = [b"\0\xff\n", &good[..]].concat();
+    std::fs::write(&path, &bad).unwrap();
+    match &store.open(record.id()).unwrap().repairs[..] {
+        [Repair::JournalCleaned { lines, quarantined }] => {
+            assert_eq!((&lines[..], std::fs::read(quarantined).unwrap()), (&[1][..], bad));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), good);
+}
+
+#[test]
+fn another_machine_or_version_is_refused_and_both_are_named() {
+    static OTHER: StateSpec = StateSpec {
+        machine: "tasks",
+        ..SPEC
+    };
+    static NEWER: StateSpec = StateSpec {
+        graph_hash: "ffffffff",
+        ..SPEC
+    };
+    let (_kept, store, record) = started();
+    let before = std::fs::read(store.path_of(record.id())).unwrap();
+    let with = |spec| Store::at(store.folder().to_owned(), store.root().to_owned(), spec);
+    let error = with(&OTHER).open(record.id()).unwrap_err();
+    assert!(
+        error.to_string().contains("`plan`") && error.to_string().contains("`tasks`"),
+        "{error}"
+    );
+    let error = with(&NEWER).open(record.id()).unwrap_err();
+    assert!(
+        error.to_string().contains("`0a1b2c3d`") && error.to_string().contains("`ffffffff`"),
+        "{error}"
+    );
+    assert_eq!(
+        std::fs::read(store.path_of(record.id())).unwrap(),
+        before,
+        "nothing was written"
+    );
+    let listed = with(&NEWER).list().remove(0);
+    assert_eq!((listed.ours, listed.phase.as_deref()), (false, Some("drafting")));
+
+    let moved = with(&NEWER).migrate(record.id(), "person").unwrap();
+    assert_eq!((moved.revision(), moved.phase()), (2, "drafting"));
+    assert_eq!(with(&NEWER).open(record.id()).unwrap().repairs, []);
+    assert!(matches!(
+        store.open(record.id()),
+        Err(StoreError::OtherGraph { .. })
+    ));
+}
+
+#[test]
+fn what_no_start_made_here_is_not_opened() {
+    let (_kept, store, record) = started();
+    let id = record.id();
+    let state = std::fs::read(store.path_of(id)).unwrap();
+    std::fs::remove_file(store.journal_path(id)).unwrap();
+    assert!(matches!(store.open(id), Err(StoreError::NoJournal { .. })));
+    assert_eq!(std::fs::read(store.path_of(id)).unwrap(), state, "left in place");
+    std::fs::write(store.path_of(id), "phase: drafting\n").unwrap();
+    assert!(matches!(store.open(id), Err(StoreError::NoMachine { .. })));
+    std::fs::write(store.path_of(id), b"\xff").unwrap();
+    match store.open(id).unwrap_err() {
+        StoreError::Unreadable {
+            quarantined: Some(kept),
+            ..
+        } => assert_eq!(std::fs::read(kept).unwrap(), b"\xff"),
+        other => panic!("{other}"),
+    }
+    std::fs::remove_dir_all(store.loop_folder(id)).unwrap();
+    assert!(matches!(store.open(id), Err(StoreError::NoLoop { .. })));
+}
+
+#[test]
+fn symlinks_in_the_place_of_our_own_files_are_refused() {
+    let (_kept, store, record) = started();
+    let id = record.id();
+    for path in [store.path_of(id), store.journal_path(id), store.loop_folder(id)] {
+        let moved = store.root().join("moved");
+        std::fs::rename(&path, &moved).unwrap();
+        std::os::unix::fs::symlink(&moved, &path).unwrap();
+        assert!(
+            matches!(store.open(id), Err(StoreError::Untrusted { .. })),
+            "{path}"
+        );
+        assert!(matches!(store.journal(id), Err(StoreError::Untrusted { .. })) || path == store.path_of(id));
+        assert!(store.list()[0].problem.is_some());
+        std::fs::remove_file(&path).unwrap();
+        std::fs::rename(&moved, &path).unwrap();
+    }
+    assert_eq!(store.open(id).unwrap().repairs, []);
+}
+
+#[test]
+fn a_state_that_git_tracks_is_refused() {
+    let (_kept, store, record) = started();
+    let git = |args: &[&str]| {
+        let done = std::process::Command::new("git")
+            .arg("-C")
+            .arg(store.root())
+            .args(args)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    assert_eq!(
+        store.open(record.id()).unwrap().repairs,
+        [],
+        "the folder ignores itself"
+    );
+    git(&["add", "-f", store.path_of(record.id()).as_str()]);
+    assert!(matches!(
+        store.open(record.id()),
+        Err(StoreError::Untrusted { .. })
+    ));
+    assert!(
+        store.list()[0]
+            .problem
+            .as_deref()
+            .unwrap()
+            .contains("git tracks it")
+    );
+}

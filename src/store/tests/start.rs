@@ -1,0 +1,263 @@
+//! One start wins, the rest are refused, and what fails leaves nothing.
+
+use std::time::Duration;
+
+use crate::store::testing::{change, fields, plan, started, store, word};
+use crate::store::{Entry, IdForm, LoopId, PidLock, Repair, StartError, StartPlan, Store, StoreError, Value};
+
+fn names(folder: &camino::Utf8Path) -> Vec<String> {
+    let mut names: Vec<String> = folder
+        .read_dir_utf8()
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_start_makes_the_files_and_the_fields_in_their_order() {
+    let (_kept, store, record) = started();
+    let id = record.id().as_str();
+    let text = std::fs::read_to_string(store.path_of(record.id())).unwrap();
+    let started = record.text("started_at").unwrap();
+    let epoch = record.count("started_at_epoch").unwrap();
+    let root = store.root();
+    let expected = format!(
+        "mode: plan\nphase: drafting\ntopic: \"fix: a \\\"b\\\"\\n# c\"\nround: 1\nreview_id: {id}\n\
+         session_id: unknown\nlast_updated_at: {started}\ndecision_signal: none\nrepo_root: \"{root}\"\n\
+         started_at: {started}\nstarted_at_epoch: {epoch}\nrevision: 1\nmachine: plan\ngraph_hash: 0a1b2c3d\n"
+    );
+    assert_eq!(text, expected);
+    assert_eq!(
+        names(store.folder()),
+        [
+            ".gitignore",
+            ".lock",
+            id,
+            &format!("{id}.lock"),
+            &format!("{id}.state")
+        ]
+    );
+    assert_eq!(std::fs::read(store.folder().join(".gitignore")).unwrap(), b"*\n");
+    assert!(PidLock::is_active(&store.sidecar(record.id(), ".lock")));
+    let journal = store.journal(record.id()).unwrap();
+    let [Entry::Change(first)] = journal.as_slice() else {
+        panic!("{journal:?}")
+    };
+    assert_eq!(
+        (first.revision, first.what.as_str(), first.to.as_deref()),
+        (1, "start", Some("drafting"))
+    );
+    assert_eq!(store.open(record.id()).unwrap().repairs, []);
+}
+
+#[test]
+fn of_sixteen_starts_at_once_exactly_one_wins() {
+    for _ in 0..4 {
+        let (_kept, store) = store();
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let tries: Vec<_> = (0..16).map(|_| scope.spawn(|| store.start(plan()))).collect();
+            tries.into_iter().map(|tried| tried.join().unwrap()).collect()
+        });
+        let won: Vec<_> = results.iter().filter_map(|result| result.as_ref().ok()).collect();
+        assert_eq!(won.len(), 1);
+        for refused in results.iter().filter_map(|result| result.as_ref().err()) {
+            assert!(
+                matches!(refused, StartError::Active { id, .. } if *id == won[0].id().as_str()),
+                "{refused}"
+            );
+        }
+        assert_eq!(store.list().len(), 1);
+    }
+}
+
+#[test]
+fn failing_and_good_starts_at_once_never_get_in_each_others_way() {
+    for _ in 0..8 {
+        let (_kept, store) = store();
+        let bad = || StartPlan {
+            now: jiff::Timestamp::now(),
+            stale_after: None,
+            id: None,
+            fields: |_: &LoopId| vec![],
+        };
+        let won = std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| assert!(store.start(bad()).is_err()));
+            }
+            let tries: Vec<_> = (0..6).map(|_| scope.spawn(|| store.start(plan()))).collect();
+            tries
+                .into_iter()
+                .map(|tried| tried.join().unwrap())
+                .filter(Result::is_ok)
+                .count()
+        });
+        assert_eq!((won, store.list().len()), (1, 1));
+    }
+}
+
+#[test]
+fn a_terminal_loop_does_not_refuse_a_start_and_stays_for_the_audit() {
+    let (_kept, store, record) = started();
+    assert!(matches!(store.start(plan()), Err(StartError::Active { phase, .. }) if phase == "drafting"));
+    store
+        .commit(&record, change("cancel", "drafting", "cancelled", &[]))
+        .unwrap();
+    let second = store.start(plan()).unwrap();
+    let listed = store.list();
+    assert_eq!(listed.len(), 2);
+    assert_eq!(
+        listed
+            .iter()
+            .filter(|one| one.terminal)
+            .map(|one| &one.id)
+            .collect::<Vec<_>>(),
+        [record.id()]
+    );
+    assert!(listed.iter().any(|one| one.id == *second.id() && one.ours));
+}
+
+#[test]
+fn a_failed_start_leaves_nothing_not_even_the_folder() {
+    let (_kept, store) = store();
+    let start = |id: Option<LoopId>, fields: Vec<(String, Value)>| {
+        store.start(StartPlan {
+            now: jiff::Timestamp::now(),
+            stale_after: None,
+            id,
+            fields: |_: &LoopId| fields,
+        })
+    };
+    assert!(matches!(start(None, vec![]), Err(StartError::NoPhase)));
+    let mut bad_name = fields();
+    bad_name.push(("a: b".into(), Value::Null));
+    assert!(matches!(
+        start(None, bad_name),
+        Err(StartError::Store(StoreError::FieldName { .. }))
+    ));
+    let mut huge = fields();
+    huge.push(("note".into(), Value::Text("x".repeat(2 * 1024 * 1024))));
+    assert!(matches!(
+        start(None, huge.clone()),
+        Err(StartError::Store(StoreError::Unwritable { .. }))
+    ));
+    let name = LoopId::parse("a-name", IdForm::Name).unwrap();
+    assert!(matches!(
+        start(Some(name), fields()),
+        Err(StartError::Store(StoreError::Id(_)))
+    ));
+    assert_eq!(names(store.root()), [""; 0], "no .claude was left");
+
+    let id = LoopId::parse("20261122-005333-0a1b2c", IdForm::Stamp).unwrap();
+    let record = start(Some(id.clone()), fields()).unwrap();
+    store
+        .commit(&record, change("cancel", "drafting", "cancelled", &[]))
+        .unwrap();
+    let before = names(store.folder());
+    assert!(start(Some(id), fields()).is_err(), "the id is taken");
+    assert!(start(None, huge).is_err());
+    assert_eq!(names(store.folder()), before);
+}
+
+#[test]
+fn a_state_file_made_by_hand_refuses_a_start_while_it_is_active() {
+    let (_kept, store) = store();
+    std::fs::create_dir_all(store.folder()).unwrap();
+    for name in ["by hand.state", "20200101-000000-abcdef.state"] {
+        let path = store.folder().join(name);
+        std::fs::write(&path, "phase: reviewing\n").unwrap();
+        match store.start(plan()).unwrap_err() {
+            StartError::Active { id, phase, .. } => {
+                assert_eq!((format!("{id}.state"), &*phase), (name.into(), "reviewing"))
+            }
+            other => panic!("{other}"),
+        }
+        std::fs::write(&path, "phase: done\n").unwrap();
+    }
+    store.start(plan()).unwrap();
+}
+
+#[test]
+fn what_cannot_be_read_is_set_aside_or_rebuilt_before_a_start() {
+    let (_kept, store, record) = started();
+    std::fs::write(store.path_of(record.id()), b"\0\0\0").unwrap();
+    assert!(
+        matches!(store.start(plan()), Err(StartError::Active { phase, .. }) if phase == "drafting"),
+        "rebuilt"
+    );
+    let record = store.open(record.id()).unwrap().record;
+    store
+        .commit(&record, change("cancel", "drafting", "cancelled", &[]))
+        .unwrap();
+
+    let corrupt = store.folder().join("20200101-000000-abcdef.state");
+    std::fs::write(&corrupt, b"\xff").unwrap();
+    let copied = store.folder().join("20200101-000000-000000.state");
+    std::fs::copy(store.path_of(record.id()), &copied).unwrap();
+    let started = store.start_telling(plan()).unwrap();
+    let mut aside: Vec<_> = started
+        .repairs
+        .iter()
+        .map(|repair| match repair {
+            Repair::SetAside {
+                path, quarantined, ..
+            } if quarantined.exists() => path.clone(),
+            other => panic!("{other}"),
+        })
+        .collect();
+    aside.sort();
+    assert_eq!(aside, [copied, corrupt]);
+    assert!(aside.iter().all(|path| !path.exists()));
+}
+
+#[test]
+fn what_a_repository_ships_is_left_alone_and_counts_for_nothing() {
+    let (_kept, store) = store();
+    std::fs::create_dir_all(store.folder()).unwrap();
+    let target = store.root().join("target");
+    std::fs::write(&target, "phase: reviewing\n").unwrap();
+    let link = store.folder().join("20200101-000000-abcdef.state");
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let record = store.start(plan()).unwrap();
+    assert!(link.is_symlink());
+    let id = LoopId::parse("20200101-000000-abcdef", IdForm::Stamp).unwrap();
+    assert!(matches!(store.open(&id), Err(StoreError::Untrusted { .. })));
+    let listed = store.list();
+    let shipped = listed.iter().find(|one| one.id == id).unwrap();
+    assert!(
+        shipped.phase.is_none() && !shipped.ours && shipped.problem.as_deref().unwrap().contains("symlink")
+    );
+    assert!(
+        listed
+            .iter()
+            .any(|one| one.id == *record.id() && one.problem.is_none())
+    );
+    store
+        .sweep(
+            std::time::SystemTime::now() + Duration::from_secs(9999),
+            Duration::ZERO,
+            false,
+        )
+        .unwrap();
+    assert!(link.is_symlink(), "the sweep leaves it too");
+}
+
+#[test]
+fn a_name_of_a_machine_with_names_can_be_chosen() {
+    static NAMED: crate::store::StateSpec = crate::store::StateSpec {
+        ids: IdForm::Name,
+        ..crate::store::testing::SPEC
+    };
+    let (_kept, store) = store();
+    let store = Store::at(store.folder().to_owned(), store.root().to_owned(), &NAMED);
+    let id = LoopId::parse("tasks", IdForm::Name).unwrap();
+    let with = StartPlan {
+        now: jiff::Timestamp::now(),
+        stale_after: None,
+        id: Some(id.clone()),
+        fields: |_: &LoopId| fields(),
+    };
+    assert_eq!(store.start(with).unwrap().get("review_id"), Some(word("tasks")));
+    assert_eq!(store.open(&id).unwrap().record.phase(), "drafting");
+}

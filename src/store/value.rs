@@ -1,0 +1,175 @@
+//! The value of one field, as every form of document knows it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// The value of one field.
+///
+/// `Word` and `Text` differ only in how they are written: two values with the same characters are equal.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// Nothing.
+    Null,
+    /// True or false.
+    Flag(bool),
+    /// A whole number, never negative.
+    Count(u64),
+    /// Text that is written plain where it can be.
+    Word(String),
+    /// Text that is always quoted.
+    Text(String),
+}
+
+impl Value {
+    /// A value from what a shell helper was given: `true`, `false` and decimal numbers are what they look like,
+    /// anything else is a word.
+    pub fn from_plain(text: &str) -> Self {
+        match text {
+            "true" => Self::Flag(true),
+            "false" => Self::Flag(false),
+            _ => decimal(text).map_or_else(|| Self::Word(text.to_owned()), Self::Count),
+        }
+    }
+
+    /// The characters of a word or a text.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Word(text) | Self::Text(text) => Some(text),
+            Self::Null | Self::Flag(_) | Self::Count(_) => None,
+        }
+    }
+
+    /// The number, also of a quoted one: people quote numbers by hand.
+    pub fn as_count(&self) -> Option<u64> {
+        match self {
+            Self::Count(number) => Some(*number),
+            Self::Word(text) | Self::Text(text) => decimal(text),
+            Self::Null | Self::Flag(_) => None,
+        }
+    }
+
+    /// The flag, also of a quoted one.
+    pub fn as_flag(&self) -> Option<bool> {
+        match self {
+            Self::Flag(flag) => Some(*flag),
+            Self::Word(text) | Self::Text(text) => text.parse().ok(),
+            Self::Null | Self::Count(_) => None,
+        }
+    }
+
+    /// The value as shell helpers print it: no quotes, nothing for null.
+    pub fn to_plain(&self) -> Cow<'_, str> {
+        match self {
+            Self::Null => Cow::Borrowed(""),
+            Self::Flag(flag) => Cow::Borrowed(if *flag { "true" } else { "false" }),
+            Self::Count(number) => Cow::Owned(number.to_string()),
+            Self::Word(text) | Self::Text(text) => Cow::Borrowed(text),
+        }
+    }
+}
+
+/// A decimal number without sign and without leading zeros: what reads back as the same characters.
+fn decimal(text: &str) -> Option<u64> {
+    let number: u64 = text.parse().ok()?;
+    (number.to_string() == text).then_some(number)
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Flag(a), Self::Flag(b)) => a == b,
+            (Self::Count(a), Self::Count(b)) => a == b,
+            (Self::Word(a) | Self::Text(a), Self::Word(b) | Self::Text(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Value {}
+
+impl fmt::Display for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.to_plain())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Count(number)
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => out.serialize_unit(),
+            Self::Flag(flag) => out.serialize_bool(*flag),
+            Self::Count(number) => out.serialize_u64(*number),
+            Self::Word(text) | Self::Text(text) => out.serialize_str(text),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    /// A string becomes a `Word`; whoever knows that it was quoted makes it a `Text`.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match serde_json::Value::deserialize(from)? {
+            serde_json::Value::Null => Ok(Self::Null),
+            serde_json::Value::Bool(flag) => Ok(Self::Flag(flag)),
+            serde_json::Value::Number(number) => number
+                .as_u64()
+                .map(Self::Count)
+                .ok_or_else(|| de::Error::custom("a number that is no count")),
+            serde_json::Value::String(text) => Ok(Self::Word(text)),
+            serde_json::Value::Array(_) | serde_json::Value::Object(_) => {
+                Err(de::Error::custom("a field holds one value, not a list or a map"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn word_and_text_are_equal_by_content_and_nothing_else_is() {
+        assert_eq!(Value::Word("a".into()), Value::Text("a".into()));
+        assert_ne!(Value::Word("a".into()), Value::Text("b".into()));
+        assert_ne!(Value::Word("1".into()), Value::Count(1));
+        assert_ne!(Value::Text("true".into()), Value::Flag(true));
+        assert_ne!(Value::Null, Value::Text(String::new()));
+    }
+
+    #[test]
+    fn shell_text_becomes_what_it_looks_like() {
+        assert!(matches!(Value::from_plain("12"), Value::Count(12)));
+        assert!(matches!(Value::from_plain("true"), Value::Flag(true)));
+        for word in ["012", "+1", "-1", "1.0", "yes", "", "99999999999999999999"] {
+            assert!(
+                matches!(Value::from_plain(word), Value::Word(text) if text == word),
+                "{word:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn json_keeps_every_value() {
+        for value in [Value::Null, true.into(), 7.into(), Value::Word("a b\n\"".into())] {
+            let json = serde_json::to_string(&value).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), value, "{json}");
+        }
+        for json in ["-1", "1.5", "[]", "{}"] {
+            assert!(serde_json::from_str::<Value>(json).is_err(), "{json}");
+        }
+    }
+}
