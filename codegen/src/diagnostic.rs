@@ -253,7 +253,7 @@ pub(crate) fn one_line(text: &str) -> String {
 /// "; did you mean `x`?" for a word that is nearly one of these, else a list of them if it is short enough to help.
 pub(crate) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     /// Longer words are not names that someone misspelt, and comparing them takes time.
-    const LONGEST: usize = 64;
+    const LONGEST: usize = 40;
     let known: Vec<&str> = known.take(256).collect();
     if word.len() <= LONGEST {
         let near = known.iter().filter(|name| name.len() <= LONGEST).map(|name| {

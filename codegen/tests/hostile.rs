@@ -150,6 +150,24 @@ fn a_key_given_a_hundred_thousand_times_is_refused() {
     assert!(codes(&refused_soon(&"name = \"a\"\n".repeat(90_000))).contains(&"claudex::machine::syntax"));
 }
 
+#[test]
+fn many_long_names_that_are_nearly_right_are_refused() {
+    let long = |at: usize| format!("{}{at:05}", "p".repeat(33));
+    let phases: String = (0..300).map(|at| format!("[phases.{}]\n", long(at))).collect();
+    let one: Vec<String> = (0..12_000)
+        .map(|at| format!("\"{}\"", long(at + 1_000)))
+        .collect();
+    let list = format!(
+        "{PLAN}\n{phases}[[transitions.x]]\nfrom = [{}]\nto = \"same\"\n",
+        one.join(",")
+    );
+    assert!(codes(&refused_soon(&list)).contains(&"claudex::machine::unknown_phase"));
+    let many =
+        (0..9_000).map(|at| format!("[[transitions.x]]\nfrom = \"*\"\nto = \"{}\"\n", long(at + 1_000)));
+    let many = format!("{PLAN}\n{phases}{}", many.collect::<String>());
+    assert!(codes(&refused_soon(&many)).contains(&"claudex::machine::unknown_phase"));
+}
+
 /// On a small stack, as a thread of a build has it.
 #[test]
 fn deep_nesting_is_refused() {

@@ -19,12 +19,18 @@ use crate::model::{Edge, Field, From, Machine};
 /// The most edges, each counted with its updates: every entry at every source that it has.
 const MOST_EDGES: usize = 1 << 18;
 
+/// After so many findings nobody needs more, and looking for near names takes time.
+const ENOUGH: usize = 500;
+
 /// Everything that is wrong with a machine whose form is right.
 pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let index = Index::new(machine);
     let unknown = names::references(&index, &mut found);
     let mistyped = types::types(&index, &mut found);
+    if found.len() > ENOUGH {
+        return found;
+    }
     idents::collisions(&index, &mut found);
     names::holders(&index, &mut found);
     if let Some(too_large) = too_many_edges(machine) {

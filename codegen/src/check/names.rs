@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::Index;
+use super::{ENOUGH, Index};
 use crate::diagnostic::{Diagnostic, suggest};
 use crate::model::{At, FieldKind, From, Guard, Held, Operand, To, Update};
-use crate::source::template;
+use crate::source::{MOST_PHASES, template};
 
 /// What refers to nothing.
 #[derive(Default)]
@@ -29,19 +29,31 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
     }
     for at in &machine.phases {
         let Some(behaviour) = &at.on_stop else { continue };
+        if found.len() > ENOUGH {
+            break;
+        }
         for (_, value) in &behaviour.parameters {
             for (name, _) in template::interpolated(&value.value).unwrap_or_default() {
                 field(index, &At::new(name.to_owned(), value.span.clone()), found);
             }
         }
-        for name in behaviour.outcomes.iter().flat_map(|(_, names)| names) {
+        for name in behaviour
+            .outcomes
+            .iter()
+            .flat_map(|(_, names)| names)
+            .take(MOST_PHASES)
+        {
             transition(index, name, found);
         }
     }
     for (at, entry) in machine.transitions.iter().enumerate() {
+        if found.len() > ENOUGH {
+            break;
+        }
         let mut adrift = false;
         if let From::Phases(names) = &entry.from {
-            adrift |= names.iter().filter(|name| !phase(index, name, found)).count() > 0;
+            let names = names.iter().take(MOST_PHASES);
+            adrift |= names.filter(|name| !phase(index, name, found)).count() > 0;
         }
         if let To::Phase(name) = &entry.to {
             adrift |= !phase(index, name, found);
@@ -94,11 +106,21 @@ fn guard(index: &Index<'_>, guard: &Guard, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// The name that was probably meant, while few have been misspelt: comparing names takes time.
+fn near<'a>(found: &[Diagnostic], word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    if found.len() > ENOUGH / 5 {
+        None
+    } else {
+        suggest(word, known)
+    }
+}
+
 fn phase(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) -> bool {
     let known = index.phases.contains_key(name.value.as_str());
     if !known {
         let names = index.machine.phases.iter().map(|phase| phase.name.value.as_str());
-        let hint = suggest(&name.value, names).unwrap_or_else(|| format!("add `[phases.{}]`", name.value));
+        let hint =
+            near(found, &name.value, names).unwrap_or_else(|| format!("add `[phases.{}]`", name.value));
         let message = format!("no phase is named `{}`", name.value);
         let one = Diagnostic::new("claudex::machine::unknown_phase", name.span.clone(), message);
         found.push(one.label("not a phase").help(hint));
@@ -109,7 +131,7 @@ fn phase(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) -> b
 fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     if !index.fields.contains_key(name.value.as_str()) {
         let names = index.machine.fields.iter().map(|field| field.name.value.as_str());
-        let hint = suggest(&name.value, names);
+        let hint = near(found, &name.value, names);
         let hint =
             hint.unwrap_or_else(|| format!("add `{} = {{ type = \"count\" }}` to [fields]", name.value));
         let message = format!("no field is named `{}`", name.value);
@@ -120,7 +142,7 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
 
 fn transition(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     if !index.transitions.contains_key(name.value.as_str()) {
-        let hint = suggest(&name.value, index.transitions.keys().copied());
+        let hint = near(found, &name.value, index.transitions.keys().copied());
         let hint = hint.unwrap_or_else(|| format!("add `[[transitions.{}]]`", name.value));
         let message = format!("no transition is named `{}`", name.value);
         let one = Diagnostic::new("claudex::machine::unknown_transition", name.span.clone(), message);

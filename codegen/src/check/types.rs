@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::Index;
+use super::{ENOUGH, Index};
 use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{ArgumentKind, At, Constant, Field, FieldKind, Guard, Operand, Sign, Transition, Update};
 
@@ -33,6 +33,9 @@ pub(super) fn types(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> HashSet<u
     }
     let mut broken = HashSet::new();
     for (at, entry) in machine.transitions.iter().enumerate() {
+        if found.len() > ENOUGH {
+            break;
+        }
         let before = found.len();
         if let Some(when) = &entry.when {
             guard(index, &when.value, &when.span, found);

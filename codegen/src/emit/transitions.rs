@@ -19,7 +19,17 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         quote! { #[doc = #doc] #[strum(serialize = #name)] #ident }
     });
     let each = names.iter().map(|name| transition(context, name));
-    let seals = idents.iter();
+    let sealed = format!(
+        "transitions are declared in {}, not implemented",
+        context.options.file
+    );
+    let seals = names.iter().zip(&idents).map(|(name, ident)| {
+        let message = format!("`{name}` is sealed: `{{Self}}` cannot be given this transition here");
+        quote! {
+            #[diagnostic::on_unimplemented(message = #message, label = "no phase of the machine", note = #sealed)]
+            pub trait #ident {}
+        }
+    });
     quote! {
         /// The transitions that the machine file declares.
         #[derive(
@@ -43,7 +53,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             pub trait FromRaw {
                 fn from_raw(raw: super::rt::Raw) -> Self;
             }
-            #(pub trait #seals {})*
+            #(#seals)*
         }
 
         #(#each)*
