@@ -5,7 +5,8 @@
 //! transitions. A loop in phase `P` is a `Loop<P>`: a transition takes it by value, commits under a lock by
 //! compare-and-swap, and hands out the next type, or hands the loop back with the reason.
 //!
-//! The crate's own machine is the claudex plan loop ([`plan`]). Here it goes one step, in a folder of its own:
+//! The crate's own machine is the claudex plan loop (`plan`, with the feature `cli`). Here it goes one step, in a folder
+//! of its own:
 //!
 //! ```
 //! # #[cfg(feature = "cli")] {
@@ -30,15 +31,15 @@
 //! assert_eq!(review.fields().round(), 1);
 //!
 //! // `draft.begin()` again would not compile: the loop was moved. Nor would `review.finish()`:
-//! // error: `finish` is not legal in phase `Reviewing`
+//! // error[E0277]: `finish` is not legal in phase `claudex_loop::plan::typestate::Reviewing`
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Rooms
 //!
-//! Each uses only those below it: [`plan`] (our application), [`hook`] (Claude Code's hook protocol), [`drive`] (what a
-//! stop does), [`review`] (a round: reviewer, findings, evidence), [`machine`] (what every generated machine is), and
+//! Each uses only those below it: `plan` (our application), [`hook`] (Claude Code's hook protocol), [`drive`] (what a
+//! stop does), [`review`] (a round: reviewer, findings, evidence), [`mod@machine`] (what every generated machine is), and
 //! [`store`] (documents, locks, journal). Everything below `plan` knows no phase by name.
 
 // Generated code names this crate by its absolute path, and our own machine is generated too.

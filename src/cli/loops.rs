@@ -465,12 +465,16 @@ pub(crate) fn sweep(dry_run: bool) -> Result<Exit, Failure> {
             .sweep(SystemTime::now(), older, dry_run)
             .map_err(|error| Failure::new(Exit::Internal, error))?;
         let verb = if dry_run { "would be" } else { "was" };
-        for id in &swept.moved {
+        for id in swept.moved.iter().chain(&swept.would_move) {
             nothing = false;
             out::line(&format!(
                 "Loop {id} {verb} moved to {}/swept; claudex-loop resume {id} brings it back",
                 store.folder()
             ));
+        }
+        for path in &swept.foreign {
+            nothing = false;
+            out::line(&format!("{path} {verb} moved to {}/swept", store.folder()));
         }
         for path in swept.strays.iter().chain(&swept.expired) {
             nothing = false;

@@ -24,6 +24,10 @@ const PROTOCOL: u32 = 1;
 
 /// Parses the arguments, runs the command, prints what went wrong.
 pub(crate) fn main() -> ExitCode {
+    // A line that is broken at column 80 cuts ids and commands in two, for whoever copies or greps them.
+    let _ = miette::set_hook(Box::new(|_| {
+        Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).build())
+    }));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

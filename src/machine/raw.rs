@@ -12,7 +12,7 @@ use crate::machine::guard::{self, FieldError};
 use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::{Claim, Machine, Refusal, Refused, Snapshot};
 use crate::store::{
-    Change, CommitError, LoopId, Record, Repair, StartError, StartPlan, Store, StoreError, Value,
+    Change, CommitError, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError, Value,
 };
 
 /// Who acts on a loop.
@@ -197,10 +197,10 @@ impl Raw {
         plan: StartPlan<impl FnOnce(&LoopId) -> Vec<(String, Value)>>,
         actor: Actor,
     ) -> Result<Self, StartError> {
-        let record = store.start(plan)?;
+        let Started { record, repairs, .. } = store.start_telling(plan)?;
         let table = M::TABLE;
         let phase = table.stored(record.phase()).unwrap_or_default();
-        Ok(Self::in_phase(store, record, Vec::new(), table, phase, actor))
+        Ok(Self::in_phase(store, record, repairs, table, phase, actor))
     }
 
     fn of<M: Machine>(
@@ -283,7 +283,7 @@ impl Raw {
         self.0.actor
     }
 
-    /// What opening it had to mend.
+    /// What opening it, or starting it, had to mend; at a start, in other loops of the folder.
     pub fn repairs(&self) -> &[Repair] {
         &self.0.repairs
     }

@@ -118,7 +118,7 @@ pub struct EdgeInfo {
     pub when_text: &'static str,
     /// The evidence it needs.
     pub requires: Option<Requirement>,
-    /// Who besides the hook may take it; empty: the hook only.
+    /// Who may take it, the hook not among them; empty: the hook only.
     pub by: &'static [Actor],
     /// What it sets.
     pub set: &'static [(&'static str, Update)],

@@ -315,7 +315,7 @@ pub fn start(
 
 /// What a person should know of a loop that was just started.
 pub fn notes(held: &AnyLoop) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
     let fields = held.fields();
     if !fields.from_draft() && !fields.plan_before().is_empty() {
         notes.push(format!(

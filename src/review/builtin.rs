@@ -1,4 +1,4 @@
-//! The built-in reviewer as the round knows it: [`lint`](super::lint) behind the trait that every reviewer has.
+//! The built-in reviewer as the round knows it: [`lint`] behind the trait that every reviewer has.
 
 use std::ops::ControlFlow;
 

@@ -47,9 +47,9 @@ pub struct Brief<'a> {
 /// What whoever watches a round is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said<'a> {
-    /// The run began: its id and the reviewer's name.
+    /// The run began.
     Began {
-        /// Which of the reviewers.
+        /// The reviewer's name.
         reviewer: &'a str,
     },
     /// Another process runs this round's review: it is followed.

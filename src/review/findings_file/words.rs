@@ -146,7 +146,7 @@ fn says_none(text: &str) -> bool {
         }),
         Some("n" | "not") => matches!(rest.next(), Some("a" | "applicable")) && rest.next().is_none(),
         Some("na") => rest.next().is_none(),
-        Some("0" | "zero") => rest.next().is_none_or(|word| filler(word)) && rest.next().is_none(),
+        Some("0" | "zero") => rest.next().is_none_or(filler) && rest.next().is_none(),
         Some("no") => {
             let mut noun = false;
             let matches = rest.all(|word| {

@@ -1,7 +1,9 @@
 //! Engineering checks for a plan that contradicts itself: a non-goal that a step does, two numbers for one thing.
 
+use super::outline::Kind;
 use super::plan::{NEGATIONS, Plan, Sentence, Topic};
-use super::words::{self, any, patterns, stem};
+use super::steps::VERBS;
+use super::words::{self, Pattern, any, patterns, stem};
 use super::{Check, Focus, Hit, Rule, Severity};
 use std::collections::HashMap;
 
@@ -42,7 +44,7 @@ fn scope(plan: &Plan) -> Option<Hit> {
     for sentence in plan
         .sentences
         .iter()
-        .filter(|sentence| sentence.excluded && sentence.block.is_some())
+        .filter(|sentence| sentence.non_goal && sentence.block.is_some())
     {
         for part in sentence
             .text
@@ -59,10 +61,16 @@ fn scope(plan: &Plan) -> Option<Hit> {
             }
         }
     }
+    let verb = Pattern::new(VERBS);
     let doing = plan.sentences.iter().filter(|sentence| {
         sentence.block.is_some()
             && !sentence.excluded
             && matches!(sentence.topic, Topic::Other | Topic::Steps)
+            && (sentence.topic == Topic::Steps
+                || listed(plan, sentence)
+                || verb
+                    .find(&sentence.words[..sentence.words.len().min(1)])
+                    .is_some())
             && !any(&negations, &sentence.words)
     });
     for sentence in doing {
@@ -81,6 +89,13 @@ fn scope(plan: &Plan) -> Option<Hit> {
         }
     }
     None
+}
+
+/// Whether a sentence stands in an item or a row.
+fn listed(plan: &Plan, sentence: &Sentence) -> bool {
+    sentence
+        .block
+        .is_some_and(|block| plan.outline.blocks[block].kind != Kind::Paragraph)
 }
 
 /// Whether all the words occur within a few words of each other.
@@ -105,6 +120,7 @@ const UNITS: &[&str] = &[
 
 fn numbers(plan: &Plan) -> Option<Hit> {
     // For each noun: how many there are, and for how many of them there is room.
+    let capacity = patterns(&["support*|handle*|serve*|capacity|limit*"]);
     let mut totals: HashMap<String, (f64, &Sentence)> = HashMap::new();
     let mut limits: HashMap<String, (f64, &Sentence)> = HashMap::new();
     for sentence in plan
@@ -132,10 +148,7 @@ fn numbers(plan: &Plan) -> Option<Hit> {
             let limit = matches!(
                 (before(2), before(1)),
                 ("up", "to") | ("at", "most") | ("for", "maximum")
-            ) && any(
-                &patterns(&["support*|handle*|serve*|capacity|limit*"]),
-                &sentence.words[..at],
-            );
+            ) && any(&capacity, &sentence.words[at.saturating_sub(12)..at]);
             if total {
                 if let Some((other, first)) = totals.get(&noun).filter(|(other, _)| *other != number) {
                     return Some(two_numbers(first, *other, sentence, number));

@@ -1,6 +1,7 @@
 //! Engineering checks: goal, steps and their outcomes, failure of a step, tests, acceptance.
 
-use super::plan::{Plan, Step, Topic};
+use super::plan::{Plan, Topic};
+use super::steps::Step;
 use super::topic::{self, answered, answers, relevant};
 use super::{Check, Focus, Hit, Rule, Severity};
 
@@ -92,7 +93,7 @@ const ACCEPTED: &[&str] = &[
     "done|finished|complete|satisfied|released|shipped|successful when|once|if",
     "success means|is|criteri*",
     "criteri*",
-    "we know",
+    "we know it|this|whether",
     "definition of done",
     "good enough .. #",
     "outcome",
@@ -103,7 +104,6 @@ const ACCEPTED: &[&str] = &[
     "goal is .. #",
     "at least|most #",
     "no|zero .. for # week*|day*|month*",
-    "under|below|over|within # *",
     "is met|reached when|if",
 ];
 
@@ -166,7 +166,7 @@ fn accepted(plan: &Plan) -> bool {
     let titled = plan
         .sentences
         .iter()
-        .any(|sentence| sentence.topic == Topic::Acceptance && topic::says(plan, sentence));
+        .any(|sentence| sentence.topic == Topic::Acceptance && topic::says(sentence));
     titled || answered(plan, ACCEPTED)
 }
 
@@ -195,7 +195,7 @@ fn failure(plan: &Plan) -> Option<Hit> {
         plan,
         &[
             "if|when|whenever|unless|otherwise|where .. fail*|break*|miss*|missed|not|wrong|error*|crash*|lost|exceed*|over|under|more|less|cannot|stuck|down|late|regress*",
-            "fail* .. then|is|are|stop*|retr*|revert*",
+            "fail* .. then|is|are|stop*|retry|retries|retried|retrying|revert*",
             "go|going back",
             "roll* back",
             "rollback",

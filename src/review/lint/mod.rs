@@ -13,6 +13,7 @@ mod outline;
 mod plan;
 mod security;
 mod shape;
+mod steps;
 mod topic;
 mod wording;
 mod words;
@@ -86,7 +87,7 @@ enum Rule {
 ///
 /// At most one finding per check and [`MAX_FINDINGS`] altogether, the heaviest first, then by line. Each has the catalogue's
 /// id in `check`, and a line of the plan: that of the words it is about, or for what is missing altogether, of the section where
-/// it belongs, else the last line. Only the first 256 KiB are read; a longer plan gets a finding that says so.
+/// it belongs, else the last line. Only the first 128 KiB are read; a longer plan gets a finding that says so.
 pub fn review(plan: &str, focus: Focus) -> Findings {
     let plan = plan::read(outline::outline(plan));
     let mut findings: Vec<Finding> = catalogue::all()

@@ -1,6 +1,7 @@
 //! Operations checks: going back, retries and timeouts, failure of what runs, watching it, who is told, how it is deployed.
 
-use super::plan::Plan;
+use super::outline::Kind;
+use super::plan::{Plan, Sentence};
 use super::topic::{Rule as TopicRule, answers, relevant};
 use super::words::{self, Pattern, patterns};
 use super::{Check, Focus, Hit, Rule, Severity};
@@ -38,12 +39,12 @@ const RUNNING: &[&str] = &[
     "worker*",
     "endpoint*",
     "webhook*",
-    "nightly",
+    "nightly job*|run*|load*|import*|sync*|batch*|report*|export*",
     "every night|hour|day",
     "cron*",
     "pipeline*",
     "airflow",
-    "production",
+    "in|to|into|on production",
     "server*",
     "cluster*",
     "kubernetes",
@@ -160,7 +161,7 @@ pub(super) const CHECKS: &[Check] = &[
                 "time out|limit*",
                 "deadline*",
                 "backoff",
-                "retr* .. #",
+                "retry|retries|retried|retrying .. #",
                 "# .. times|attempts",
                 "gives|give|gave up",
                 "circuit breaker*",
@@ -187,8 +188,8 @@ pub(super) const CHECKS: &[Check] = &[
             answered: &[
                 "if|when|whenever|after|where|what .. fail*|down|unreachable|unavailable|crash*|dies|error*|hang*|breaks|lost|slow|late",
                 "fail* .. is|are|leave*|loud*|again|ends",
-                "retr* .. # ",
-                "retr* .. #",
+                "retry|retries|retried|retrying .. # ",
+                "retry|retries|retried|retrying .. #",
                 "runbook*",
                 "fall* back",
                 "fallback",
@@ -248,7 +249,8 @@ pub(super) const CHECKS: &[Check] = &[
             also: DEPLOYED_OR_SCHEDULED,
             answered: &[
                 "alert*",
-                "page|pages|paged|pager*",
+                "page|pages the|a|us|somebody|someone|on",
+                "paged|pager*",
                 "on call|oncall",
                 "notif*",
                 "ticket*",
@@ -271,13 +273,14 @@ pub(super) const CHECKS: &[Check] = &[
 
 const DEPLOYED_OR_SCHEDULED: &[&str] = &[
     "deploy*",
-    "production",
+    "in|to|into|on production",
     "launch*",
     "roll* out",
     "rollout",
     "go live",
     "every night",
-    "nightly|hourly|daily",
+    "nightly|hourly|daily job*|run*|load*|import*|sync*|batch*|report*|export*",
+    "job* nightly|hourly|daily",
     "every # *",
     "cron*",
     "airflow",
@@ -295,28 +298,48 @@ const DEPLOYED_OR_SCHEDULED: &[&str] = &[
 fn retries(plan: &Plan) -> Option<Hit> {
     let retried = relevant(
         plan,
-        &["retr*", "try|tries|tried again", "reattempt*", "redeliver*"],
+        &[
+            "retry|retries|retried|retrying",
+            "try|tries|tried again",
+            "reattempt*",
+            "redeliver*",
+        ],
     );
     let first = retried.first()?;
     let bound =
         Pattern::new("#|max*|limit*|once|twice|backoff|deadline|budget|never|jitter|bounded|dead|gives|next");
-    // A bound may stand in the next sentence of the same paragraph or row.
-    let block_bound = |sentence: &super::plan::Sentence| {
-        sentence.block.is_some_and(|block| {
-            bound
-                .find(&words::words(&plan.outline.blocks[block].text))
-                .is_some()
-        })
+    // A bound may stand in the next sentence of the same paragraph, or in another cell of the row.
+    let bounded = |sentence: &Sentence| {
+        let at = plan
+            .sentences
+            .iter()
+            .position(|other| std::ptr::eq(other, sentence));
+        let near = plan
+            .sentences
+            .iter()
+            .skip(at.unwrap_or(0))
+            .take_while(|other| other.block == sentence.block);
+        let row = sentence
+            .block
+            .is_some_and(|block| plan.outline.blocks[block].kind == Kind::Row);
+        near.take(if row { 8 } else { 2 })
+            .any(|other| bound.find(&other.words).is_some())
     };
-    let elsewhere = answers(plan, &["retr*", "tried again", "attempts"]);
-    if retried.iter().any(|sentence| block_bound(sentence))
+    let elsewhere = answers(
+        plan,
+        &["retry|retries|retried|retrying", "tried again", "attempts"],
+    );
+    if retried.iter().take(16).any(|sentence| bounded(sentence))
         || elsewhere
             .iter()
             .any(|sentence| bound.find(&sentence.words).is_some())
     {
         return None;
     }
-    let denied = words::any(&patterns(&["no|not|never|without .. retr*"]), &first.words);
+    let denied = words::any(
+        &patterns(&["no|not|never|without .. retry|retries|retried|retrying"]),
+        &first.words,
+    );
     (!denied).then(|| Hit {
         severity: Severity::High,
         line: first.line,

@@ -3,7 +3,7 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// What is read of a plan, in bytes; the rest is not looked at.
-pub(super) const MAX_BYTES: usize = 256 * 1024;
+pub(super) const MAX_BYTES: usize = 128 * 1024;
 /// Deeper quotes and lists than this are text: parsers take more than linear time for them.
 const MAX_MARKERS: usize = 24;
 
@@ -86,7 +86,7 @@ pub(super) fn outline(source: &str) -> Outline {
 fn tame(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     for line in source.split_inclusive('\n') {
-        let body = line.trim_start_matches(|c: char| matches!(c, ' ' | '\t' | '>' | '-' | '+' | '*'));
+        let body = line.trim_start_matches([' ', '\t', '>', '-', '+', '*']);
         let front = &line[..line.len() - body.len()];
         let marks = front
             .bytes()

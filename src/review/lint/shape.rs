@@ -56,7 +56,7 @@ fn long(plan: &Plan) -> Option<Hit> {
     plan.outline.cut.then(|| Hit {
         severity: Severity::Medium,
         line: plan.outline.last_line,
-        what: "the plan is longer than 256 KiB and was not read to its end".to_owned(),
+        what: "the plan is longer than 128 KiB and was not read to its end".to_owned(),
         add: "move listings and data to files of their own, and split the plan where it can be delivered in parts".to_owned(),
         quotes: Vec::new(),
     })

@@ -100,7 +100,10 @@ fn without(words: &[&str]) -> String {
 fn a_thorough_plan_with_a_part_taken_out_is_told_so() {
     for (taken, expected) in [
         (&["signature", "rejected", "unique"][..], "SEC-AUTHN"),
-        (&["validated", "schema", "broken json", "256 kb"][..], "SEC-INPUT"),
+        (
+            &["validated", "schema", "broken json", "256 kb", "rejected"][..],
+            "SEC-INPUT",
+        ),
         (&["vault"][..], "SEC-SECRETS"),
         (
             &[
@@ -119,7 +122,7 @@ fn a_thorough_plan_with_a_part_taken_out_is_told_so() {
             "OPS-ROLLBACK",
         ),
         (
-            &["we watch", "metric", "alerts", "counted", "logs"][..],
+            &["we watch", "audit log", "metric", "alerts", "counted", "logs"][..],
             "OPS-OBSERVABILITY",
         ),
         (&["jitter", "72 hours", "attempts"][..], "OPS-RETRY"),
@@ -257,7 +260,7 @@ fn a_plan_is_asked_only_what_its_content_makes_relevant() {
         2. Replace the 40 uses in our own crates; done when `rg 'sheaf::Error'` finds nothing.\n\n\
         If a test fails for another reason, the pull request waits. Accepted when CI is green on main.\n";
     assert_eq!(all_ids(plan), Vec::<String>::new());
-    let denied = "# Cleanup\n\nWe will not add an endpoint, no queue is used, the database is not touched, and nothing is deployed to production.\n";
+    let denied = "# Cleanup\n\nNo endpoint is added here, no queue is used by workers, the database is not touched, and nothing is deployed to production.\n";
     for focus in [Focus::Security, Focus::Operations] {
         assert_eq!(ids(denied, focus), ["PLAN-SHORT"]);
     }
@@ -415,7 +418,6 @@ fn hostile_plans_neither_panic_nor_take_long() {
             "{name}: {:?}",
             start.elapsed()
         );
-        eprintln!("{name}: {:?}", start.elapsed());
     }
 }
 
@@ -482,28 +484,4 @@ fn rounds_have_their_focus_and_persona() {
         (Focus::Operations, Focus::Operations)
     );
     assert_eq!(Focus::iter().count(), FOCUSES.len());
-}
-
-#[test]
-fn dump() {
-    let Ok(folder) = std::env::var("LINT_DUMP") else {
-        return;
-    };
-    let start = Instant::now();
-    let mut n = 0;
-    for (name, plan) in plans(&folder) {
-        n += 1;
-        for focus in FOCUSES {
-            for f in review(&plan, focus).0 {
-                eprintln!(
-                    "@{name} {} {} {:?}: {:?}",
-                    f.severity,
-                    f.check.unwrap_or_default(),
-                    f.line,
-                    f.detail
-                );
-            }
-        }
-    }
-    eprintln!("@@ {n} plans {:?}", start.elapsed());
 }

@@ -88,14 +88,15 @@ pub(super) fn answers<'a>(plan: &'a Plan, sources: &[&'static str]) -> Vec<&'a S
     let wanted = patterns(sources);
     plan.sentences
         .iter()
-        .filter(|sentence| says(plan, sentence) && words::any(&wanted, &sentence.words))
+        .filter(|sentence| says(sentence) && words::any(&wanted, &sentence.words))
         .collect()
 }
 
 /// Whether a sentence can answer anything: no heading, no open question, no catchword.
-pub(super) fn says(plan: &Plan, sentence: &Sentence) -> bool {
-    let Some(block) = sentence.block else { return false };
-    let long = sentence.words.len() >= ANSWER_WORDS
-        || plan.outline.blocks[block].text.split_whitespace().count() >= 2 * ANSWER_WORDS;
-    long && !sentence.open && !(sentence.vague && sentence.words.len() < VAGUE_WORDS)
+pub(super) fn says(sentence: &Sentence) -> bool {
+    let long = sentence.words.len() >= ANSWER_WORDS || sentence.block_words >= 2 * ANSWER_WORDS;
+    sentence.block.is_some()
+        && long
+        && !sentence.open
+        && !(sentence.vague && sentence.words.len() < VAGUE_WORDS)
 }

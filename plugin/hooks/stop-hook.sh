@@ -1,0 +1,22 @@
+#!/bin/sh
+# Stop hook: hands the hook's JSON to the program and its one decision to the client. Whatever goes wrong here, the
+# turn may end: exit 0 and exactly one JSON document, always.
+set -u
+
+approve() {
+    printf '{"decision":"approve"%s}\n' "${1:+,\"systemMessage\":\"$1\"}"
+    exit 0
+}
+
+# A reviewer that is itself a Claude Code session: its turns are not ours to drive.
+[ -z "${CLAUDEX_REVIEWER_CHILD:-}" ] || approve
+
+decision=$(sh "$(dirname -- "$0")/../bin/claudex-loop" stop)
+status=$?
+
+case $status:$decision in
+    0:'{'*'}') printf '%s\n' "$decision" ;;
+    127:*) approve "claudex: the claudex-loop program was not found or has another version, so no loop is driven. Install it (cargo install claudex-loop); /claudex:doctor says what was looked at." ;;
+    *) approve "claudex: the claudex-loop program ended with status $status and no decision, so this turn ends; the loop is as it was. Try: claudex-loop status" ;;
+esac
+exit 0

@@ -1,0 +1,175 @@
+# shellcheck shell=sh disable=SC2034 # what is set here is read by the tests
+# Sourced by the tests of this folder: what a check prints, scratch projects, and one stop of the client.
+# POSIX sh. Knows the plugin's files and the shape of a hook's JSON, nothing of what a loop should do.
+
+# The same inside a client as outside.
+unset CLAUDECODE CLAUDE_CODE_SESSION_ID CLAUDE_CODE_ENTRYPOINT CLAUDE_PROJECT_DIR CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA
+unset CLAUDEX_STATE_DIR CLAUDEX_STALE_MINUTES CLAUDEX_MAX_PLAN_ROUNDS CLAUDEX_MAX_REVIEW_ROUNDS CLAUDEX_EVIDENCE
+unset CLAUDEX_REVIEWER CLAUDEX_REVIEWER_CHILD CLAUDEX_LOOP_PROBE GIT_DIR GIT_WORK_TREE CDPATH XDG_CONFIG_HOME
+export PYTHONUTF8=1 PYTHONIOENCODING=utf-8
+
+tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+PLUGIN=$(dirname -- "$tests")
+newline='
+'
+
+# A path that a careless script trips over: a space, a quote, an ampersand, letters outside ASCII.
+scratch=$(mktemp -d) || exit 1
+scratch=$(CDPATH='' cd -- "$scratch" && pwd -P)
+work="$scratch/it's ünï & co"
+mkdir -p "$work/home"
+trap 'rm -rf -- "$scratch"' EXIT
+trap 'exit 130' INT TERM
+
+# A person's own configuration must not decide a test; their installed program may.
+export CARGO_HOME="${CARGO_HOME:-${HOME:-/nonexistent}/.cargo}"
+export HOME="$work/home"
+
+# As in the client: the plugin's bin/ is the last folder of the agent's PATH.
+PATH=$PATH:$PLUGIN/bin
+export PATH
+
+passed=0
+failed=0
+
+section() { printf '\n## %s\n' "$1"; }
+
+ok() {
+    passed=$((passed + 1))
+    printf 'ok    %s\n' "$1"
+}
+
+# bad NAME DETAIL
+bad() {
+    failed=$((failed + 1))
+    printf 'FAIL  %s\n' "$1"
+    printf '%s\n' "$2" | head -n 12 | cut -c 1-300 | sed 's/^/      | /'
+}
+
+# is NAME EXPECTED ACTUAL
+is() { if [ "$2" = "$3" ]; then ok "$1"; else bad "$1" "expected: $2${newline}found:    $3"; fi; }
+
+# isnt NAME UNEXPECTED ACTUAL
+isnt() { if [ "$2" != "$3" ]; then ok "$1"; else bad "$1" "should differ from: $2"; fi; }
+
+# has NAME TEXT PART, hasnt NAME TEXT PART
+has() { case $2 in *"$3"*) ok "$1" ;; *) bad "$1" "no \"$3\" in:$newline$2" ;; esac; }
+hasnt() { case $2 in *"$3"*) bad "$1" "\"$3\" is in:$newline$2" ;; *) ok "$1" ;; esac; }
+
+# like NAME TEXT ERE: case does not matter.
+like() { if printf '%s\n' "$2" | grep -Eiq -- "$3"; then ok "$1"; else bad "$1" "no match for /$3/ in:$newline$2"; fi; }
+
+# yes NAME COMMAND..., no NAME COMMAND...: by exit status; no means 1 to 125, neither missing nor killed.
+yes() {
+    yes_name=$1
+    shift
+    if yes_output=$("$@" 2>&1); then ok "$yes_name"; else bad "$yes_name" "exit $? from: $*$newline$yes_output"; fi
+}
+no() {
+    no_name=$1
+    shift
+    no_output=$("$@" 2>&1)
+    no_status=$?
+    if [ "$no_status" -ge 1 ] && [ "$no_status" -le 125 ]; then
+        ok "$no_name"
+    else
+        bad "$no_name" "exit $no_status from: $*$newline$no_output"
+    fi
+}
+
+there() { if [ -e "$2" ]; then ok "$1"; else bad "$1" "not there: $2"; fi; }
+gone() { if [ -e "$2" ]; then bad "$1" "still there: $2"; else ok "$1"; fi; }
+
+# Last line of a test: the counts, and exit 1 on a failure.
+finish() {
+    printf '\n%s passed, %s failed\n' "$passed" "$failed"
+    [ "$failed" -eq 0 ] || exit 1
+    exit 0
+}
+
+# --- JSON: python3 where there is one, else jq -------------------------------------------------------------------
+
+if python3 -c 'import json' >/dev/null 2>&1; then
+    # Exactly one document, as the client wants it: json.load refuses a second one.
+    json_valid() { python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$1"; }
+    json_get() {
+        python3 -c '
+import json, sys
+try:
+    value = json.load(open(sys.argv[1]))
+    for key in sys.argv[2:]:
+        value = value[int(key)] if isinstance(value, list) else value.get(key)
+    print("" if value is None else value if isinstance(value, str) else json.dumps(value))
+except Exception:
+    pass
+' "$@"
+    }
+    json_text() { python3 -c 'import json, sys; print(json.dumps(sys.argv[1]))' "$1"; }
+elif command -v jq >/dev/null 2>&1; then
+    json_valid() { [ "$(jq -s length "$1" 2>/dev/null)" = 1 ]; }
+    json_get() {
+        json_file=$1
+        shift
+        jq -r 'reduce $ARGS.positional[] as $k (.; if type == "array" then .[$k | tonumber] else .[$k] end) // ""' \
+            "$json_file" --args "$@" 2>/dev/null
+    }
+    json_text() { jq -n --arg t "$1" '$t'; }
+else
+    echo "these tests read JSON with python3 or jq, and neither is here" >&2
+    exit 1
+fi
+
+# --- projects and loops ------------------------------------------------------------------------------------------
+
+# project NAME: a fresh repository, and we are in it.
+project() {
+    project="$work/$1"
+    states="$project/.claude/claudex"
+    mkdir -p "$project"
+    cd "$project" || exit 1
+    git init -q . 2>/dev/null
+    id=
+}
+
+# run COMMAND...: output of both streams in $out, exit status in $status.
+run() {
+    out=$("$@" 2>&1)
+    status=$?
+}
+
+# start ARGUMENTS...: as `run`, and the new loop's id in $id, its state file in $state.
+start() {
+    run "$PLUGIN/scripts/start-loop.sh" "$@"
+    id=$(printf '%s\n' "$out" | sed -n 's/.*Review ID:[^0-9]*\([0-9]\{8\}-[0-9]\{6\}-[0-9a-f]\{6\}\).*/\1/p' | head -n 1)
+    state="$states/$id.state"
+}
+
+# field NAME: of $state, as it stands in the file.
+field() { sed -n "s/^$1: //p" "$state" 2>/dev/null; }
+
+# How many loops the project's state folder holds.
+count_states() { find "$states" -maxdepth 1 -name '*.state' 2>/dev/null | wc -l | tr -d ' '; }
+
+# hook JSON: one Stop hook, as the client runs it. $decision, $reason, $note (the systemMessage), $status.
+hook() {
+    printf '%s' "$1" | CLAUDE_PLUGIN_ROOT="$PLUGIN" "$PLUGIN/hooks/stop-hook.sh" >"$work/out.json" 2>"$work/err.txt"
+    status=$?
+    decision=$(json_get "$work/out.json" decision)
+    reason=$(json_get "$work/out.json" reason)
+    note=$(json_get "$work/out.json" systemMessage)
+}
+
+# fire [SESSION]: a stop of that session (s1) in the current folder.
+fire() {
+    hook "{\"session_id\":\"${1-s1}\",\"cwd\":$(json_text "$(pwd -P)"),\"hook_event_name\":\"Stop\",\"stop_hook_active\":false}"
+}
+
+# write_plan TEXT: what the agent does in its turn.
+write_plan() {
+    printf '# Plan\n\n%s\n\n## Steps\n\n1. Move the table behind a view.\n2. Switch readers over.\n' "$1" >PLAN.md
+}
+
+# The line that a block asks the agent to run; the reviewer is $CLAUDEX_REVIEWER.
+review() { run bash ".claude/claudex/$id-runner.sh"; }
+
+mark_done() { run "$PLUGIN/scripts/mark-done.sh" "$id" "$@"; }

@@ -1,0 +1,238 @@
+//! The steps of a plan, in whatever form it gives them: headings, items, rows, or told in prose.
+
+use super::outline::{Kind, Outline};
+use super::plan::{Sentence, Topic};
+use super::words::{self, Pattern, any, patterns};
+
+/// First words of sentences that say what to do.
+pub(super) const VERBS: &str = "add|build|create|implement|split|introduce|improve|update|clean|set|move|write|deploy|migrate|remove|replace|change|fix|publish|use|make|run|roll|sign|send|backend|train|collect|delete|extract|convert|release|refactor|rename";
+
+const OUTCOME: &[&str] = &[
+    "done|finished|complete|completed|ready|accepted|successful when|once|if",
+    "until",
+    "verif*",
+    "check*",
+    "test*",
+    "tested",
+    "result*",
+    "outcome*",
+    "shown",
+    "shows",
+    "pass*",
+    "green",
+    "fails|failed",
+    "measur*",
+    "compar*",
+    "equal*",
+    "confirm*",
+    "accept*",
+    "so that",
+    "must",
+    "approved",
+    "agreed",
+    "refuse*|reject*",
+    "no longer",
+    "stays",
+    "stay",
+    "prevent*",
+    "under|below|within|least|most|over|than #",
+    "after this step",
+    "finds nothing",
+    "is empty",
+    "works|work",
+    "reviewed",
+    "loses|lost",
+    "merged",
+    "without error*|loss",
+    "expect*",
+];
+
+/// A step shorter than this cannot say what is true afterwards.
+const OUTCOME_WORDS: usize = 6;
+
+/// Something the plan says will be done.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) line: u32,
+    pub(super) title: String,
+    pub(super) words: Vec<String>,
+    /// A table's outcome column, or words that say what is true afterwards.
+    pub(super) outcome: bool,
+}
+
+/// All steps, in the first of these forms that the plan has: headings; items and rows; items that begin with a verb; prose.
+pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) -> Vec<Step> {
+    let outcome = patterns(OUTCOME);
+    let topic = |section: Option<usize>| section.map_or(Topic::Other, |section| topics[section]);
+    let no_steps = |topic: Topic| {
+        matches!(
+            topic,
+            Topic::Goal
+                | Topic::OutOfScope
+                | Topic::Background
+                | Topic::Risks
+                | Topic::Alternatives
+                | Topic::Questions
+                | Topic::Acceptance
+                | Topic::Changelog
+        )
+    };
+    let mut out = headed(outline, topics, &outcome);
+    if !out.is_empty() {
+        return out;
+    }
+    for (index, block) in outline.blocks.iter().enumerate() {
+        let topic = topic(block.section);
+        let is_step = match block.kind {
+            Kind::Item { depth, ordered, task } => {
+                depth == 0 && (task || ordered && !no_steps(topic) || topic == Topic::Steps)
+            }
+            Kind::Row => {
+                !no_steps(topic)
+                    && block
+                        .header
+                        .is_some_and(|header| step_table(&outline.headers[header]))
+            }
+            Kind::Paragraph => false,
+        };
+        if is_step {
+            out.push(step(outline, index, &outcome));
+        }
+    }
+    if out.is_empty() {
+        let verb = Pattern::new(VERBS);
+        for (index, block) in outline.blocks.iter().enumerate() {
+            let first = words::words(&block.text).into_iter().take(1).collect::<Vec<_>>();
+            if matches!(block.kind, Kind::Item { depth: 0, .. })
+                && !no_steps(topic(block.section))
+                && verb.find(&first).is_some()
+            {
+                out.push(step(outline, index, &outcome));
+            }
+        }
+    }
+    if out.is_empty() {
+        let items = outline.blocks.iter().enumerate().filter(|(_, block)| {
+            matches!(block.kind, Kind::Item { depth: 0, .. }) && !no_steps(topic(block.section))
+        });
+        out = items.map(|(index, _)| step(outline, index, &outcome)).collect();
+        // A list in which some items say when they are done is a list of steps.
+        if out.iter().filter(|step| step.outcome).count() < 2 {
+            out.clear();
+        }
+    }
+    if out.is_empty() {
+        out = told(sentences, &outcome);
+    }
+    out
+}
+
+fn step_table(header: &[String]) -> bool {
+    let heads = patterns(&["step*|phase*|item*|change*|task*|week|day|milestone*|action*|stage*|work"]);
+    header.iter().take(3).any(|cell| any(&heads, &words::words(cell)))
+}
+
+/// "Phase 2: core" and, below a heading that announces steps, "3.1 Index" or "Receiver".
+fn headed(outline: &Outline, topics: &[Topic], outcome: &[Pattern]) -> Vec<Step> {
+    let named = Pattern::new("phase|step|stage|milestone|week|day|sprint|iteration #");
+    let mut out: Vec<Step> = Vec::new();
+    let mut last_level = None;
+    // The step that each section belongs to.
+    let mut owner: Vec<Option<usize>> = Vec::with_capacity(outline.sections.len());
+    for section in &outline.sections {
+        let words = words::words(&section.title);
+        let numbered = words
+            .first()
+            .is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        let below = section
+            .parent
+            .is_some_and(|parent| topics[parent] == Topic::Steps)
+            && section.level < 7;
+        let deeper = last_level.is_some_and(|level| section.level > level);
+        if deeper || !(named.find(&words) == Some(0) || numbered && below) {
+            owner.push(section.parent.and_then(|parent| owner[parent]));
+            continue;
+        }
+        last_level = Some(section.level);
+        owner.push(Some(out.len()));
+        out.push(Step {
+            line: section.line,
+            title: section.title.trim().to_owned(),
+            words,
+            outcome: false,
+        });
+    }
+    for block in &outline.blocks {
+        if let Some(step) = block.section.and_then(|section| owner[section]) {
+            out[step].words.extend(words::words(&block.text));
+        }
+    }
+    for step in &mut out {
+        step.outcome = step.words.len() >= OUTCOME_WORDS && any(outcome, &step.words);
+    }
+    if out.len() < 2 { Vec::new() } else { out }
+}
+
+fn step(outline: &Outline, index: usize, outcome: &[Pattern]) -> Step {
+    let block = &outline.blocks[index];
+    let mut all = words::words(&block.text);
+    for below in outline.blocks[index + 1..]
+        .iter()
+        .take_while(|below| below.parent.is_some_and(|parent| parent >= index))
+    {
+        all.extend(words::words(&below.text));
+    }
+    let heads = patterns(&[
+        "done|finished|accepted when",
+        "result*|outcome*|shown|check*|accept*|verif*|deliverable*|proof|evidence",
+    ]);
+    let column = block.header.and_then(|header| {
+        let cell = outline.headers[header]
+            .iter()
+            .position(|head| any(&heads, &words::words(head)))?;
+        block
+            .text
+            .split('\n')
+            .nth(cell)
+            .filter(|text| words::words(text).len() > 1)
+    });
+    let known = column.is_some() || all.len() >= OUTCOME_WORDS && any(outcome, &all);
+    let title = block
+        .text
+        .lines()
+        .find(|line| words::words(line).len() > 1)
+        .unwrap_or(&block.text);
+    Step {
+        line: block.line(),
+        title: title.trim().to_owned(),
+        words: all,
+        outcome: known,
+    }
+}
+
+/// Steps told in prose: "First ... Then ... Finally ...".
+fn told(sentences: &[Sentence], outcome: &[Pattern]) -> Vec<Step> {
+    let lead = Pattern::new("first|then|next|finally|last|afterwards|lastly|second|third");
+    let after = Pattern::new("after that");
+    let mut out: Vec<Step> = Vec::new();
+    let mut block = None;
+    for sentence in sentences.iter().filter(|sentence| sentence.block.is_some()) {
+        let head = &sentence.words[..sentence.words.len().min(2)];
+        if lead.find(&head[..head.len().min(1)]).is_some() || after.find(head).is_some() {
+            block = sentence.block;
+            let known = sentence.words.len() >= OUTCOME_WORDS && any(outcome, &sentence.words);
+            out.push(Step {
+                line: sentence.line,
+                title: sentence.text.clone(),
+                words: sentence.words.clone(),
+                outcome: known,
+            });
+        } else if sentence.block == block
+            && let Some(step) = out.last_mut()
+        {
+            step.words.extend(sentence.words.iter().cloned());
+            step.outcome |= any(outcome, &sentence.words);
+        }
+    }
+    if out.len() < 2 { Vec::new() } else { out }
+}
