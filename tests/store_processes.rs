@@ -57,6 +57,7 @@ fn started() -> (tempfile::TempDir, Store, Record) {
         .start(StartPlan {
             now: jiff::Timestamp::now(),
             stale_after: None,
+            by: "test".to_owned(),
             id: None,
             fields,
         })

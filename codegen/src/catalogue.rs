@@ -72,7 +72,7 @@ pub const CATALOGUE: &[Entry] = &[
         required: &[],
         optional: &[],
         outcomes: &[plain("then", true)],
-        doc: "Takes a transition and lets the turn end.",
+        doc: "Takes a transition at once; the turn ends where the edge says so or its phase is terminal.",
     },
 ];
 

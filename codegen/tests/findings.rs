@@ -175,8 +175,8 @@ mod names {
             "[[transitions.shut]]" => "[[transitions.reload]]", "\"shut\"" => "\"reload\"",
         ] says "m.toml:26:15: the transition `reload` and the method `reload` that every module has both give the Rust method `reload` (rename the transition)";
         a_verb_of_the_command_line: [
-            "[[transitions.shut]]" => "[[transitions.stop]]\nby = [\"agent\"]", "\"shut\"" => "\"stop\"",
-        ] says "m.toml:26:15: the transition `stop` would be the verb `stop`, which the command line has (rename it, or leave `by` out; taken are `start`, `run`, `review`, `status`, `list`, `adopt`, `journal`, `sweep`, `doctor`, `machine`, `config`, `stop`, `prompt`, `rollback`, `personas`, `state`, `help` and `resume`)";
+            "" => "[[transitions.stop]]\nfrom = \"open\"\nto = \"closed\"\nby = [\"agent\"]\n",
+        ] says "m.toml:35:15: the transition `stop` would be the verb `stop`, which the command line has (rename it, or leave `by` out; taken are `start`, `run`, `review`, `status`, `list`, `adopt`, `journal`, `sweep`, `doctor`, `machine`, `config`, `stop`, `prompt`, `rollback`, `personas`, `state`, `help` and `resume`)";
         resume_is_a_persons: ["" => "[[transitions.resume]]\nfrom = \"open\"\nto = \"same\"\nby = [\"person\"]\n"] says "nothing";
         resume_is_not_an_agents: ["" => "[[transitions.resume]]\nfrom = \"open\"\nto = \"same\"\nby = [\"agent\", \"person\"]\nwhen = \"tries < 2\"\nset = { tries = \"tries + 1\" }"] says r#"m.toml:35:15: the transition `resume` would be the verb `resume`, which the command line has (the command line's `resume` is a person's: write by = ["person"], or rename it)"#;
         words_of_one_variant: ["\"green\"" => "\"green\", \"g-1\", \"g1\""] says "m.toml:16:47: the word `g1` and the word `g-1` both give the Rust variant `G1` (rename the word)";
@@ -251,6 +251,7 @@ mod graph {
             "to   = \"closed\"" => "to = \"closed\"\nrequires = \"reviewed\"",
         ] says "nothing";
         a_behaviour_has_no_arguments: ["to   = \"closed\"" => "to = \"closed\"\nargs = { why = \"text\" }"] says "m.toml:21:54: `shut` takes an argument, and no behaviour gives one (name a transition without `args`, or write the phase in Rust)";
+        an_outcome_is_the_hooks_to_take: ["to   = \"closed\"" => "to = \"closed\"\nby = [\"agent\"]"] says "m.toml:21:54: `shut` is not the hook's to take (name a transition without `by`, or take `by` off this one)";
         an_edge_that_nothing_takes: ["" => "[[transitions.slam]]\nfrom = \"open\"\nto = \"closed\"\n"] says "m.toml:36:8: nothing takes `slam` from `open` (name it in an outcome of `open`'s `on_stop`, open it with `by`, or take it out)";
         rust_may_take_any_edge: [
             "on_stop = { require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" } }" => "",

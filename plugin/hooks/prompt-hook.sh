@@ -4,6 +4,8 @@
 # unless the program succeeded (what is printed here becomes the model's context).
 set -u
 [ -z "${CLAUDEX_REVIEWER_CHILD:-}" ] || exit 0
-output=$(sh "$(dirname -- "$0")/../bin/claudex-loop" prompt 2>/dev/null) || exit 0
+here=${0%/*}
+[ "$here" != "$0" ] || here=.
+output=$(sh "$here/../bin/claudex-loop" prompt 2>/dev/null) || exit 0
 [ -z "$output" ] || printf '%s\n' "$output"
 exit 0

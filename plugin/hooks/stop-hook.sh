@@ -11,7 +11,11 @@ approve() {
 # A reviewer that is itself a Claude Code session: its turns are not ours to drive.
 [ -z "${CLAUDEX_REVIEWER_CHILD:-}" ] || approve
 
-decision=$(sh "$(dirname -- "$0")/../bin/claudex-loop" stop)
+# The client names this file by its path, so no process is needed to take the folder off it.
+here=${0%/*}
+[ "$here" != "$0" ] || here=.
+
+decision=$(sh "$here/../bin/claudex-loop" stop)
 status=$?
 
 case $status:$decision in

@@ -16,7 +16,8 @@ Exit codes:
   3  a failure of our own, or of the system
   4  the loop stopped at max rounds (run)
   5  the reviewer could not run (run, review)
-  6  another loop is active (run)";
+  6  another loop is active (run)
+  130  interrupted by a signal";
 
 /// A loop engine for coding agents: a plan is drafted, grilled by a reviewer round after round, and summed up.
 #[derive(Debug, Parser)]

@@ -1,5 +1,6 @@
 //! Exit codes, and failures that carry one.
 
+use std::fmt;
 use std::process::ExitCode;
 
 use miette::{Diagnostic, Report};
@@ -43,9 +44,19 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(exit: Exit, error: impl Diagnostic + Send + Sync + 'static) -> Self {
+        let message = error.to_string();
+        Self::headed(exit, message, error)
+    }
+
+    /// An error under another message than its own.
+    pub(crate) fn headed(
+        exit: Exit,
+        message: String,
+        error: impl Diagnostic + Send + Sync + 'static,
+    ) -> Self {
         Self {
             exit,
-            report: Report::new(error),
+            report: Report::new(Whole { message, error }),
         }
     }
 
@@ -61,5 +72,42 @@ impl Failure {
 
     pub(crate) fn print(&self) {
         out::error_text(&format!("{:?}", self.report));
+    }
+}
+
+/// An error whose message says all there is to say: ours name their causes in it, and a chain would repeat them.
+#[derive(Debug)]
+struct Whole<E> {
+    message: String,
+    error: E,
+}
+
+impl<E> fmt::Display for Whole<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl<E: fmt::Debug> std::error::Error for Whole<E> {}
+
+impl<E: Diagnostic> Diagnostic for Whole<E> {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.error.code()
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.error.help()
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        self.error.source_code()
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
+        self.error.labels()
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        self.error.related()
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::SystemTime;
 
 use claudex_loop::plan::caller::{Caller, UNKNOWN};
-use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, locate, personas, start, summary};
+use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, locate, personas, runner, start, summary};
 use claudex_loop::review::runs::How;
 use claudex_loop::store::{Entry, Listed, LoopId, Store};
 use claudex_loop::{Actor, text};
@@ -40,6 +40,25 @@ pub(crate) fn find(id: Option<&str>) -> Result<(Store, LoopId), Failure> {
         };
         Failure::new(exit, error)
     })
+}
+
+/// The loop that a person means who names none: the active one of their session, else one of theirs that was swept, else
+/// the one that is active.
+fn find_for(caller: &Caller) -> Result<(Store, LoopId), Failure> {
+    let here = here()?;
+    if let Some(session) = caller.session.as_deref() {
+        let own = |listed: &Listed| listed.session.as_deref() == Some(session) && !listed.terminal;
+        let active = locate::loops(&here);
+        if let Some((store, listed)) = active.into_iter().find(|(_, listed)| own(listed)) {
+            return Ok((store, listed.id));
+        }
+        for store in locate::stores(&[&here]) {
+            if let Some(listed) = store.swept().into_iter().find(own) {
+                return Ok((store, listed.id));
+            }
+        }
+    }
+    find(None)
 }
 
 /// What a command was given: an id typed here, or what its prompt hook stored, with who stands behind it.
@@ -97,8 +116,7 @@ pub(crate) fn verb(verb: Verb) -> Result<Exit, Failure> {
         now.phase()
     ));
     if now.phase().is_terminal() {
-        let cleared = store.clear(&id, &["-runner.sh", "-prompt.txt", ".lock"]);
-        cleared.map_err(|error| Failure::new(Exit::Internal, error))?;
+        runner::clear(now.raw()).map_err(|error| Failure::new(Exit::Internal, error))?;
     }
     out::line(&match transition {
         Transition::MarkDone => {
@@ -124,7 +142,10 @@ fn help_after(held: &AnyLoop) -> String {
 pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
     let (id, actor) = named(target.id.as_deref(), target.from_prompt, "resume")?;
     person_only(actor, "resume")?;
-    let (store, id) = find(id.as_deref())?;
+    let (store, id) = match id {
+        Some(id) => find(Some(&id))?,
+        None => find_for(&Caller::from_env())?,
+    };
     if store.swept().iter().any(|listed| listed.id == id) {
         store
             .bring_back(&id)
@@ -174,7 +195,7 @@ pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
     let (caller, owner) = (Caller::from_env(), now.fields().session_id());
     if caller.session.as_deref().is_some_and(|session| session != owner) {
         out::line(&format!(
-            "It belongs to session {owner}; to take it over into this one: claudex-loop adopt {id}"
+            "It belongs to session {owner}; to take it over into this one: /claudex:adopt {id}"
         ));
     }
     Ok(Exit::Complete)
@@ -245,21 +266,24 @@ fn shown(held: &AnyLoop) -> Shown {
         Phase::Drafting => format!("write {}, then end the turn", fields.plan()),
         Phase::Reviewing if running => format!("the review is running; follow it: claudex-loop review {id}"),
         Phase::Reviewing => {
-            let reviewed = last.is_some_and(|run| {
-                run.began.round == fields.round()
-                    && run.ended.as_ref().is_some_and(|how| how.digest().is_some())
-            });
-            if reviewed {
-                format!(
-                    "revise {} and end the turn, or: claudex-loop mark-done {id}",
-                    fields.plan()
-                )
-            } else {
-                format!("run the review: claudex-loop review {id}")
+            let verdict = last
+                .filter(|run| run.began.round == fields.round())
+                .and_then(|run| run.ended.as_ref());
+            match verdict {
+                Some(How::Clean { .. }) => "end the turn: the reviewer found nothing".to_owned(),
+                Some(How::Findings { .. }) => {
+                    format!(
+                        "revise {} and end the turn, or: claudex-loop mark-done {id}",
+                        fields.plan()
+                    )
+                }
+                _ => format!("run the review: claudex-loop review {id}"),
             }
         }
         Phase::Summarizing => "print the summary and end the turn".to_owned(),
-        Phase::Done | Phase::Cancelled | Phase::Errored => "nothing: the loop is over".to_owned(),
+        phase if phase.is_terminal() => "nothing: the loop is over".to_owned(),
+        // A phase that machine.toml gains says itself what it is for.
+        phase => phase.info().doc.to_owned(),
     };
     Shown {
         review_id: id.to_string(),
@@ -436,15 +460,11 @@ pub(crate) fn journal(id: &str, json: bool) -> Result<Exit, Failure> {
                     .unwrap_or_default();
                 let evidence = change
                     .evidence
-                    .map(|evidence| format!(" showing {evidence}"))
+                    .map(|evidence| format!(" showing {}", text::one_line(&evidence.to_string(), 300)))
                     .unwrap_or_default();
                 format!(
                     "{} {:>3}  {} by {}{way}{run}{}",
-                    change.at,
-                    change.revision,
-                    change.what,
-                    change.by,
-                    text::one_line(&evidence, 300)
+                    change.at, change.revision, change.what, change.by, evidence
                 )
             }
             Entry::Note(note) => {

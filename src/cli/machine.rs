@@ -20,8 +20,10 @@ pub(crate) fn machine(command: Machine) -> Result<Exit, Failure> {
                     "give the path of a machine.toml, saved as UTF-8",
                 )
             })?;
-            let machine = claudex_build::check_source(file.as_str(), &source)
-                .map_err(|diagnostics| Failure::new(Exit::Refused, diagnostics))?;
+            let machine = claudex_build::check_source(file.as_str(), &source).map_err(|diagnostics| {
+                let message = format!("{file}: {} findings, and no machine", diagnostics.list.len());
+                Failure::headed(Exit::Refused, message, diagnostics)
+            })?;
             out::line(&format!(
                 "{file}: machine `{}` is well-formed: {} phases, {} transitions, {} edges",
                 machine.name.value,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use claudex_loop::plan::caller::Caller;
-use claudex_loop::plan::{AnyLoop, personas, reviewers, runner};
+use claudex_loop::plan::{AnyLoop, Phase, personas, reviewers, runner};
 use claudex_loop::review::environment::Environment;
 use claudex_loop::review::round::{self, Brief, Report, RoundError, Said, Way};
 use claudex_loop::review::runs::How;
@@ -28,7 +28,10 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
                 "loop {id} is in phase {}, where nothing is reviewed",
                 held.phase()
             ),
-            "in drafting, end the turn once the plan is written: the review begins; `claudex-loop status` shows the rest",
+            match held.phase() {
+                Phase::Drafting => "write the plan and end the turn: the review begins then",
+                _ => "`claudex-loop status` shows what the loop waits for",
+            },
         ));
     };
     let fields = held.fields();

@@ -47,7 +47,14 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
         }
     });
     display.finish();
-    let outcome = outcome.map_err(|error| Failure::new(exit_of(&error), error))?;
+    let outcome = outcome.map_err(|error| {
+        let exit = exit_of(&error);
+        match &error {
+            JobError::Start(refused) => super::start::active(exit, refused),
+            _ => None,
+        }
+        .unwrap_or_else(|| Failure::new(exit, error))
+    })?;
     if arguments.json {
         out::json(&outcome);
     } else if outcome.ending == Ending::ReviewerFailed {

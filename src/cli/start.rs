@@ -28,10 +28,7 @@ pub(crate) fn start(arguments: args::Start) -> Result<Exit, Failure> {
         )
     })?;
     let held = start::start(mode, &wanted, &here, &caller, Timestamp::now()).map_err(refused)?;
-    let mut notes = start::notes(&held);
-    if !wanted.skip_interview && !wanted.interviewed && caller.inside {
-        notes.push("no interview was held; the topic stands as it was typed".to_owned());
-    }
+    let notes = start::notes(&held);
     let text = messages::render(STARTED, &Started::of(&held, notes))
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     out::text(&text);
@@ -48,7 +45,24 @@ pub(crate) fn exit_of(error: &StartRefused) -> Exit {
 }
 
 fn refused(error: StartRefused) -> Failure {
-    Failure::new(exit_of(&error), error)
+    active(exit_of(&error), &error).unwrap_or_else(|| Failure::new(exit_of(&error), error))
+}
+
+/// The refusal for another loop's sake, with the ways out of it.
+pub(crate) fn active(exit: Exit, error: &StartRefused) -> Option<Failure> {
+    let StartRefused::Store(StartError::Active { id, .. }) = error else {
+        return None;
+    };
+    let help = format!(
+        "see it with `claudex-loop status`; give it up with `claudex-loop cancel {id}` (/claudex:cancel), or take it over \
+         with /claudex:adopt"
+    );
+    Some(Failure::plain(
+        exit,
+        "claudex::start::active",
+        error.to_string(),
+        &help,
+    ))
 }
 
 /// What was typed: words of a command line, or what the prompt hook stored.

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::typestate::{STATE, TABLE};
-use claudex_loop::plan::{AnyLoop, Verb, locate, personas, summary};
+use claudex_loop::plan::{AnyLoop, Verb, locate, personas, runner, summary};
 use claudex_loop::review::evidence::Policy;
 use claudex_loop::review::findings::Counts;
 use claudex_loop::store::{LoopId, PidLock, Store, StoreError, Value, partial};
@@ -71,7 +71,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
         }
         State::Move { file, from, to } => move_phase(&file, &from, &to),
         State::LockWrite { file, pid } => {
-            let pid = pid.unwrap_or_else(|| std::os::unix::process::parent_id());
+            let pid = pid.unwrap_or_else(std::os::unix::process::parent_id);
             PidLock::write(&absolute(&file)?, pid).map_err(|error| {
                 Failure::plain(
                     Exit::Refused,
@@ -254,9 +254,7 @@ fn move_phase(file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
     let now = verb.run(held).map_err(|error| refused(error.to_string()))?;
     store.log(&format!("{id} moved by {actor}: {from} -> {}", now.phase()));
     if now.phase().is_terminal() {
-        store
-            .clear(&id, &["-runner.sh", "-prompt.txt", ".lock"])
-            .map_err(internal)?;
+        runner::clear(now.raw()).map_err(internal)?;
     }
     Ok(Exit::Complete)
 }

@@ -93,6 +93,15 @@ impl Input {
         self.agent_id.is_some() || self.hook_event_name.as_deref() == Some("SubagentStop")
     }
 
+    /// Whether a subagent is at work in the background: an agent that waits for one ends its turn, and is woken at its end.
+    pub fn has_running_subagent(&self) -> bool {
+        let text = |task: &Value, key| task.get(key).and_then(Value::as_str).map(str::to_owned);
+        self.background_tasks.iter().any(|task| {
+            text(task, "type").as_deref() == Some("subagent")
+                && text(task, "status").is_none_or(|status| status == "running")
+        })
+    }
+
     /// Whether the command of a background task contains this text. Of a task without a `command`, any text counts.
     pub fn mentions_background(&self, needle: &str) -> bool {
         !needle.is_empty()
@@ -264,5 +273,21 @@ mod tests {
         );
         assert!(!input.mentions_background("20260101-120000-abcdee-runner.sh"));
         assert!(!input.mentions_background(""));
+    }
+
+    #[test]
+    fn a_running_subagent_is_seen_and_a_finished_one_or_a_shell_is_not() {
+        let with = |task: &str| {
+            let task: Value = serde_json::from_str(task).unwrap();
+            input(&json!({ "background_tasks": [task] })).has_running_subagent()
+        };
+        assert!(with(r#"{"id": "a9b1", "type": "subagent", "status": "running"}"#));
+        assert!(
+            with(r#"{"type": "subagent"}"#),
+            "better to wait than to drive a plan in a helper's hands"
+        );
+        assert!(!with(r#"{"type": "subagent", "status": "completed"}"#));
+        assert!(!with(r#"{"type": "shell", "status": "running"}"#));
+        assert!(!with(r#""subagent""#));
     }
 }

@@ -132,6 +132,7 @@ pub fn begin<M: Machine>(
             .collect()
     };
     let plan = StartPlan {
+        by: actor.to_string(),
         now,
         stale_after,
         id: None,

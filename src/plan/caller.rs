@@ -1,7 +1,8 @@
 //! Who calls: inside which session of a client, and whether a person stands behind the call.
 //!
-//! Claude Code sets CLAUDECODE and CLAUDE_CODE_SESSION_ID in the commands that its agent runs. A call without the first
-//! is a person's; a call with it is the agent's, unless a person's own command left a ticket for it.
+//! Claude Code sets CLAUDECODE and CLAUDE_CODE_SESSION_ID in the commands that its agent runs. A call without
+//! either is a person's; a call with one of them is the agent's, unless a person's own command left a ticket for it. This
+//! keeps an agent from deciding by mistake; an agent that clears its environment on purpose is not stopped here.
 
 use crate::machine::Actor;
 
@@ -11,6 +12,9 @@ const INSIDE: &str = "CLAUDECODE";
 const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 /// What `session_id` holds while no session has taken the loop.
 pub const UNKNOWN: &str = "unknown";
+
+/// What it holds in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
+pub const RUN: &str = "run";
 
 /// The caller of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +29,10 @@ impl Caller {
     /// What the environment says.
     pub fn from_env() -> Self {
         let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-        let inside = set(INSIDE).is_some();
+        let session = set(SESSION).filter(|session| session != UNKNOWN);
         Self {
-            inside,
-            session: set(SESSION).filter(|session| inside && session != UNKNOWN),
+            inside: set(INSIDE).is_some() || session.is_some(),
+            session,
         }
     }
 

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::drive::Step;
 use crate::machine::table::Message;
 use crate::machine::{Actor, Refused};
-use crate::plan::caller::Caller;
+use crate::plan::caller::{Caller, RUN};
 use crate::plan::messages::{self, Facts, RenderError};
 use crate::plan::start::{self, StartRefused, Wanted};
 use crate::plan::stop::PlanLoop;
@@ -31,8 +31,6 @@ use crate::review::round::{self, Brief, Report, RoundError, Said};
 use crate::review::runs::How;
 use crate::text;
 
-/// The session of a loop that `run` drives: no client has it, so no hook takes the loop over.
-const SESSION: &str = "run";
 /// What a drafter is told.
 const DRAFT: Message = Message {
     name: "draft.md",
@@ -264,7 +262,7 @@ pub fn run(job: &Job<'_>, reviewer: &dyn Reviewer, listener: &mut Listener<'_>) 
     };
     let caller = Caller {
         inside: false,
-        session: Some(SESSION.to_owned()),
+        session: Some(RUN.to_owned()),
     };
     let started =
         start::start(Mode::Plan, &wanted, folder, &caller, Timestamp::now()).map_err(JobError::Start)?;
@@ -293,10 +291,7 @@ fn cancel(held: AnyLoop) {
         from_prompt: false,
     };
     if let Ok(cancelled) = verb.run(held) {
-        let _ = cancelled
-            .raw()
-            .store()
-            .clear(cancelled.id(), &["-runner.sh", "-prompt.txt", ".lock"]);
+        let _ = runner::clear(cancelled.raw());
     }
 }
 
@@ -388,11 +383,7 @@ fn through(
                         .map_err(JobError::Render)?;
                 }
                 if now.phase().is_terminal() {
-                    let cleared = now
-                        .raw()
-                        .store()
-                        .clear(now.id(), &["-runner.sh", "-prompt.txt", ".lock"]);
-                    cleared.map_err(|error| JobError::Refused {
+                    runner::clear(now.raw()).map_err(|error| JobError::Refused {
                         id: now.id().to_string(),
                         problem: error.to_string(),
                     })?;

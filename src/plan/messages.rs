@@ -11,6 +11,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 
 use crate::machine::table::Message;
+use crate::plan::caller::RUN;
 use crate::plan::{AnyLoop, personas, runner, summary};
 use crate::review::findings::Counts;
 use crate::review::twin;
@@ -56,7 +57,7 @@ pub struct Facts {
     topic: String,
     round: u64,
     max_rounds: u64,
-    more_rounds: u64,
+    again: String,
     max_failures: u64,
     persona: &'static str,
     plan: String,
@@ -66,6 +67,7 @@ pub struct Facts {
     previous: Option<String>,
     rounds: String,
     elapsed: String,
+    reviewers: String,
     admissions: Vec<String>,
     cause: String,
 }
@@ -92,7 +94,7 @@ impl Facts {
             topic: text::one_line(&fields.topic(), TOPIC).replace('"', "'"),
             round,
             max_rounds: fields.max_rounds(),
-            more_rounds: fields.max_rounds().saturating_mul(2),
+            again: again(held),
             max_failures: fields.max_failures(),
             persona: personas::of_round(round).label,
             plan: text::one_line(&fields.plan(), TOPIC),
@@ -106,6 +108,7 @@ impl Facts {
                 .collect::<Vec<_>>()
                 .join("\n"),
             elapsed: summary::elapsed(summary::seconds(held, now)),
+            reviewers: summary::reviewers(held),
             admissions: summary::admissions(held),
             cause: cause.unwrap_or_else(|| "the reviewer failed".to_owned()),
         }
@@ -115,10 +118,17 @@ impl Facts {
     pub fn cause(&self) -> &str {
         &self.cause
     }
+}
 
-    /// The line that runs the round's review.
-    pub fn runner(&self) -> &str {
-        &self.runner
+/// The line that runs the loop again with more rounds, as whoever started it would type it.
+fn again(held: &AnyLoop) -> String {
+    let fields = held.fields();
+    let rounds = fields.max_rounds().saturating_mul(2);
+    if fields.session_id() == RUN {
+        let plan = runner::quoted(held.raw().path("{plan}").as_str());
+        format!("claudex-loop run --rounds {rounds} --drafter <command> {plan}")
+    } else {
+        format!("/claudex:plan --from-draft --rounds {rounds} <topic>")
     }
 }
 

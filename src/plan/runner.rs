@@ -13,7 +13,7 @@ use crate::machine::Raw;
 use crate::plan::messages::{self, PROMPT, RUNNER};
 use crate::plan::{AnyLoop, personas};
 use crate::review::{Digest, twin};
-use crate::store::replace;
+use crate::store::{StoreError, replace};
 use crate::text;
 
 /// Most bytes of the plan that a prompt holds.
@@ -27,6 +27,15 @@ pub fn path(raw: &Raw) -> Utf8PathBuf {
 /// `<id>-prompt.txt`
 pub fn prompt_path(raw: &Raw) -> Utf8PathBuf {
     raw.store().sidecar(raw.id(), "-prompt.txt")
+}
+
+/// Removes what a loop that is over needs no more: runner, prompt and lock. State, findings and journal stay.
+///
+/// # Errors
+/// A file cannot be removed.
+pub fn clear(raw: &Raw) -> Result<(), StoreError> {
+    raw.store()
+        .clear(raw.id(), &["-runner.sh", "-prompt.txt", ".lock"])
 }
 
 /// A text as one word of a POSIX shell.

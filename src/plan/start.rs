@@ -25,6 +25,8 @@ const FAILURES_ENV: &str = "CLAUDEX_MAX_FAILURES";
 const STALE_ENV: &str = "CLAUDEX_STALE_MINUTES";
 /// What `CLAUDEX_STALE_MINUTES` is by default.
 const STALE_MINUTES: u64 = 15;
+/// The plan's name.
+const PLAN: &str = "PLAN.md";
 /// More rounds than anyone reads.
 const MOST_ROUNDS: u64 = 1000;
 /// The longest topic, in bytes.
@@ -271,15 +273,12 @@ pub fn start(
         return Err(StartRefused::NoSession);
     }
     let store = for_start(&STATE, from, locate::state_dir().as_deref());
-    let plan = match &wanted.plan {
-        Some(plan) => {
-            let plan = from.join(plan);
-            plan.strip_prefix(store.root())
-                .map(Utf8Path::to_owned)
-                .unwrap_or(plan)
-        }
-        None => Utf8PathBuf::from("PLAN.md"),
-    };
+    // The plan lies where the start ran: a client that was opened in a subfolder may not write outside it.
+    let plan = from.join(wanted.plan.as_deref().unwrap_or(Utf8Path::new(PLAN)));
+    let plan = plan
+        .strip_prefix(store.root())
+        .map(Utf8Path::to_owned)
+        .unwrap_or(plan);
     let path = store.root().join(&plan);
     let existing = match fs::read(&path) {
         Ok(content) => Some(content),

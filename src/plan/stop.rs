@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::drive::Step;
 use crate::hook::decision::Decision;
 use crate::hook::input::Input;
-use crate::machine::{Actor, Refusal, Refused, table::EdgeInfo};
+use crate::machine::{Actor, Refusal, Refused};
 use crate::plan::caller::UNKNOWN;
 use crate::plan::messages::{self, Facts};
 use crate::plan::typestate::TABLE;
@@ -71,7 +71,7 @@ pub fn decide(input: &Input, surroundings: &Surroundings, now: Timestamp) -> Dec
     match choose(&stores, input.session_id.as_deref()) {
         Choice::Drive { store, id } => drive(&store, &id, input, now),
         Choice::Swept { id } => noted(format!(
-            "claudex: loop {id} was put aside after it had been idle for too long. To take it up: claudex-loop resume {id}"
+            "claudex: loop {id} was put aside after it had been idle for too long. To take it up: /claudex:resume {id} (in a terminal: claudex-loop resume {id})"
         )),
         Choice::Broken { problem } => noted(problem),
         Choice::None => approve,
@@ -183,9 +183,6 @@ fn drive(store: &Store, id: &LoopId, input: &Input, now: Timestamp) -> Decision 
         Err(error) => return fault(error.to_string()),
     };
     let repairs: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
-    for repair in &repairs {
-        store.log(&format!("{id} repaired: {repair}"));
-    }
     if let Some(session) = input.session_id.as_deref()
         && [UNKNOWN, ""].contains(&held.fields().session_id().as_str())
     {
@@ -200,6 +197,12 @@ fn drive(store: &Store, id: &LoopId, input: &Input, now: Timestamp) -> Decision 
     }
     if let Err(error) = store.touch(id) {
         store.log(&format!("{id} touch: {error}"));
+    }
+    if input.has_running_subagent() {
+        // The plan may be in a helper's hands. The client wakes the agent when the helper ends, and stops again then.
+        return Decision::Approve {
+            note: note_of(&repairs),
+        };
     }
     let running_elsewhere = input.mentions_background(&format!("{id}-runner.sh"))
         || input.mentions_background(&format!("claudex-loop review {id}"));
@@ -250,10 +253,7 @@ fn refusal(refused: &Refused<AnyLoop>) -> Result<Decision, String> {
 pub fn after(step: Step<AnyLoop>, now: Timestamp) -> Result<Decision, String> {
     match step {
         Step::Over(_) => Ok(Decision::Approve { note: None }),
-        Step::Waits(held) => {
-            let facts = Facts::of(&held, now);
-            Ok(noted(waiting(&held, &facts)))
-        }
+        Step::Waits(held) => Ok(noted(waiting(&held))),
         Step::Moved { now: held, edge } => {
             let raw = held.raw();
             let took = summary::elapsed(summary::seconds(&held, now));
@@ -270,7 +270,7 @@ pub fn after(step: Step<AnyLoop>, now: Timestamp) -> Result<Decision, String> {
                 runner::write(&held).map_err(|error| format!("could not write the runner: {error}"))?;
             }
             if edge.lets_turn_end(&TABLE) {
-                return Ok(ended(&held, edge, now));
+                return Ok(ended(&held, now));
             }
             match edge.words(&TABLE) {
                 None => Ok(Decision::Approve { note: None }),
@@ -285,13 +285,12 @@ pub fn after(step: Step<AnyLoop>, now: Timestamp) -> Result<Decision, String> {
 }
 
 /// The turn ends: the loop is over, or waits after a failure.
-fn ended(held: &AnyLoop, edge: &EdgeInfo, now: Timestamp) -> Decision {
+fn ended(held: &AnyLoop, now: Timestamp) -> Decision {
     let (raw, id) = (held.raw(), held.id());
-    if held.phase().is_terminal() {
-        let cleared = raw.store().clear(id, &["-runner.sh", "-prompt.txt", ".lock"]);
-        if let Err(error) = cleared {
-            raw.store().log(&format!("{id} clean-up: {error}"));
-        }
+    if held.phase().is_terminal()
+        && let Err(error) = runner::clear(raw)
+    {
+        raw.store().log(&format!("{id} clean-up: {error}"));
     }
     let facts = || Facts::of(held, now);
     match held.phase() {
@@ -304,29 +303,27 @@ fn ended(held: &AnyLoop, edge: &EdgeInfo, now: Timestamp) -> Decision {
         _ => {
             let facts = facts();
             noted(format!(
-                "claudex: {} ({}). {}",
-                facts.cause(),
-                edge.transition,
-                waiting(held, &facts)
+                "{}. The review gave no verdict: {}",
+                waiting(held),
+                facts.cause()
             ))
         }
     }
 }
 
 /// One line for a loop that waits: for what, and the ways on.
-fn waiting(held: &AnyLoop, facts: &Facts) -> String {
+fn waiting(held: &AnyLoop) -> String {
     let (id, fields) = (held.id(), held.fields());
     let what = match held.phase() {
         Phase::Drafting => format!("{} to be written", fields.plan()),
         Phase::Reviewing => format!(
-            "the review of round {} of {} ({})",
+            "the review of round {} of {} (claudex-loop review {id})",
             fields.round(),
             fields.max_rounds(),
-            facts.runner()
         ),
         phase => format!("phase {phase} to go on"),
     };
     format!(
-        "claudex: loop {id} waits for {what}. To be reminded again: claudex-loop resume {id}. To give it up: claudex-loop cancel {id}"
+        "claudex: loop {id} waits for {what}. To be reminded again: /claudex:resume {id}. To give it up: /claudex:cancel {id} (in a terminal: claudex-loop resume, claudex-loop cancel)"
     )
 }

@@ -10,7 +10,7 @@ use crate::plan::AnyLoop;
 use crate::plan::personas;
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
-use crate::review::{Digest, findings_file, twin};
+use crate::review::{Digest, fake, findings_file, twin};
 use crate::store::Entry;
 
 /// A round, as the table shows it.
@@ -120,6 +120,11 @@ pub fn admissions(held: &AnyLoop) -> Vec<String> {
             rounds.join(", ")
         ));
     }
+    if reviewers(held).contains(fake::PREFIX) {
+        admitted.push(
+            "A fake reviewer, which exists for tests, gave a verdict of this loop: nobody read the plan then.".to_owned(),
+        );
+    }
     if let Some((_, settled)) = claims
         .iter()
         .rev()
@@ -135,6 +140,22 @@ pub fn admissions(held: &AnyLoop) -> Vec<String> {
         }
     }
     admitted
+}
+
+/// Who gave the verdicts of a loop, each once, in the order of their runs.
+pub fn reviewers(held: &AnyLoop) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for run in runs(held) {
+        let gave_verdict = run.ended.as_ref().is_some_and(|how| how.digest().is_some());
+        if gave_verdict && !names.contains(&run.began.reviewer) {
+            names.push(run.began.reviewer);
+        }
+    }
+    if names.is_empty() {
+        "nobody".to_owned()
+    } else {
+        names.join(", ")
+    }
 }
 
 /// The runs of a loop, oldest first.

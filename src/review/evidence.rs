@@ -169,10 +169,10 @@ pub enum Missing {
 
 impl Missing {
     /// As the refusal of a transition.
-    pub fn refusal(self, transition: &'static str) -> Refusal {
+    pub fn refusal(self, transition: &'static str, requirement: Requirement) -> Refusal {
         Refusal::Evidence {
             transition,
-            requirement: Requirement::Settled,
+            requirement,
             problem: self.to_string(),
         }
     }

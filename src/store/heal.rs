@@ -55,13 +55,17 @@ pub enum Repair {
         quarantined: Utf8PathBuf,
     },
     /// The document was missing or unreadable.
-    #[display("the state was missing or unreadable and was rebuilt from the journal")]
+    #[display("{path} {why} and was rebuilt from the journal{}", quarantined.as_ref().map(|kept| format!("; what stood there is {kept}")).unwrap_or_default())]
     Rebuilt {
+        /// The state file.
+        path: Utf8PathBuf,
+        /// What was wrong with it.
+        why: String,
         /// Where the old bytes are kept, if there were any.
         quarantined: Option<Utf8PathBuf>,
     },
     /// Fields that only the machine writes had been edited.
-    #[display("the state was edited by hand ({}); the journal's values were put back, the edited file is {quarantined}", fields.join(", "))]
+    #[display("the state was edited by hand ({}); the journal's values were put back, the edited file is kept as {quarantined}", fields.join(", "))]
     EditUndone {
         /// Which fields.
         fields: Vec<String>,
@@ -282,10 +286,21 @@ pub(super) fn heal(store: &Store, _: &Held, id: &LoopId, graph: Graph) -> Result
                 fields,
                 quarantined: keep_state(bytes)?,
             },
-            (_, State::Unreadable(_, bytes) | State::Read(_, bytes)) => Repair::Rebuilt {
+            (_, State::Unreadable(error, bytes)) => Repair::Rebuilt {
+                why: format!("could not be read ({error})"),
                 quarantined: Some(keep_state(bytes)?),
+                path: path.clone(),
             },
-            (_, State::Missing) => Repair::Rebuilt { quarantined: None },
+            (_, State::Read(_, bytes)) => Repair::Rebuilt {
+                why: "was cut off".to_owned(),
+                quarantined: Some(keep_state(bytes)?),
+                path: path.clone(),
+            },
+            (_, State::Missing) => Repair::Rebuilt {
+                why: "was missing".to_owned(),
+                quarantined: None,
+                path: path.clone(),
+            },
         });
         replace(&path, &judged.record.document.to_bytes()).map_err(io_error("write", &path))?;
     }

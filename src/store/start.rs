@@ -29,6 +29,8 @@ where
     pub stale_after: Option<Duration>,
     /// The id; a stamp is made if there is none.
     pub id: Option<LoopId>,
+    /// Who starts it, for the journal.
+    pub by: String,
     /// The fields in their order. The phase must be among them. What the store knows (id, revision, machine, graph hash,
     /// root, times of the start and of the last change) is put in where it stands, or at the end; a missing session
     /// becomes `unknown`.
@@ -125,7 +127,7 @@ impl Store {
         }
         let fields = (plan.fields)(&id);
         let record = self.new_record(plan.now, id, fields)?;
-        let created = self.create(plan.now, &record);
+        let created = self.create(plan.now, plan.by, &record);
         if created.is_err() {
             for path in SIDECARS.iter().map(|suffix| self.sidecar(&record.id, suffix)) {
                 let _ = std::fs::remove_file(path);
@@ -262,14 +264,14 @@ impl Store {
         })
     }
 
-    fn create(&self, now: Timestamp, record: &Record) -> Result<(), StoreError> {
+    fn create(&self, now: Timestamp, by: String, record: &Record) -> Result<(), StoreError> {
         let folder = self.loop_folder(&record.id);
         std::fs::create_dir(&folder).map_err(io_error("create", &folder))?;
         let entry = ChangeEntry {
             revision: 1,
             at: now,
             what: "start".to_owned(),
-            by: "start".to_owned(),
+            by,
             from: None,
             to: Some(record.phase.clone()),
             run: None,

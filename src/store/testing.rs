@@ -72,6 +72,7 @@ pub(crate) fn plan() -> StartPlan<impl FnOnce(&super::LoopId) -> Vec<(String, Va
     StartPlan {
         now: jiff::Timestamp::now(),
         stale_after: None,
+        by: "test".to_owned(),
         id: None,
         fields: |_| fields(),
     }

@@ -47,6 +47,12 @@ pub(super) fn behaviours(
                     found.push(no_edge(index, &name.value, &phase.name.value, name.span.clone()));
                     continue;
                 };
+                if let Some(actor) = edge.declared.by.first() {
+                    let message = format!("`{name}` is not the hook's to take", name = name.value);
+                    let one = Diagnostic::new("claudex::machine::behaviour_by", name.span.clone(), message);
+                    let one = one.related(actor.span.clone(), "only agents or persons take it");
+                    found.push(one.help("name a transition without `by`, or take `by` off this one"));
+                }
                 let needs = edge.declared.requires.as_ref();
                 let given = given(outcome);
                 if let Some(needs) = needs.filter(|needs| !suffices(given, needs.value)) {

@@ -25,7 +25,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
                 .any(|edge| !edge.declared.by.is_empty())
         })
         .collect();
-    let clap = context.options.commands;
+    let clap = context.options.commands && !open.is_empty();
     let variants = open.iter().map(|name| variant(context, name));
     let arms = open.iter().map(|name| arm(context, name));
     let idents: Vec<_> = open.iter().map(|name| type_of(name)).collect();
@@ -46,6 +46,28 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     } else {
         quote! {}
     };
+    // An enum without variants is matched by value, and leaves the other parameters unused.
+    let (transition_of, id_of, prompted_of, run) = if open.is_empty() {
+        let never = quote! { match *self {} };
+        (
+            never.clone(),
+            never.clone(),
+            never,
+            quote! { let _ = held; match self {} },
+        )
+    } else {
+        (
+            quote! { match self { #(Self::#idents { .. } => Transition::#idents),* } },
+            quote! { match self { #(Self::#idents { id, .. } => id.as_deref()),* } },
+            quote! { match self { #(Self::#idents { from_prompt, .. } => *from_prompt),* } },
+            quote! { match self { #(#arms),* } },
+        )
+    };
+    let plain_of = if plain.is_empty() {
+        quote! { let _ = (transition, id); None }
+    } else {
+        quote! { match transition { #(#plain_arms,)* #otherwise } }
+    };
     let imports = if clap {
         quote! { use rt::clap; }
     } else {
@@ -62,22 +84,22 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         impl Verb {
             /// The transition that the verb takes.
             pub fn transition(&self) -> Transition {
-                match self { #(Self::#idents { .. } => Transition::#idents),* }
+                #transition_of
             }
 
             /// The loop that it is for; None: the one that is active.
             pub fn id(&self) -> Option<&str> {
-                match self { #(Self::#idents { id, .. } => id.as_deref()),* }
+                #id_of
             }
 
             /// Whether the loop is named by what the command's prompt hook stored.
             pub fn from_prompt(&self) -> bool {
-                match self { #(Self::#idents { from_prompt, .. } => *from_prompt),* }
+                #prompted_of
             }
 
             /// The verb of a transition that takes nothing but the loop: no evidence, no arguments.
             pub fn plain(transition: Transition, id: String) -> Option<Self> {
-                match transition { #(#plain_arms,)* #otherwise }
+                #plain_of
             }
 
             /// Takes the transition.
@@ -86,7 +108,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             /// The transition is not legal in the loop's phase, evidence is missing (the error says which), the actor may
             /// not, or the store refused.
             pub fn run(self, held: AnyLoop) -> Result<AnyLoop, rt::Refused<AnyLoop>> {
-                match self { #(#arms),* }
+                #run
             }
         }
     }
@@ -186,6 +208,10 @@ fn arm(context: &Context<'_>, name: &str) -> TokenStream {
         let call = match settled {
             None => quote! { held.#method(#(#arguments),*).map(Into::into).map_err(|refused| refused.map(Into::into)) },
             Some(evidence) => {
+                let requirement = match evidence {
+                    Evidence::Reviewed => quote! { rt::Requirement::Reviewed },
+                    Evidence::Settled => quote! { rt::Requirement::Settled },
+                };
                 let ask = match evidence {
                     Evidence::Reviewed => quote! { rt::evidence::reviewed(held.raw(), Phase::#phase.review()) },
                     Evidence::Settled => quote! { rt::evidence::settled(held.raw(), Phase::#phase.review(), rejecting) },
@@ -193,7 +219,7 @@ fn arm(context: &Context<'_>, name: &str) -> TokenStream {
                 quote! {
                     match #ask {
                         Ok(evidence) => held.#method(&evidence, #(#arguments),*).map(Into::into).map_err(|refused| refused.map(Into::into)),
-                        Err(missing) => Err(rt::Refused::new(held.into_any(), missing.refusal(#name))),
+                        Err(missing) => Err(rt::Refused::new(held.into_any(), missing.refusal(#name, #requirement))),
                     }
                 }
             }

@@ -198,7 +198,8 @@ fn holder(machine: &Machine, held: Held) -> TokenStream {
     }
 }
 
-/// The fields that the machine itself owns: those that a guard reads or an edge sets.
+/// The fields that the machine itself owns: those that a guard reads, an edge sets or a behaviour looks by. Who could
+/// set the file under review from outside could have another one reviewed.
 fn owned(machine: &Machine) -> Vec<String> {
     let mut owned: Vec<String> = Vec::new();
     let mut add = |name: &str| {
@@ -214,6 +215,14 @@ fn owned(machine: &Machine) -> Vec<String> {
             spec::guard_fields(&guard.value, &mut add);
         }
         transition.set.iter().for_each(|(name, _)| add(&name.value));
+    }
+    let behaviours = machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
+    for (_, value) in behaviours.flat_map(|behaviour| &behaviour.parameters) {
+        for part in value.value.split('{').skip(1) {
+            if let Some((name, _)) = part.split_once('}') {
+                add(name);
+            }
+        }
     }
     owned
 }

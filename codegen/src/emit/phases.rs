@@ -317,23 +317,35 @@ fn start(context: &Context<'_>) -> TokenStream {
         let doc = doc_of(&field.doc, &field.name.value);
         quote! { #[doc = #doc] pub #ident: #kind }
     });
-    let given = taken.iter().map(|field| {
-        let (ident, name) = (value_of(&field.name.value), &field.name.value);
-        let value = |expr: TokenStream| match field.kind {
-            FieldKind::Count => quote! { rt::Value::Count(#expr) },
-            FieldKind::Flag => quote! { rt::Value::Flag(#expr) },
-            FieldKind::Text => quote! { rt::Value::Text(#expr) },
-            FieldKind::OneOf(_) => quote! { rt::Value::Word(#expr.to_string()) },
-            _ => quote! { rt::Value::Word(#expr) },
-        };
-        if field.at_start == AtStart::Required {
-            let value = value(quote! { self.#ident });
-            quote! { given.push((#name, #value)); }
-        } else {
-            let value = value(quote! { value });
-            quote! { if let Some(value) = self.#ident { given.push((#name, #value)); } }
+    let given: Vec<_> = taken
+        .iter()
+        .map(|field| {
+            let (ident, name) = (value_of(&field.name.value), &field.name.value);
+            let value = |expr: TokenStream| match field.kind {
+                FieldKind::Count => quote! { rt::Value::Count(#expr) },
+                FieldKind::Flag => quote! { rt::Value::Flag(#expr) },
+                FieldKind::Text => quote! { rt::Value::Text(#expr) },
+                FieldKind::OneOf(_) => quote! { rt::Value::Word(#expr.to_string()) },
+                _ => quote! { rt::Value::Word(#expr) },
+            };
+            if field.at_start == AtStart::Required {
+                let value = value(quote! { self.#ident });
+                quote! { given.push((#name, #value)); }
+            } else {
+                let value = value(quote! { value });
+                quote! { if let Some(value) = self.#ident { given.push((#name, #value)); } }
+            }
+        })
+        .collect();
+    let given = if given.is_empty() {
+        quote! { Vec::new() }
+    } else {
+        quote! {
+            let mut given = Vec::new();
+            #(#given)*
+            given
         }
-    });
+    };
     quote! {
         /// The modes that the machine file declares.
         #[derive(
@@ -372,9 +384,7 @@ fn start(context: &Context<'_>) -> TokenStream {
             }
 
             fn given(self) -> Vec<(&'static str, rt::Value)> {
-                let mut given = Vec::new();
-                #(#given)*
-                given
+                #given
             }
         }
     }

@@ -22,7 +22,12 @@ fn a_missing_or_damaged_state_is_rebuilt_as_it_was() {
     let before = std::fs::read(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     let opened = store.open(record.id()).unwrap();
-    assert_eq!(opened.repairs, [Repair::Rebuilt { quarantined: None }]);
+    let missing = Repair::Rebuilt {
+        path: path.clone(),
+        why: "was missing".to_owned(),
+        quarantined: None,
+    };
+    assert_eq!(opened.repairs, [missing]);
     assert_eq!(
         std::fs::read(&path).unwrap(),
         before,
@@ -43,8 +48,16 @@ fn a_missing_or_damaged_state_is_rebuilt_as_it_was() {
             [
                 Repair::Rebuilt {
                     quarantined: Some(kept),
+                    ..
                 },
-            ] => assert_eq!(std::fs::read(kept).unwrap(), damage),
+            ] => {
+                assert_eq!(std::fs::read(kept).unwrap(), damage);
+                let told = opened.repairs[0].to_string();
+                assert!(
+                    told.contains(path.as_str()) && told.contains(kept.as_str()),
+                    "{told}"
+                );
+            }
             other => panic!("{other:?}"),
         }
     }

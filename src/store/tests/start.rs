@@ -79,6 +79,7 @@ fn failing_and_good_starts_at_once_never_get_in_each_others_way() {
         let bad = || StartPlan {
             now: jiff::Timestamp::now(),
             stale_after: None,
+            by: "test".to_owned(),
             id: None,
             fields: |_: &LoopId| vec![],
         };
@@ -125,6 +126,7 @@ fn a_failed_start_leaves_nothing_not_even_the_folder() {
         store.start(StartPlan {
             now: jiff::Timestamp::now(),
             stale_after: None,
+            by: "test".to_owned(),
             id,
             fields: |_: &LoopId| fields,
         })
@@ -255,6 +257,7 @@ fn a_name_of_a_machine_with_names_can_be_chosen() {
     let with = StartPlan {
         now: jiff::Timestamp::now(),
         stale_after: None,
+        by: "test".to_owned(),
         id: Some(id.clone()),
         fields: |_: &LoopId| fields(),
     };
