@@ -44,8 +44,8 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(exit: Exit, error: impl Diagnostic + Send + Sync + 'static) -> Self {
-        let message = error.to_string();
-        Self::headed(exit, message, error)
+        let report = Report::new(error);
+        Self { exit, report }
     }
 
     /// An error under another message than its own.
@@ -56,7 +56,7 @@ impl Failure {
     ) -> Self {
         Self {
             exit,
-            report: Report::new(Whole { message, error }),
+            report: Report::new(Headed { message, error }),
         }
     }
 
@@ -75,22 +75,22 @@ impl Failure {
     }
 }
 
-/// An error whose message says all there is to say: ours name their causes in it, and a chain would repeat them.
+/// An error under another message than its own.
 #[derive(Debug)]
-struct Whole<E> {
+struct Headed<E> {
     message: String,
     error: E,
 }
 
-impl<E> fmt::Display for Whole<E> {
+impl<E> fmt::Display for Headed<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl<E: fmt::Debug> std::error::Error for Whole<E> {}
+impl<E: fmt::Debug> std::error::Error for Headed<E> {}
 
-impl<E: Diagnostic> Diagnostic for Whole<E> {
+impl<E: Diagnostic> Diagnostic for Headed<E> {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.error.code()
     }

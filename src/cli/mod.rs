@@ -24,9 +24,11 @@ const PROTOCOL: u32 = 1;
 
 /// Parses the arguments, runs the command, prints what went wrong.
 pub(crate) fn main() -> ExitCode {
-    // A line that is broken at column 80 cuts ids and commands in two, for whoever copies or greps them.
+    // A line that is broken at column 80 cuts ids and commands in two, for whoever copies or greps them; and our messages
+    // name their cause themselves, so that a chain of causes would say everything twice.
     let _ = miette::set_hook(Box::new(|_| {
-        Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).build())
+        let opts = miette::MietteHandlerOpts::new().wrap_lines(false);
+        Box::new(opts.without_cause_chain().build())
     }));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
