@@ -40,14 +40,7 @@ impl Check {
 
 /// Runs the checks; exit 1 when a required one fails.
 pub(crate) fn doctor(json: bool) -> Result<Exit, Failure> {
-    let here = locate::here().map_err(|error| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::here",
-            error.to_string(),
-            "go to the project's folder",
-        )
-    })?;
+    let here = super::here()?;
     let checks = [
         Check::of(
             "binary",

@@ -14,20 +14,9 @@ use serde::Serialize;
 use super::exit::{Exit, Failure};
 use super::{args, hooks, out};
 
-fn here() -> Result<camino::Utf8PathBuf, Failure> {
-    locate::here().map_err(|error| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::here",
-            error.to_string(),
-            "go to the project's folder",
-        )
-    })
-}
-
 /// The loop that a call is about: by id, or the active one.
 pub(crate) fn find(id: Option<&str>) -> Result<(Store, LoopId), Failure> {
-    let here = here()?;
+    let here = super::here()?;
     let found = match id {
         Some(id) => locate::by_id(&here, id),
         None => locate::active(&here),
@@ -45,7 +34,7 @@ pub(crate) fn find(id: Option<&str>) -> Result<(Store, LoopId), Failure> {
 /// The loop that a person means who names none: the active one of their session, else one of theirs that was swept, else
 /// the one that is active.
 fn find_for(caller: &Caller) -> Result<(Store, LoopId), Failure> {
-    let here = here()?;
+    let here = super::here()?;
     if let Some(session) = caller.session.as_deref() {
         let own = |listed: &Listed| listed.session.as_deref() == Some(session) && !listed.terminal;
         let active = locate::loops(&here);
@@ -345,7 +334,7 @@ fn print(shown: &Shown) {
 
 /// Where the loop is: the active ones, else the newest. Always exits 0: a look changes nothing and fails nobody.
 pub(crate) fn status(format: &args::Format) -> Result<Exit, Failure> {
-    let loops = locate::loops(&here()?);
+    let loops = locate::loops(&super::here()?);
     let mut picked: Vec<_> = loops.iter().filter(|(_, listed)| !listed.terminal).collect();
     if picked.is_empty() {
         picked.extend(loops.first());
@@ -407,7 +396,7 @@ impl Row {
 
 /// The loops of this project, newest first.
 pub(crate) fn list(format: &args::Format) -> Result<Exit, Failure> {
-    let here = here()?;
+    let here = super::here()?;
     let mut rows: Vec<Row> = locate::loops(&here)
         .iter()
         .map(|(_, listed)| Row::of(listed, false))
@@ -480,7 +469,7 @@ pub(crate) fn journal(id: &str, json: bool) -> Result<Exit, Failure> {
 pub(crate) fn sweep(dry_run: bool) -> Result<Exit, Failure> {
     let older = start::stale_after().map_err(|error| Failure::new(Exit::Usage, error))?;
     let mut nothing = true;
-    for store in locate::stores(&[&here()?]) {
+    for store in locate::stores(&[&super::here()?]) {
         let swept = store
             .sweep(SystemTime::now(), older, dry_run)
             .map_err(|error| Failure::new(Exit::Internal, error))?;
@@ -511,7 +500,7 @@ pub(crate) fn sweep(dry_run: bool) -> Result<Exit, Failure> {
 pub(crate) fn rollback(yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
     let (_, actor) = named(None, from_prompt, "rollback")?;
     person_only(actor, "rollback")?;
-    let stores = locate::stores(&[&here()?]);
+    let stores = locate::stores(&[&super::here()?]);
     let count: usize = stores.iter().map(|store| store.list().len()).sum();
     if count == 0 {
         out::line("There are no claudex loops to roll back.");

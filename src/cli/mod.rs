@@ -14,7 +14,9 @@ mod state;
 
 use std::process::ExitCode;
 
+use camino::Utf8PathBuf;
 use clap::Parser;
+use claudex_loop::plan::locate;
 
 use args::{Cli, Command};
 use exit::{Exit, Failure};
@@ -61,6 +63,18 @@ pub(crate) fn main() -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// The folder that a call is made from.
+pub(crate) fn here() -> Result<Utf8PathBuf, Failure> {
+    locate::here().map_err(|error| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::here",
+            error.to_string(),
+            "go to a folder that exists",
+        )
+    })
 }
 
 fn dispatch(command: Command) -> Result<Exit, Failure> {

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use claudex_loop::plan::driver::{self, Ending, Event, Job, JobError};
+use claudex_loop::plan::reviewers;
 use claudex_loop::plan::start::StartRefused;
-use claudex_loop::plan::{locate, reviewers};
 use claudex_loop::store::StartError;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -18,14 +18,7 @@ use super::{args, out, review};
 pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
     let chosen =
         reviewers::choose(arguments.reviewer.as_deref()).map_err(|error| Failure::new(Exit::Usage, error))?;
-    let here = locate::here().map_err(|error| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::run::here",
-            error.to_string(),
-            "go to a folder that exists",
-        )
-    })?;
+    let here = super::here()?;
     let path = here.join(&arguments.plan);
     let plan = path
         .canonicalize_utf8()

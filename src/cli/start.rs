@@ -1,9 +1,9 @@
 //! `start`: flags and topic in, a loop on disk and the first instructions out.
 
+use claudex_loop::plan::Mode;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::messages::{self, STARTED, Started};
 use claudex_loop::plan::start::{self, StartRefused, Wanted};
-use claudex_loop::plan::{Mode, locate};
 use claudex_loop::store::StartError;
 use jiff::Timestamp;
 
@@ -19,14 +19,7 @@ pub(crate) fn start(arguments: args::Start) -> Result<Exit, Failure> {
     };
     let caller = Caller::from_env();
     let wanted = wanted(arguments.rest, name, &caller)?;
-    let here = locate::here().map_err(|error| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::start::here",
-            error.to_string(),
-            "go to the project's folder",
-        )
-    })?;
+    let here = super::here()?;
     let held = start::start(mode, &wanted, &here, &caller, Timestamp::now()).map_err(refused)?;
     let notes = start::notes(&held);
     let text = messages::render(STARTED, &Started::of(&held, notes))

@@ -88,7 +88,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
             Ok(Exit::Complete)
         }
         State::Find => {
-            let here = here()?;
+            let here = super::here()?;
             let newest = locate::stores(&[&here])
                 .iter()
                 .find_map(|store| partial::newest(store.folder()));
@@ -120,22 +120,11 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
     }
 }
 
-fn here() -> Result<Utf8PathBuf, Failure> {
-    locate::here().map_err(|error| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::here",
-            error.to_string(),
-            "go to the project's folder",
-        )
-    })
-}
-
 fn absolute(file: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     Ok(if file.is_absolute() {
         file.to_owned()
     } else {
-        here()?.join(file)
+        super::here()?.join(file)
     })
 }
 

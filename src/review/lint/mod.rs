@@ -44,15 +44,6 @@ impl Focus {
             _ => Self::Operations,
         }
     }
-
-    /// The persona's label, as it stands in block titles.
-    pub fn persona(self) -> &'static str {
-        match self {
-            Self::Engineering => "Senior-engineer review",
-            Self::Security => "Security and data-integrity review",
-            Self::Operations => "Ops and SRE review",
-        }
-    }
 }
 
 /// What one check found.

@@ -473,12 +473,9 @@ fn code_and_documentation_list_the_same_checks() {
 }
 
 #[test]
-fn rounds_have_their_focus_and_persona() {
-    assert_eq!(Focus::for_round(1).persona(), "Senior-engineer review");
-    assert_eq!(
-        Focus::for_round(2).persona(),
-        "Security and data-integrity review"
-    );
+fn rounds_have_their_focus() {
+    assert_eq!(Focus::for_round(1), Focus::Engineering);
+    assert_eq!(Focus::for_round(2), Focus::Security);
     assert_eq!(
         (Focus::for_round(3), Focus::for_round(u32::MAX)),
         (Focus::Operations, Focus::Operations)
