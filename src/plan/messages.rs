@@ -102,11 +102,7 @@ impl Facts {
             runner: format!("bash {}", runner::quoted(runner::path(raw).as_str())),
             findings: twin::findings_path(raw.store(), raw.id(), round).to_string(),
             previous: previous.map(|counts| counts.to_string()),
-            rounds: lines
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join("\n"),
+            rounds: summary::table(&lines),
             elapsed: summary::elapsed(summary::seconds(held, now)),
             reviewers: summary::reviewers(held),
             admissions: summary::admissions(held),

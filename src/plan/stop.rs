@@ -15,7 +15,7 @@ use crate::plan::messages::{self, Facts};
 use crate::plan::typestate::TABLE;
 use crate::plan::{AnyLoop, OnStop, Phase, locate, runner, summary};
 use crate::review::environment::GUARD;
-use crate::store::{Listed, LoopId, Store};
+use crate::store::{Listed, LoopId, Store, StoreError};
 use crate::text;
 
 /// The plan loop's behaviours: those of the machine file, all of them.
@@ -68,14 +68,19 @@ pub fn decide(input: &Input, surroundings: &Surroundings, now: Timestamp) -> Dec
     if stores.is_empty() {
         return approve;
     }
-    match choose(&stores, input.session_id.as_deref()) {
+    let mut healed = Vec::new();
+    let decision = match choose(&stores, input.session_id.as_deref(), &mut healed) {
         Choice::Drive { store, id } => drive(&store, &id, input, now),
         Choice::Swept { id } => noted(format!(
             "claudex: loop {id} was put aside after it had been idle for too long. To take it up: /claudex:resume {id} (in a terminal: claudex-loop resume {id})"
         )),
-        Choice::Broken { problem } => noted(problem),
+        Choice::Broken { problem } => {
+            healed.retain(|one| !problem.ends_with(one));
+            noted(problem)
+        }
         Choice::None => approve,
-    }
+    };
+    with_repairs(decision, &healed)
 }
 
 fn noted(note: String) -> Decision {
@@ -89,13 +94,13 @@ enum Choice {
     None,
 }
 
-/// The loop that is not over and belongs to this session; else one that belongs to nobody yet.
-fn choose(stores: &[Store], session: Option<&str>) -> Choice {
+/// The loop that is not over and belongs to this session; else one that belongs to nobody yet. `healed` gets what was put
+/// right or set aside on the way, each a sentence: whoever's loop it was, this is the one time that it can be told.
+fn choose(stores: &[Store], session: Option<&str>, healed: &mut Vec<String>) -> Choice {
     let mut unknown = None;
     let mut broken = None;
-    let mut repaired = false;
     for store in stores {
-        for listed in heal(store, &mut repaired) {
+        for listed in heal(store, healed) {
             if let Some(problem) = &listed.problem {
                 broken.get_or_insert_with(|| {
                     format!("claudex: {} cannot be used as a loop: {problem}", listed.path)
@@ -135,15 +140,33 @@ fn choose(stores: &[Store], session: Option<&str>) -> Choice {
 
 /// The loops of a store, after those that cannot be read were opened once: opening heals from the journal, or sets the
 /// file aside and says why.
-fn heal(store: &Store, repaired: &mut bool) -> Vec<Listed> {
+fn heal(store: &Store, healed: &mut Vec<String>) -> Vec<Listed> {
     let mut listed = store.list();
+    let mut repaired = false;
     for broken in listed.iter_mut().filter(|listed| listed.problem.is_some()) {
         match store.open(&broken.id) {
-            Ok(_) => *repaired = true,
-            Err(error) => broken.problem = Some(text::one_line(&error.to_string(), 300)),
+            Ok(opened) => {
+                repaired = true;
+                let id = &broken.id;
+                healed.extend(opened.repairs.iter().map(|repair| format!("loop {id}: {repair}")));
+            }
+            Err(error) => {
+                let kept = match &error {
+                    StoreError::Unreadable {
+                        quarantined: Some(kept),
+                        ..
+                    } => Some(format!("; it was set aside as {kept}")),
+                    _ => None,
+                };
+                let problem = text::one_line(&format!("{error}{}", kept.as_deref().unwrap_or_default()), 500);
+                if kept.is_some() {
+                    healed.push(problem.clone());
+                }
+                broken.problem = Some(problem);
+            }
         }
     }
-    if *repaired {
+    if repaired {
         let problems: Vec<_> = listed
             .into_iter()
             .filter(|listed| listed.problem.is_some())

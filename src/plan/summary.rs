@@ -49,6 +49,37 @@ pub fn rounds(held: &AnyLoop) -> Vec<RoundLine> {
     (1..=held.fields().round().min(1000)).map(of).collect()
 }
 
+/// Most rounds that a table shows, and most numbers in a list of rounds.
+const SHOWN: usize = 40;
+
+/// The table of a message. Of a great many rounds the middle is left out: a message that the client would cut loses what
+/// stands below the table, such as how to cancel the loop.
+pub fn table(lines: &[RoundLine]) -> String {
+    let mut rows: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    if rows.len() > SHOWN {
+        let (first, last) = (SHOWN / 2, rows.len() - SHOWN / 2);
+        let note = format!(
+            "- (rounds {} to {last} are left out here; `claudex-loop status` shows them)",
+            first + 1
+        );
+        rows.splice(first..last, [note]);
+    }
+    rows.join("\n")
+}
+
+/// `1, 2, 5`; of a great many, how many and between which.
+fn listed(rounds: &[u64]) -> String {
+    match rounds {
+        [first, .., last] if rounds.len() > SHOWN => {
+            format!("{} rounds between {first} and {last}", rounds.len())
+        }
+        _ => {
+            let numbers: Vec<String> = rounds.iter().map(ToString::to_string).collect();
+            format!("round {}", numbers.join(", "))
+        }
+    }
+}
+
 /// What a findings file counts; None: it cannot be read as one.
 pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
     match findings_file::parse(bytes) {
@@ -110,14 +141,11 @@ pub fn admissions(held: &AnyLoop) -> Vec<String> {
     }
     let waived: Vec<_> = claims.iter().filter(|(_, claim)| claim.is_waived()).collect();
     if !waived.is_empty() {
-        let mut rounds: Vec<String> = waived
-            .iter()
-            .map(|(_, claim)| claim.round().to_string())
-            .collect();
+        let mut rounds: Vec<u64> = waived.iter().map(|(_, claim)| claim.round()).collect();
         rounds.dedup();
         admitted.push(format!(
-            "Not reviewed (CLAUDEX_EVIDENCE=optional): round {}.",
-            rounds.join(", ")
+            "Not reviewed (CLAUDEX_EVIDENCE=optional): {}.",
+            listed(&rounds)
         ));
     }
     if reviewers(held).contains(fake::PREFIX) {
@@ -192,5 +220,31 @@ mod tests {
             line.to_string(),
             "- Round 2 (Ops and SRE review): no findings file"
         );
+    }
+
+    #[test]
+    fn a_table_of_a_great_many_rounds_stays_short() {
+        let lines = |count| -> Vec<RoundLine> {
+            let line = |round| RoundLine {
+                round,
+                persona: "Security and data-integrity review",
+                counts: None,
+            };
+            (1..=count).map(line).collect()
+        };
+        assert_eq!(table(&lines(40)).lines().count(), 40);
+        let long = table(&lines(1000));
+        assert_eq!(long.lines().count(), 41);
+        assert!(long.len() < 4000, "{}", long.len());
+        let rows: Vec<&str> = long.lines().collect();
+        assert!(rows[19].starts_with("- Round 20 (") && rows[21].starts_with("- Round 981 ("));
+        assert_eq!(
+            rows[20],
+            "- (rounds 21 to 980 are left out here; `claudex-loop status` shows them)"
+        );
+        assert!(rows[40].starts_with("- Round 1000 ("));
+        assert_eq!(listed(&[1, 2, 5]), "round 1, 2, 5");
+        let many: Vec<u64> = (1..=1000).collect();
+        assert_eq!(listed(&many), "1000 rounds between 1 and 1000");
     }
 }

@@ -1,0 +1,461 @@
+//! A round from outside: outcomes, exit codes and files, limits, two who ask at once, and signals.
+//!
+//! The fake reviewer's `file=` item reads a named pipe here, so that a test decides when the reviewer speaks.
+
+mod support;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use support::{Background, Project, Ran, descendants, is_alive, tree, wait_for};
+
+/// A reviewer that says nothing before the test lets it.
+struct Held {
+    pipe: PathBuf,
+}
+
+impl Held {
+    fn new(project: &Project) -> Self {
+        let pipe = project.home.join("a reviewer's pipe");
+        let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        Self { pipe }
+    }
+
+    fn name(&self) -> String {
+        format!("fake:file={}", self.pipe.display())
+    }
+
+    /// Lets the reviewer say this, and end.
+    fn speak(&self, text: &str) {
+        let mut pipe = std::fs::File::options().write(true).open(&self.pipe).unwrap();
+        pipe.write_all(text.as_bytes()).unwrap();
+    }
+}
+
+const FINDINGS: &str = "# Findings\n\n## High\n- line 1: no way back (write one)\n";
+
+// --- outcomes ----------------------------------------------------------------------------------------------------
+
+#[test]
+fn each_outcome_has_its_exit_code_its_note_and_only_a_verdict_leaves_findings() {
+    let verdict = |outcome| (0, outcome, true);
+    let failure = |outcome| (5, outcome, false);
+    for (item, (code, outcome, files)) in [
+        ("clean", verdict("clean")),
+        ("findings", verdict("findings")),
+        ("low", verdict("findings")),
+        ("could-not-run", failure("could-not-run")),
+        ("not-installed", failure("could-not-run")),
+        ("crash", failure("could-not-run")),
+        ("unreadable", failure("unreadable")),
+        ("empty", failure("unreadable")),
+    ] {
+        let (project, id) = Project::reviewing(&[]);
+        let before = project.state(&id);
+        project.review(&id, &format!("fake:{item}")).exits(code);
+        let journal = project.journal(&id);
+        let [began, ended] = &journal[journal.len() - 2..] else {
+            panic!("{journal:?}")
+        };
+        assert_eq!(
+            (&began["note"], &ended["note"]),
+            (&"run-began".into(), &"run-ended".into())
+        );
+        assert_eq!(began["data"]["run"], ended["data"]["run"]);
+        assert_eq!(ended["data"]["outcome"], outcome, "{item}");
+        assert_eq!(
+            project.findings(&id, 1).exists(),
+            files,
+            "{item}: a findings file only with a verdict"
+        );
+        assert_eq!(
+            project.findings(&id, 1).with_extension("json").exists(),
+            files,
+            "{item}"
+        );
+        assert_eq!(
+            project.state(&id),
+            before,
+            "{item}: a review changes no field of the loop"
+        );
+    }
+}
+
+#[test]
+fn findings_are_written_in_the_seeds_form_with_a_twin_that_says_the_same() {
+    let (project, id) = Project::reviewing(&[]);
+    project
+        .review(&id, "fake:findings")
+        .exits(0)
+        .says("claudex: round 1 of 3, Senior-engineer review")
+        .says("claudex: reviewer: fake:findings")
+        .says("high=1 medium=1 low=1. Findings: ");
+    let text = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!(lines[0], "# Round 1 findings");
+    let sections: Vec<_> = lines.iter().filter(|line| line.starts_with("## ")).collect();
+    assert_eq!(sections, [&"## High", &"## Medium", &"## Low"]);
+    assert_eq!(lines.iter().filter(|line| line.starts_with("- ")).count(), 3);
+
+    let twin = std::fs::read_to_string(project.findings(&id, 1).with_extension("json")).unwrap();
+    let twin: Value = serde_json::from_str(&twin).unwrap();
+    assert_eq!((&twin["loop"], &twin["round"]), (&id.as_str().into(), &1.into()));
+    assert_eq!(twin["verdict"], "findings");
+    project
+        .run(&["state", "counts", project.findings(&id, 1).to_str().unwrap()])
+        .exits(0)
+        .says("high=1 medium=1 low=1");
+}
+
+#[test]
+fn a_clean_round_is_the_one_line() {
+    let (project, id) = Project::reviewing(&[]);
+    project
+        .review(&id, "fake:clean")
+        .exits(0)
+        .says("no substantive findings");
+    let text = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!(lines, ["# Round 1 findings", "No substantive findings."]);
+}
+
+#[test]
+fn the_form_of_an_answer_is_read_tolerantly_and_its_absence_strictly() {
+    for (said, counts) in [
+        (
+            "# x\r\n\r\n## HIGH\r\n* a\r\n1. b\r\n",
+            Some("high=2 medium=0 low=0"),
+        ),
+        (
+            "# x\n## Critical\n- a\n## low\n- None\n",
+            Some("high=1 medium=0 low=0"),
+        ),
+        (
+            "## High\n- None\n## Medium\n- none.\n## Low\nNone\n",
+            Some("no substantive findings"),
+        ),
+        ("## High\n- a\n  - detail of a\n", Some("high=1 medium=0 low=0")),
+        ("Looks good to me!", None),
+        ("{}", None),
+        ("\u{feff}", None),
+    ] {
+        let (project, id) = Project::reviewing(&[]);
+        let file = project.home.join("answer.md");
+        std::fs::write(&file, said).unwrap();
+        let ran = project.review(&id, &format!("fake:file={}", file.display()));
+        match counts {
+            Some(counts) => ran.exits(0).says(counts),
+            None => ran.exits(5).says("unreadable"),
+        };
+    }
+}
+
+#[test]
+fn a_hostile_answer_is_quoted_as_plain_text() {
+    let (project, id) = Project::reviewing(&[]);
+    let file = project.home.join("answer.md");
+    let said = "## High\n- \u{1b}[2Jevil \u{202e}desrever\u{7} `rm -rf /` ${HOME} {{ 7*7 }} (x)\n";
+    std::fs::write(&file, said).unwrap();
+    let ran = project
+        .review(&id, &format!("fake:file={}", file.display()))
+        .exits(0);
+    project.plan("# Plan, revised\n");
+    let block = project.fire().blocked();
+    let findings = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
+    for text in [&ran.out, &block, &findings] {
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text:?}");
+    }
+    assert!(
+        findings.contains("{{ 7*7 }}"),
+        "and nothing is evaluated: {findings}"
+    );
+}
+
+#[test]
+fn a_huge_answer_keeps_its_verdict_and_the_block_stays_short() {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    let file = project.home.join("answer.md");
+    std::fs::write(
+        &file,
+        format!("## High\n{}", "- a finding of some length (do it)\n".repeat(5000)),
+    )
+    .unwrap();
+    let ran = project.review(&id, &format!("fake:file={}", file.display()));
+    // Read or given up as unreadable: never clean, and never a hook's answer that a client would cut.
+    assert!([0, 5].contains(&ran.code), "{ran:?}");
+    project.plan("# Plan, revised\n");
+    assert!(!project.fire().blocked().contains("plan loop complete"));
+}
+
+// --- who reviews, and what ---------------------------------------------------------------------------------------
+
+#[test]
+fn the_flag_goes_before_the_environment_and_that_before_auto() {
+    let (project, id) = Project::reviewing(&[]);
+    let project = project.with("CLAUDEX_REVIEWER", "fake:could-not-run");
+    project
+        .run(&["review", &id])
+        .exits(5)
+        .says("reviewer: fake:could-not-run");
+    project
+        .review(&id, "fake:unreadable")
+        .exits(5)
+        .says("reviewer: fake:unreadable");
+    let project = project.with("CLAUDEX_REVIEWER", " ");
+    project
+        .run(&["review", &id])
+        .exits(0)
+        .says("reviewer: lint (auto)");
+}
+
+#[test]
+fn what_cannot_be_reviewed_is_said_and_leaves_no_run() {
+    let (project, id) = Project::reviewing(&[]);
+    let plan = project.root.join("PLAN.md");
+    std::fs::remove_file(&plan).unwrap();
+    project
+        .review(&id, "fake:clean")
+        .exits(1)
+        .says("is not there to be reviewed");
+    project.plan(b"# Pl\xffn\n");
+    project
+        .review(&id, "fake:clean")
+        .exits(1)
+        .says("is not UTF-8 text");
+    assert_eq!(project.runs(&id), 0);
+    project.plan("# Plan\n");
+    project.review(&id, "fake:clean").exits(0);
+}
+
+#[test]
+fn a_stop_meets_a_plan_that_is_gone_or_no_text_and_nobody_is_trapped() {
+    let (project, id) = Project::reviewing(&[]);
+    std::fs::remove_file(project.root.join("PLAN.md")).unwrap();
+    project.fire().blocked();
+    project.fire().approved();
+    project.plan(b"\xff\xfe\n");
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "reviewing");
+}
+
+#[test]
+fn where_nothing_is_to_be_reviewed_the_command_says_why() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    project.review(&id, "fake:clean").exits(1).says("phase drafting");
+    project.run(&["cancel", &id]).exits(0);
+    project.review(&id, "fake:clean").exits(1).says("phase cancelled");
+    project
+        .review("20261122-010203-0a1b2c", "fake:clean")
+        .exits(1)
+        .says("there is no loop");
+    for bad in ["../../../etc/passwd", "", "20261122-010203-0A1B2C"] {
+        project
+            .review(bad, "fake:clean")
+            .exits(2)
+            .says("is not the id of a loop");
+    }
+    project
+        .review(&id, "nobody")
+        .exits(2)
+        .says("`nobody` is no reviewer");
+    project.review(&id, "fake:nonsense").exits(2).says("`nonsense`");
+    for bad in ["0s", "5", "5min", "-1s", "169h"] {
+        project.run(&["review", &id, "--timeout", bad]).exits(2);
+        project.run(&["review", &id, "--idle-timeout", bad]).exits(2);
+    }
+}
+
+#[test]
+fn a_round_that_was_reviewed_is_not_reviewed_twice() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake:findings").exits(0);
+    let before = tree(&project.folder());
+    project
+        .review(&id, "fake:clean")
+        .exits(0)
+        .says("reviewed before: high=1 medium=1 low=1");
+    assert_eq!(project.runs(&id), 1);
+    assert_eq!(tree(&project.folder()), before);
+}
+
+#[test]
+fn each_rounds_findings_are_kept() {
+    let (project, id) = Project::reviewing(&["--rounds", "3"]);
+    for (round, reviewer) in [(1, "fake:findings"), (2, "fake:low"), (3, "fake:clean")] {
+        project.review(&id, reviewer).exits(0);
+        project.plan(format!("# Plan {round}\n"));
+        project.fire().blocked();
+    }
+    let count = |round| {
+        let ran = project.run(&["state", "counts", project.findings(&id, round).to_str().unwrap()]);
+        ran.out.trim_end().to_owned()
+    };
+    assert_eq!(
+        [1, 2, 3].map(count),
+        [
+            "high=1 medium=1 low=1",
+            "high=0 medium=0 low=1",
+            "high=0 medium=0 low=0"
+        ]
+    );
+}
+
+// --- two at once -------------------------------------------------------------------------------------------------
+
+#[test]
+fn who_comes_second_follows_the_review_that_runs_and_both_get_its_findings() {
+    let (project, id) = Project::reviewing(&[]);
+    let held = Held::new(&project);
+    let first = project.background_review(&id, &["--reviewer", &held.name()]);
+    let log = project.home.join("second");
+    let second = project
+        .command(&["review", &id, "--reviewer", "fake:clean"])
+        .stdout(std::fs::File::create(&log).unwrap())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .unwrap();
+    let second = Background::of(second);
+    let said = || std::fs::read_to_string(&log).unwrap();
+    wait_for("the second to attach", || {
+        said().contains("is running already; following it")
+    });
+
+    held.speak(FINDINGS);
+    first.end().exits(0).says("high=1 medium=0 low=0");
+    second.end().exits(0);
+    let said = said();
+    assert!(
+        said.contains("claudex: high=1 medium=0 low=0. Findings: "),
+        "{said}"
+    );
+    assert!(said.contains("no way back"), "and it saw the progress: {said}");
+    assert_eq!(project.runs(&id), 1, "one reviewer for both");
+}
+
+#[test]
+fn who_follows_a_review_that_is_killed_is_told_and_the_same_line_takes_it_up() {
+    let (project, id) = Project::reviewing(&[]);
+    let first = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let log = project.home.join("second");
+    let second = project
+        .command(&["review", &id, "--reviewer", "fake:clean"])
+        .stdout(std::fs::File::create(&log).unwrap())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let second = Background::of(second);
+    wait_for("the second to attach", || {
+        std::fs::read_to_string(&log).unwrap().contains("following it")
+    });
+    drop(first);
+    second.end().exits(3).says("run the same command again");
+    project.review(&id, "fake:clean").exits(0);
+}
+
+#[test]
+fn a_follower_that_is_interrupted_does_not_end_the_review() {
+    let (project, id) = Project::reviewing(&[]);
+    let held = Held::new(&project);
+    let first = project.background_review(&id, &["--reviewer", &held.name()]);
+    let log = project.home.join("second");
+    let second = project
+        .command(&["review", &id])
+        .stdout(std::fs::File::create(&log).unwrap())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let second = Background::of(second);
+    wait_for("the second to attach", || {
+        std::fs::read_to_string(&log).unwrap().contains("following it")
+    });
+    second.signal("TERM");
+    second.end().exits(130);
+    held.speak(FINDINGS);
+    first.end().exits(0);
+    assert_eq!(project.runs(&id), 1);
+}
+
+#[test]
+fn status_says_that_a_review_runs_and_a_cancelled_loop_takes_no_findings() {
+    let (project, id) = Project::reviewing(&[]);
+    let held = Held::new(&project);
+    let review = project.background_review(&id, &["--reviewer", &held.name()]);
+    project.run(&["status"]).exits(0).says("(running)");
+    project.run(&["cancel", &id]).exits(0);
+    held.speak(FINDINGS);
+    review.end();
+    assert_eq!(project.field(&id, "phase"), "cancelled");
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "cancelled");
+}
+
+// --- limits and signals ------------------------------------------------------------------------------------------
+
+#[test]
+fn a_reviewer_that_takes_too_long_or_is_silent_is_ended_and_could_not_run() {
+    for (flag, word) in [("--timeout", "300ms"), ("--idle-timeout", "300ms")] {
+        let (project, id) = Project::reviewing(&[]);
+        let child = project
+            .command(&["review", &id, "--reviewer", "fake:hang", flag, word])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let review = Background::of(child);
+        let mut seen = Vec::new();
+        wait_for("its run to end", || {
+            seen.extend(descendants(review.id()));
+            project
+                .journal(&id)
+                .iter()
+                .any(|entry| entry["note"] == "run-ended")
+        });
+        review.end().exits(5).says("could not run");
+        assert!(!seen.iter().any(|pid| is_alive(*pid)), "its processes are gone");
+        assert_eq!(
+            project.journal(&id).last().unwrap()["data"]["outcome"],
+            "could-not-run"
+        );
+        project.fire().blocked();
+        assert_eq!(project.field(&id, "failures"), "1");
+    }
+}
+
+#[test]
+fn a_signal_ends_the_reviewer_and_leaves_nothing_alive() {
+    for signal in ["TERM", "INT", "HUP"] {
+        let (project, id) = Project::reviewing(&[]);
+        let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+        let processes = descendants(review.id());
+        assert!(!processes.is_empty());
+        review.signal(signal);
+        review.end().exits(130).says("was interrupted");
+        wait_for("its processes to be gone", || {
+            !processes.iter().any(|pid| is_alive(*pid))
+        });
+
+        let reason = project.fire().blocked();
+        assert!(
+            reason.contains("is waiting for its review"),
+            "{signal}: whoever interrupts it makes no failure of it: {reason}"
+        );
+        project.review(&id, "fake:clean").exits(0);
+    }
+}
+
+#[test]
+fn nothing_a_review_starts_holds_its_callers_pipes() {
+    let (project, id) = Project::reviewing(&[]);
+    // A reviewer that leaves a grandchild behind: reading to the end must not wait for that.
+    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let orphans = descendants(review.id());
+    review.signal("KILL");
+    let ran: Ran = review.end();
+    assert_eq!(ran.code, 137, "and its output ended with it");
+    orphans.into_iter().for_each(support::kill);
+    project.review(&id, "fake:clean").exits(0);
+}

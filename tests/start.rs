@@ -1,0 +1,490 @@
+//! Starting a loop: phrases and exit codes that users and scripts look for, and that a start which is refused or fails
+//! leaves nothing behind.
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
+use std::time::Duration;
+
+use support::{Background, Project, Ran, id_of, tree, yaml};
+
+// --- what it says ------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_start_says_what_users_and_scripts_look_for() {
+    let project = Project::new();
+    let ran = project
+        .run(&["start", "plan", "--rounds", "4", "Move", "the", "queue"])
+        .exits(0);
+    let id = id_of(&ran);
+    let lower = ran.out.to_lowercase();
+    for phrase in ["plan mode initialized", "review id:", "max rounds: 4"] {
+        assert!(lower.contains(phrase), "{phrase}: {}", ran.out);
+    }
+    assert!(ran.out.contains("Max rounds: 4"), "{}", ran.out);
+    assert!(
+        ran.out.contains(project.root.join("PLAN.md").to_str().unwrap()) && ran.out.contains("end your turn"),
+        "where to draft, and then what: {}",
+        ran.out
+    );
+    assert!(ran.out.contains(&format!("claudex-loop cancel {id}")));
+    assert_eq!(project.field(&id, "topic"), "Move the queue");
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn a_draft_is_named_and_an_old_plan_is_not_taken_for_one() {
+    let project = Project::new();
+    project.plan("# Old\n");
+    let ran = project
+        .run(&["start", "plan", "topic"])
+        .exits(0)
+        .says("existing PLAN.md");
+    project.run(&["cancel", &id_of(&ran)]).exits(0);
+    let ran = project
+        .run(&["start", "plan", "--from-draft", "topic"])
+        .exits(0)
+        .says("existing PLAN.md");
+    assert_eq!(project.field(&id_of(&ran), "from_draft"), "true");
+}
+
+#[test]
+fn flags_are_recorded() {
+    let project = Project::new();
+    let id = project.start(&["--skip-interview", "--interviewed", "--rounds=7"]);
+    assert_eq!(project.field(&id, "interview_used"), "true");
+    assert_eq!(project.field(&id, "max_rounds"), "7");
+    assert_eq!(project.field(&id, "from_draft"), "false");
+}
+
+#[test]
+fn bad_arguments_exit_with_2_say_why_and_leave_nothing() {
+    let project = Project::new();
+    let before = tree(&project.root);
+    let cases: [(&[&str], &str); 14] = [
+        (&["plan"], "Plan mode requires a topic"),
+        (&["plan", "  \n "], "Plan mode requires a topic"),
+        (&["plan", "--rounds", "0", "x"], "positive integer"),
+        (&["plan", "--rounds", "-1", "x"], "positive integer"),
+        (&["plan", "--rounds=1.5", "x"], "positive integer"),
+        (&["plan", "--rounds", "three", "x"], "positive integer"),
+        (&["plan", "--rounds=", "x"], "positive integer"),
+        (
+            &["plan", "--rounds", "99999999999999999999", "x"],
+            "positive integer",
+        ),
+        (&["plan", "--rounds"], "positive integer"),
+        (&["plan", "--from-draft", "x"], "requires PLAN.md to exist"),
+        (&["plan", "--frobnicate", "x"], "`--frobnicate`"),
+        (&["review", "--from-draft"], "only applies to plan mode"),
+        (&["review", "--rounds", "0"], "positive integer"),
+        (&["banana", "x"], "banana"),
+    ];
+    for (arguments, phrase) in cases {
+        let ran = project
+            .run(&[&["start"], arguments].concat())
+            .exits(2)
+            .says(phrase);
+        assert_eq!(ran.out, "", "{arguments:?}");
+        assert_eq!(tree(&project.root), before, "{arguments:?}");
+    }
+    project.run(&["start"]).exits(2);
+}
+
+#[test]
+fn review_mode_is_answered_and_leaves_nothing() {
+    let project = Project::new();
+    let before = tree(&project.root);
+    project
+        .run(&["start", "review"])
+        .exits(2)
+        .says("review mode is not in this version");
+    assert_eq!(tree(&project.root), before);
+}
+
+#[test]
+fn the_environment_sets_the_rounds_and_a_value_that_is_none_is_an_error() {
+    let project = Project::new().with("CLAUDEX_MAX_PLAN_ROUNDS", "5");
+    let id = project.start(&[]);
+    assert_eq!(project.field(&id, "max_rounds"), "5");
+    project.run(&["cancel", &id]).exits(0);
+    let id = project.start(&["--rounds", "2"]);
+    assert_eq!(project.field(&id, "max_rounds"), "2", "the flag goes first");
+
+    for (name, value) in [
+        ("CLAUDEX_MAX_PLAN_ROUNDS", "0"),
+        ("CLAUDEX_MAX_PLAN_ROUNDS", "many"),
+        ("CLAUDEX_STALE_MINUTES", "soon"),
+        ("CLAUDEX_STALE_MINUTES", "0"),
+    ] {
+        let project = Project::new().with(name, value);
+        let before = tree(&project.root);
+        project
+            .run(&["start", "plan", "x"])
+            .exits(2)
+            .says("positive integer")
+            .says(name);
+        assert_eq!(tree(&project.root), before);
+    }
+}
+
+// --- one loop at a time ------------------------------------------------------------------------------------------
+
+#[test]
+fn a_start_is_refused_in_every_phase_that_is_not_terminal() {
+    let project = Project::new();
+    let id = project.start(&["--rounds", "1"]);
+    let refused = |phase: &str| {
+        assert_eq!(project.field(&id, "phase"), phase);
+        let before = tree(&project.folder());
+        let ran = project
+            .run(&["start", "plan", "another"])
+            .exits(1)
+            .says("already active")
+            .says(&id);
+        assert_eq!(ran.err.matches("already active").count(), 1, "once: {}", ran.err);
+        assert_eq!(tree(&project.folder()), before, "{phase}");
+    };
+    refused("drafting");
+    project.plan("# Plan\n");
+    project.fire().blocked();
+    refused("reviewing");
+    project.review(&id, "fake:clean").exits(0);
+    project.fire().blocked();
+    refused("summarizing");
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+
+    let before = std::fs::read(project.state_path(&id)).unwrap();
+    let next = project.start(&[]);
+    assert_ne!(next, id);
+    assert_eq!(
+        std::fs::read(project.state_path(&id)).unwrap(),
+        before,
+        "the finished loop stays for the audit"
+    );
+}
+
+#[test]
+fn of_sixteen_starts_at_once_exactly_one_wins() {
+    let project = Project::new();
+    let starts: Vec<_> = (0..16)
+        .map(|number| {
+            let topic = format!("topic {number}");
+            let mut start = project.command(&["start", "plan", &topic]);
+            start
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let ended: Vec<Ran> = starts
+        .into_iter()
+        .map(|start| Background::of(start).end())
+        .collect();
+    let (won, lost): (Vec<_>, Vec<_>) = ended.into_iter().partition(|ran| ran.code == 0);
+    assert_eq!(won.len(), 1, "{won:?}");
+    let id = id_of(&won[0]);
+    for ran in lost {
+        let ran = ran.exits(1).says("already active");
+        assert_eq!(ran.out, "");
+    }
+    let mut left: Vec<String> = std::fs::read_dir(project.folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| ![".lock", ".gitignore", "log"].contains(&name.as_str()))
+        .collect();
+    left.sort();
+    assert_eq!(left, [id.clone(), format!("{id}.lock"), format!("{id}.state")]);
+    assert_eq!(project.changes(&id), ["start"]);
+}
+
+#[test]
+fn a_start_that_fails_exits_with_3_and_leaves_nothing() {
+    let project = Project::new();
+    std::fs::write(project.root.join(".claude"), "a file where a folder should be").unwrap();
+    let before = tree(&project.root);
+    project.run(&["start", "plan", "x"]).exits(3).says(".claude");
+    assert_eq!(tree(&project.root), before);
+
+    let project = Project::new();
+    std::fs::create_dir_all(project.folder().join(".lock")).unwrap();
+    let before = tree(&project.root);
+    project.run(&["start", "plan", "x"]).exits(3).says(".lock");
+    assert_eq!(tree(&project.root), before);
+}
+
+#[test]
+fn a_start_on_a_full_disk_exits_with_3_and_leaves_nothing() {
+    let project = Project::new();
+    let before = tree(&project.root);
+    let ran = Ran::of(project.on_a_full_disk(&["start", "plan", "x"]).output().unwrap()).exits(3);
+    assert_eq!(ran.out, "");
+    assert_eq!(tree(&project.root), before);
+
+    let id = project.start(&[]);
+    project.run(&["cancel", &id]).exits(0);
+    let before = tree(&project.root);
+    Ran::of(project.on_a_full_disk(&["start", "plan", "x"]).output().unwrap()).exits(3);
+    assert_eq!(tree(&project.root), before, "beside a loop that is over");
+    project.start(&[]);
+}
+
+// --- what it writes ----------------------------------------------------------------------------------------------
+
+#[test]
+fn the_state_file_has_the_fields_that_are_known_in_their_order() {
+    let project = Project::new();
+    let id = project.start(&["--rounds", "2"]);
+    let text = project.state(&id);
+    let names: Vec<&str> = text
+        .lines()
+        .map(|line| line.split_once(": ").unwrap().0)
+        .collect();
+    assert_eq!(
+        names[..14],
+        [
+            "mode",
+            "phase",
+            "topic",
+            "round",
+            "max_rounds",
+            "from_draft",
+            "interview_used",
+            "review_id",
+            "repo_root",
+            "session_id",
+            "started_at",
+            "started_at_epoch",
+            "last_updated_at",
+            "decision_signal",
+        ]
+    );
+    for name in ["revision", "machine", "graph_hash"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    assert_eq!(
+        names.iter().filter(|name| **name == "phase").count(),
+        1,
+        "stored once"
+    );
+
+    let fields = yaml(&text);
+    assert_eq!(fields.len(), names.len(), "valid YAML, each field once");
+    for (name, value) in [
+        ("mode", "plan"),
+        ("phase", "drafting"),
+        ("round", "1"),
+        ("max_rounds", "2"),
+        ("from_draft", "false"),
+        ("interview_used", "false"),
+        ("review_id", &id),
+        ("repo_root", project.root.to_str().unwrap()),
+        ("session_id", "unknown"),
+        ("decision_signal", "none"),
+    ] {
+        assert_eq!(project.field(&id, name), value, "{name}");
+    }
+    let epoch: i64 = project.field(&id, "started_at_epoch").parse().unwrap();
+    let started: jiff::Timestamp = project.field(&id, "started_at").parse().unwrap();
+    assert_eq!(started.as_second(), epoch);
+    assert!(project.field(&id, "last_updated_at").ends_with('Z'));
+    assert!(
+        text.contains("\ntopic: \"Move the queue\"\n"),
+        "a topic is quoted: {text}"
+    );
+    let mode = std::fs::metadata(project.state_path(&id))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn a_hostile_topic_is_kept_byte_for_byte_and_breaks_nothing() {
+    let topics = [
+        "two\nlines\nphase: done",
+        "a | b & c / d \\ e \\n",
+        "\"double\" 'single' `back`",
+        "$(touch pwned) ${HOME} $1 !x",
+        "Ärger mit 東京 😀 \u{202e}reversed",
+        "- a leading dash",
+        "-n",
+        "--- a rule",
+        "{{ 7*7 }} {% for x in y %}",
+        "# comment: [yaml, {x: y}] *anchor &ref !!tag @at %p",
+        "tab\tand\u{1b}[31mescape\u{7}\u{85}\u{2028}end",
+        "true",
+        "~",
+        "0x10",
+        "a: b #c",
+    ];
+    for topic in topics {
+        let project = Project::new();
+        let ran = project.run(&["start", "plan", topic]).exits(0);
+        let id = id_of(&ran);
+        assert_eq!(project.field(&id, "topic"), topic);
+        assert_eq!(project.field(&id, "phase"), "drafting", "{topic:?}");
+        let got = project
+            .run(&["state", "get", project.state_path(&id).to_str().unwrap(), "topic"])
+            .exits(0);
+        assert_eq!(got.out.strip_suffix('\n'), Some(topic));
+        project.plan("# Plan\n");
+        let block = project.fire().blocked();
+        assert!(
+            block.contains("### Claudex round 1 of 3, Senior-engineer review\n")
+                && !block.contains("quoted: \"49"),
+            "{topic:?}: {block}"
+        );
+        let mut runner = project.shell(
+            "sh",
+            &[
+                project.folder().join(format!("{id}-runner.sh")).to_str().unwrap(),
+                "--reviewer",
+                "fake:clean",
+            ],
+        );
+        Ran::of(runner.output().unwrap()).exits(0);
+        project.fire().blocked();
+        project.fire().approved();
+        assert_eq!(project.field(&id, "topic"), topic);
+        assert!(!project.root.join("pwned").exists());
+    }
+}
+
+#[test]
+fn a_topic_that_begins_like_a_flag_goes_after_two_dashes() {
+    let project = Project::new();
+    let ran = project
+        .run(&["start", "plan", "--rounds", "2", "--", "--rounds", "are many"])
+        .exits(0);
+    let id = id_of(&ran);
+    assert_eq!(project.field(&id, "topic"), "--rounds are many");
+    assert_eq!(project.field(&id, "max_rounds"), "2");
+}
+
+#[test]
+fn flags_after_the_topic_belong_to_it() {
+    let project = Project::new();
+    let ran = project.run(&["start", "plan", "raise", "--rounds", "9"]).exits(0);
+    let id = id_of(&ran);
+    assert_eq!(project.field(&id, "topic"), "raise --rounds 9");
+    assert_eq!(project.field(&id, "max_rounds"), "3");
+}
+
+#[test]
+fn a_topic_longer_than_a_state_file_should_hold_is_refused() {
+    let project = Project::new();
+    let before = tree(&project.root);
+    project
+        .run(&["start", "plan", &"x".repeat(65 * 1024)])
+        .exits(2)
+        .says("bytes long");
+    assert_eq!(tree(&project.root), before);
+    project.run(&["start", "plan", &"x".repeat(64 * 1024)]).exits(0);
+}
+
+// --- the sweep ---------------------------------------------------------------------------------------------------
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_start_sweeps_what_is_stale_first_and_loses_nothing_of_it() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake:findings").exits(0);
+    support::age(&project.state_path(&id), 16 * MINUTE);
+    let kept = std::fs::read(project.findings(&id, 1)).unwrap();
+    let next = project.start(&[]);
+    assert_ne!(next, id);
+    let folder = project.folder();
+    for name in ["", ".state", ".lock", "-runner.sh", "-prompt.txt"] {
+        assert!(!folder.join(format!("{id}{name}")).exists(), "{id}{name}");
+    }
+    let swept: Vec<_> = tree(&folder.join("swept").join(&id));
+    assert!(
+        swept.iter().any(|(_, bytes)| bytes.as_ref() == Some(&kept)),
+        "{swept:?}"
+    );
+    assert!(
+        swept
+            .iter()
+            .any(|(path, _)| path.extension().is_some_and(|ext| ext == "state")),
+        "{swept:?}"
+    );
+}
+
+#[test]
+fn a_fresh_loop_is_not_swept_and_the_limit_can_be_set() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    support::age(&project.state_path(&id), 14 * MINUTE);
+    project
+        .run(&["start", "plan", "x"])
+        .exits(1)
+        .says("already active");
+    let project = project.with("CLAUDEX_STALE_MINUTES", "13");
+    project.start(&[]);
+}
+
+#[test]
+fn a_loop_whose_review_runs_is_never_swept() {
+    let (project, id) = Project::reviewing(&[]);
+    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    support::age(&project.state_path(&id), 600 * MINUTE);
+    project
+        .run(&["start", "plan", "x"])
+        .exits(1)
+        .says("already active");
+    project
+        .run(&["sweep", "--dry-run"])
+        .exits(0)
+        .says("Nothing to sweep");
+    project.run(&["sweep"]).exits(0).says("Nothing to sweep");
+    assert!(project.state_path(&id).exists());
+    drop(review);
+}
+
+#[test]
+fn a_finished_loop_is_kept_for_the_audit_however_old_it_is() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    project.run(&["cancel", &id]).exits(0);
+    support::age(&project.state_path(&id), 60 * 24 * 400 * MINUTE);
+    let before = std::fs::read(project.state_path(&id)).unwrap();
+    project.start(&[]);
+    project.run(&["sweep"]).exits(0);
+    assert_eq!(std::fs::read(project.state_path(&id)).unwrap(), before);
+}
+
+#[test]
+fn a_dry_sweep_says_what_it_would_do_and_does_nothing() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    support::age(&project.state_path(&id), 16 * MINUTE);
+    let before = tree(&project.folder());
+    project
+        .run(&["sweep", "--dry-run"])
+        .exits(0)
+        .says(&format!("Loop {id} would be moved"));
+    assert_eq!(tree(&project.folder()), before);
+    project
+        .run(&["sweep"])
+        .exits(0)
+        .says(&format!("Loop {id} was moved"));
+    assert!(!project.state_path(&id).exists());
+}
+
+#[test]
+fn a_sweep_removes_the_temporary_files_that_a_crash_left() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    let [stray, fresh] = ["old", "new"].map(|name| project.folder().join(format!(".claudex-tmp-{name}")));
+    std::fs::write(&stray, "half").unwrap();
+    std::fs::write(&fresh, "someone may be writing it").unwrap();
+    support::age(&stray, 120 * MINUTE);
+    project.run(&["sweep"]).exits(0).says("was removed");
+    assert!(!stray.exists() && fresh.exists());
+    assert!(project.state_path(&id).exists());
+}

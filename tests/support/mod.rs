@@ -1,0 +1,574 @@
+//! A project that loops run in, as the tests see it: a git repository below a path with a space and letters outside of
+//! ASCII, and the real binary in an environment that holds nothing of the machine's.
+//!
+//! Every answer of the Stop hook that a test gets was checked against what holds for all of them: see [`Stop::read`].
+//! Nothing here sleeps for a fixed time to let something happen: [`wait_for`] waits for what has to become true.
+
+#![allow(dead_code, reason = "each test file uses another part")]
+
+use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+
+/// How long a loaded machine may take for what takes milliseconds.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until something is true.
+pub(crate) fn wait_for(what: &str, mut is_true: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_true() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A command that ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// The exit code; 128 and the signal's number where one ended it.
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    pub(crate) fn of(output: Output) -> Self {
+        let status = output.status;
+        Self {
+            code: status
+                .code()
+                .unwrap_or_else(|| 128 + status.signal().unwrap_or_default()),
+            out: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
+            err: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
+        }
+    }
+
+    /// Fails the test where the exit code is another.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        self
+    }
+
+    /// Fails the test where neither output stream has the text on one line.
+    #[track_caller]
+    pub(crate) fn says(self, text: &str) -> Self {
+        assert!(
+            self.out.contains(text) || self.err.contains(text),
+            "not said: {text}\nstdout:\n{}\nstderr:\n{}",
+            self.out,
+            self.err
+        );
+        self
+    }
+}
+
+/// What the Stop hook answered.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    /// The reason of a block; None: the turn may end.
+    pub(crate) reason: Option<String>,
+    /// The line for the person.
+    pub(crate) note: Option<String>,
+}
+
+impl Stop {
+    /// Reads an answer, and checks what holds for all: exit 0, one JSON object on one line and nothing else, no key that
+    /// the client does not know, a reason under 9,000 characters that names the loop and how to cancel it, and a blank
+    /// line before the table.
+    #[track_caller]
+    pub(crate) fn read(ran: &Ran) -> Self {
+        assert_eq!(ran.code, 0, "a hook always exits 0: {ran:?}");
+        assert!(
+            ran.out.ends_with('\n') && ran.out.matches('\n').count() == 1,
+            "one line: {ran:?}"
+        );
+        let answer: Value = serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        let answer = answer.as_object().expect("an object");
+        for key in answer.keys() {
+            assert!(
+                ["decision", "reason", "systemMessage"].contains(&key.as_str()),
+                "{ran:?}"
+            );
+        }
+        let text = |key: &str| {
+            answer
+                .get(key)
+                .map(|value| value.as_str().expect("text").to_owned())
+        };
+        let (reason, note) = (text("reason"), text("systemMessage"));
+        match text("decision").as_deref() {
+            Some("block") => check_reason(reason.as_deref().expect("a block has a reason")),
+            Some("approve") => assert_eq!(reason, None, "{ran:?}"),
+            _ => panic!("no decision: {ran:?}"),
+        }
+        Self { reason, note }
+    }
+
+    /// The reason of what must be a block.
+    #[track_caller]
+    pub(crate) fn blocked(self) -> String {
+        match self.reason {
+            Some(reason) => reason,
+            None => panic!("expected a block, and the turn may end: {:?}", self.note),
+        }
+    }
+
+    /// The note of what must be an approval; empty where there is none.
+    #[track_caller]
+    pub(crate) fn approved(self) -> String {
+        if let Some(reason) = self.reason {
+            panic!("expected that the turn may end:\n{reason}");
+        }
+        self.note.unwrap_or_default()
+    }
+}
+
+#[track_caller]
+fn check_reason(reason: &str) {
+    assert!(
+        reason.chars().count() < 9_000,
+        "{} characters",
+        reason.chars().count()
+    );
+    let cancel = reason
+        .split("claudex-loop cancel ")
+        .nth(1)
+        .expect("a block says how to cancel the loop");
+    let id: String = cancel
+        .chars()
+        .take_while(|c| c.is_ascii_hexdigit() || *c == '-')
+        .collect();
+    assert!(is_id(&id), "names the loop: {reason}");
+    assert!(
+        reason.contains(&format!("oop `{id}`")),
+        "names the loop: {reason}"
+    );
+    if let Some((_, table)) = reason.split_once("**Findings by round:**") {
+        assert!(
+            table.starts_with("\n\n- Round 1 ("),
+            "a blank line before the table: {reason}"
+        );
+        let (_, after) = table.rsplit_once("\n- Round ").expect("a table");
+        assert!(after.contains("\n\n"), "a blank line after the table: {reason}");
+    }
+}
+
+/// Whether a text is an id as `facts/claudex.md` has it: `^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`.
+pub(crate) fn is_id(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let digits = |part: &str, count| part.len() == count && part.bytes().all(|b| b.is_ascii_digit());
+    let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    matches!(parts[..], [day, time, random] if digits(day, 8) && digits(time, 6)
+        && random.len() == 6 && random.bytes().all(hex))
+}
+
+/// A project, and the person's home.
+pub(crate) struct Project {
+    _kept: tempfile::TempDir,
+    pub(crate) home: PathBuf,
+    pub(crate) root: PathBuf,
+    variables: Vec<(String, String)>,
+}
+
+impl Project {
+    /// An empty git repository.
+    pub(crate) fn new() -> Self {
+        let project = Self::without_git();
+        project.git(&["init", "--quiet"]);
+        project
+    }
+
+    /// An empty folder.
+    pub(crate) fn without_git() -> Self {
+        let kept = tempfile::tempdir().unwrap();
+        let top = kept.path().canonicalize().unwrap();
+        let (home, root) = (top.join("home"), top.join("my plän's (1)"));
+        std::fs::create_dir(&home).unwrap();
+        std::fs::create_dir(&root).unwrap();
+        Self {
+            _kept: kept,
+            home,
+            root,
+            variables: Vec::new(),
+        }
+    }
+
+    /// A project whose loop is in round 1, with a plan, and its id. `flags` stand before the topic.
+    pub(crate) fn reviewing(flags: &[&str]) -> (Self, String) {
+        let project = Self::new();
+        let id = project.start(flags);
+        project.plan("# Plan\n\nMove the queue.\n");
+        project.fire().blocked();
+        assert_eq!(project.field(&id, "phase"), "reviewing");
+        (project, id)
+    }
+
+    /// The same project with a variable set in every command's environment.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn git(&self, arguments: &[&str]) {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]);
+        git.args(arguments).current_dir(&self.root);
+        let ran = Ran::of(self.clean(git).output().unwrap());
+        ran.exits(0);
+    }
+
+    /// A command with the project's environment and nothing of the machine's but PATH.
+    fn clean(&self, mut command: Command) -> Command {
+        command.env_clear();
+        for kept in ["PATH", "LLVM_PROFILE_FILE"] {
+            if let Some(value) = std::env::var_os(kept) {
+                command.env(kept, value);
+            }
+        }
+        command
+            .env("HOME", &self.home)
+            .env("XDG_STATE_HOME", self.home.join("state"))
+            .env("TMPDIR", &self.home)
+            .env("LANG", "C.UTF-8")
+            .env("TZ", "UTC")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// The binary, in the project's folder.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("claudex-loop"));
+        command.args(arguments).current_dir(&self.root);
+        self.clean(command)
+    }
+
+    /// A program of the system, in the project's folder, that finds the binary in its PATH.
+    pub(crate) fn shell(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&self.root);
+        let mut command = self.clean(command);
+        let bin = assert_cmd::cargo::cargo_bin!("claudex-loop");
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", bin.parent().unwrap().display()));
+        command
+    }
+
+    /// The binary where no file can be made longer: what a full disk is, for root too.
+    pub(crate) fn on_a_full_disk(&self, arguments: &[&str]) -> Command {
+        // 25 is SIGXFSZ: ignored, so that a write that is too long fails as one on a full disk does.
+        let limited = "trap '' 25; ulimit -f 0; exec claudex-loop \"$@\"";
+        self.shell("sh", &[&["-c", limited, "sh"], arguments].concat())
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments).output().unwrap())
+    }
+
+    /// As an agent of a session runs it.
+    pub(crate) fn run_in_session(&self, session: &str, arguments: &[&str]) -> Ran {
+        let mut command = self.command(arguments);
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", session);
+        Ran::of(command.output().unwrap())
+    }
+
+    pub(crate) fn run_with_stdin(&self, arguments: &[&str], stdin: &[u8]) -> Ran {
+        feed(self.command(arguments), stdin)
+    }
+
+    /// Starts a plan loop from a terminal and gives its id.
+    #[track_caller]
+    pub(crate) fn start(&self, flags: &[&str]) -> String {
+        let arguments = [&["start", "plan"], flags, &["Move the queue"]].concat();
+        id_of(&self.run(&arguments).exits(0))
+    }
+
+    /// A stop of session `s1`.
+    #[track_caller]
+    pub(crate) fn fire(&self) -> Stop {
+        self.fire_as("s1")
+    }
+
+    #[track_caller]
+    pub(crate) fn fire_as(&self, session: &str) -> Stop {
+        self.fire_with(json!({ "session_id": session }))
+    }
+
+    /// A stop with what the client says besides: `cwd` and the event's name are added where they are not given.
+    #[track_caller]
+    pub(crate) fn fire_with(&self, input: Value) -> Stop {
+        self.fire_from(&self.root, input)
+    }
+
+    #[track_caller]
+    pub(crate) fn fire_from(&self, folder: &Path, mut input: Value) -> Stop {
+        for (name, value) in [("cwd", folder.to_str().unwrap()), ("hook_event_name", "Stop")] {
+            if input.get(name).is_none() {
+                input[name] = value.into();
+            }
+        }
+        let mut command = self.command(&["stop"]);
+        command.current_dir(folder);
+        Stop::read(&feed(command, input.to_string().as_bytes()))
+    }
+
+    /// A review by a reviewer of this name.
+    pub(crate) fn review(&self, id: &str, reviewer: &str) -> Ran {
+        self.run(&["review", id, "--reviewer", reviewer])
+    }
+
+    #[track_caller]
+    pub(crate) fn mark_done(&self, id: &str, rejecting: Option<&str>) {
+        let flag: &[&str] = if rejecting.is_some() {
+            &["--rejecting"]
+        } else {
+            &[]
+        };
+        let why: Vec<&str> = rejecting.into_iter().collect();
+        self.run(&[&["mark-done", id], flag, &why].concat()).exits(0);
+    }
+
+    /// Writes PLAN.md.
+    pub(crate) fn plan(&self, text: impl AsRef<[u8]>) {
+        std::fs::write(self.root.join("PLAN.md"), text).unwrap();
+    }
+
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.root.join(".claude/claudex")
+    }
+
+    pub(crate) fn state_path(&self, id: &str) -> PathBuf {
+        self.folder().join(format!("{id}.state"))
+    }
+
+    pub(crate) fn state(&self, id: &str) -> String {
+        std::fs::read_to_string(self.state_path(id)).unwrap()
+    }
+
+    /// A field of the state file, read as YAML.
+    #[track_caller]
+    pub(crate) fn field(&self, id: &str, field: &str) -> String {
+        match yaml(&self.state(id)).get(field) {
+            Some(serde_yaml::Value::String(text)) => text.clone(),
+            Some(serde_yaml::Value::Number(number)) => number.to_string(),
+            Some(serde_yaml::Value::Bool(flag)) => flag.to_string(),
+            other => panic!("{field} is {other:?}"),
+        }
+    }
+
+    /// The journal's lines.
+    pub(crate) fn journal(&self, id: &str) -> Vec<Value> {
+        let path = self.folder().join(id).join("journal.jsonl");
+        std::fs::read_to_string(path)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// The names of the changes in the journal, in order.
+    pub(crate) fn changes(&self, id: &str) -> Vec<String> {
+        self.journal(id)
+            .iter()
+            .filter_map(|entry| Some(entry.get("what")?.as_str()?.to_owned()))
+            .collect()
+    }
+
+    /// How many runs of the loop began.
+    pub(crate) fn runs(&self, id: &str) -> usize {
+        let journal = self.journal(id);
+        journal
+            .iter()
+            .filter(|entry| entry["note"] == "run-began")
+            .count()
+    }
+
+    pub(crate) fn findings(&self, id: &str, round: u32) -> PathBuf {
+        self.folder().join(id).join(format!("findings-round-{round}.md"))
+    }
+
+    /// What was set aside, with its bytes.
+    pub(crate) fn quarantine(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let Ok(entries) = std::fs::read_dir(self.folder().join("quarantine")) else {
+            return Vec::new();
+        };
+        entries
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (path.clone(), std::fs::read(path).unwrap()))
+            .collect()
+    }
+
+    /// Changes the state file as a person with an editor does.
+    pub(crate) fn edit(&self, id: &str, from: &str, to: &str) {
+        let text = self.state(id);
+        assert!(text.contains(from), "{text}");
+        std::fs::write(self.state_path(id), text.replacen(from, to, 1)).unwrap();
+    }
+
+    /// Starts a review in the background and waits until its reviewer runs.
+    pub(crate) fn background_review(&self, id: &str, arguments: &[&str]) -> Background {
+        let child = self
+            .command(&[&["review", id], arguments].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let background = Background(Some(child));
+        let before = self.runs(id);
+        let pid = background.id();
+        wait_for("a reviewer that runs", || {
+            self.runs(id) >= before.max(1) && !descendants(pid).is_empty()
+        });
+        background
+    }
+}
+
+/// A process that does not outlive its test.
+pub(crate) struct Background(Option<Child>);
+
+impl Background {
+    pub(crate) fn of(child: Child) -> Self {
+        Self(Some(child))
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.as_ref().expect("it was not waited for").id()
+    }
+
+    /// Sends it a signal by name, such as TERM.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &pid]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(mut self) -> Ran {
+        Ran::of(self.0.take().expect("once").wait_with_output().unwrap())
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let of_it = descendants(child.id());
+            let _ = child.kill();
+            let _ = child.wait();
+            of_it.iter().for_each(|pid| kill(*pid));
+        }
+    }
+}
+
+/// Ends one process.
+pub(crate) fn kill(pid: u32) {
+    let _ = Command::new("kill")
+        .args(["-s", "KILL", &pid.to_string()])
+        .stderr(Stdio::null())
+        .status();
+}
+
+/// Whether a process is there and has not ended.
+pub(crate) fn is_alive(pid: u32) -> bool {
+    ps().iter().any(|(found, _)| *found == pid)
+}
+
+/// The processes that this one started, and theirs, as long as they run.
+pub(crate) fn descendants(pid: u32) -> Vec<u32> {
+    let all = ps();
+    let mut found = vec![pid];
+    let mut at = 0;
+    while at < found.len() {
+        let of = found[at];
+        found.extend(
+            all.iter()
+                .filter(|(_, parent)| *parent == of)
+                .map(|(child, _)| *child),
+        );
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+/// Process and parent of all that run; those that ended and were not waited for are left out.
+fn ps() -> Vec<(u32, u32)> {
+    let output = Command::new("ps")
+        .args(["-A", "-o", "pid=", "-o", "ppid=", "-o", "stat="])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let (pid, parent) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+            (!words.next()?.starts_with('Z')).then_some((pid, parent))
+        })
+        .collect()
+}
+
+/// Runs a command with this on its stdin.
+pub(crate) fn feed(mut command: Command, stdin: &[u8]) -> Ran {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that does not read is no failure of the test's.
+    let _ = child.stdin.take().expect("piped").write_all(stdin);
+    Ran::of(child.wait_with_output().unwrap())
+}
+
+/// The id that `start` printed.
+#[track_caller]
+pub(crate) fn id_of(started: &Ran) -> String {
+    let line = started
+        .out
+        .lines()
+        .find_map(|line| line.strip_prefix("Review ID: "));
+    let id = line.unwrap_or_else(|| panic!("no id: {started:?}"));
+    assert!(is_id(id), "{id}");
+    id.to_owned()
+}
+
+pub(crate) fn yaml(text: &str) -> serde_yaml::Mapping {
+    serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
+}
+
+/// Every file below a folder with its bytes, and every folder; for "nothing was changed".
+pub(crate) fn tree(folder: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(tree(&path));
+            found.push((path, None));
+        } else {
+            let bytes = std::fs::read(&path).ok();
+            found.push((path, bytes));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Sets a file's time of modification this far into the past.
+pub(crate) fn age(path: &Path, by: Duration) {
+    let file = std::fs::File::options().append(true).open(path).unwrap();
+    file.set_modified(SystemTime::now() - by).unwrap();
+}
+
+/// A plan with nothing in it that `lint` could object to is long; this is one of the repository's examples.
+pub(crate) fn thorough_plan() -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/plans/thorough.md")).unwrap()
+}
