@@ -113,7 +113,7 @@ fn the_journal_tells_change_by_change_what_happened() {
     assert_eq!(ran.out.lines().count(), project.journal(&id).len());
     assert!(!ran.out.contains('\u{1b}'));
     for text in [
-        "start by start",
+        "start by person",
         "begin by hook drafting -> reviewing",
         "mark_done by person in reviewing",
         "run-ended",

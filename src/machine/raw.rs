@@ -41,6 +41,7 @@ struct Inner {
     cause: Option<String>,
     taken: Option<&'static EdgeInfo>,
     repairs: Vec<Repair>,
+    swept: Vec<LoopId>,
 }
 
 /// What a start needs besides the fields: when, for whom, and what counts as stale.
@@ -198,10 +199,16 @@ impl Raw {
         plan: StartPlan<impl FnOnce(&LoopId) -> Vec<(String, Value)>>,
         actor: Actor,
     ) -> Result<Self, StartError> {
-        let Started { record, repairs, .. } = store.start_telling(plan)?;
+        let Started {
+            record,
+            repairs,
+            swept,
+        } = store.start_telling(plan)?;
         let table = M::TABLE;
         let phase = table.stored(record.phase()).unwrap_or_default();
-        Ok(Self::in_phase(store, record, repairs, table, phase, actor))
+        let mut started = Self::in_phase(store, record, repairs, table, phase, actor);
+        started.0.swept = swept.moved;
+        Ok(started)
     }
 
     fn of<M: Machine>(
@@ -251,6 +258,7 @@ impl Raw {
             cause: None,
             taken: None,
             repairs,
+            swept: Vec::new(),
         }))
     }
 
@@ -287,6 +295,11 @@ impl Raw {
     /// What opening it, or starting it, had to mend; at a start, in other loops of the folder.
     pub fn repairs(&self) -> &[Repair] {
         &self.0.repairs
+    }
+
+    /// The loops that were put aside before this one was started.
+    pub fn swept(&self) -> &[LoopId] {
+        &self.0.swept
     }
 
     /// The edge that led here, when this process took one.

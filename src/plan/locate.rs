@@ -85,7 +85,8 @@ pub fn loops(from: &Utf8Path) -> Vec<(Store, Listed)> {
             store
                 .list()
                 .into_iter()
-                .map(move |listed| (store.clone(), listed))
+                .filter(|listed| store.is_for(listed.root.as_deref()))
+                .map(|listed| (store.clone(), listed))
                 .collect::<Vec<_>>()
         })
         .collect();

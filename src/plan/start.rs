@@ -315,6 +315,9 @@ pub fn start(
 /// What a person should know of a loop that was just started.
 pub fn notes(held: &AnyLoop) -> Vec<String> {
     let mut notes: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
+    notes.extend(held.raw().swept().iter().map(|id| {
+        format!("loop {id} showed no sign of life and was put aside; /claudex:resume {id} brings it back once this one is over")
+    }));
     let fields = held.fields();
     if !fields.from_draft() && !fields.plan_before().is_empty() {
         notes.push(format!(

@@ -107,7 +107,7 @@ fn choose(stores: &[Store], session: Option<&str>, healed: &mut Vec<String>) -> 
                 });
                 continue;
             }
-            if listed.terminal || !listed.ours || !belongs_here(store, &listed) {
+            if listed.terminal || !listed.ours || !store.is_for(listed.root.as_deref()) {
                 continue;
             }
             match listed.session.as_deref().unwrap_or(UNKNOWN) {
@@ -182,16 +182,6 @@ fn heal(store: &Store, healed: &mut Vec<String>) -> Vec<Listed> {
         }
     }
     listed
-}
-
-/// With one state folder for many projects (`CLAUDEX_STATE_DIR` absolute), a loop is driven only from its own root.
-fn belongs_here(store: &Store, listed: &Listed) -> bool {
-    match &listed.root {
-        Some(root) if locate::state_dir().is_some_and(|folder| Utf8Path::new(&folder).is_absolute()) => {
-            store.root().starts_with(root)
-        }
-        _ => true,
-    }
 }
 
 /// Opens the loop, binds it where it belongs to nobody, and lets the machine decide.
@@ -347,6 +337,7 @@ fn waiting(held: &AnyLoop) -> String {
         phase => format!("phase {phase} to go on"),
     };
     format!(
-        "claudex: loop {id} waits for {what}. To be reminded again: /claudex:resume {id}. To give it up: /claudex:cancel {id} (in a terminal: claudex-loop resume, claudex-loop cancel)"
+        "claudex: loop {id} waits for {what}. To be reminded again: /claudex:resume {id} (in a terminal: claudex-loop resume {id}). \
+         To give it up: /claudex:cancel {id} (in a terminal: claudex-loop cancel {id})"
     )
 }

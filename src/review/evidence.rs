@@ -389,6 +389,8 @@ impl<'r> Round<'r> {
         if !reviewed.is_waived() && open.material() > 0 && rejecting.is_none() {
             return Err(Missing::Open { counts: open });
         }
+        // A reason for rejecting nothing is no admission for the summary.
+        let rejecting = rejecting.filter(|_| open.material() + open.low > 0);
         let grounds = Grounds {
             kind: Requirement::Settled,
             run: reviewed.claim.run().map(str::to_owned),

@@ -143,7 +143,7 @@ impl Store {
         })
     }
 
-    /// Repairs every loop, and refuses if one is not terminal. What cannot be read and has no journal is set aside;
+    /// Repairs every loop, and refuses if one of this root is not terminal. What cannot be read and has no journal is set aside;
     /// what is not trusted is left where it is, and does not count.
     pub(super) fn refuse_active(&self, lock: &Held) -> Result<Vec<Repair>, StoreError> {
         let mut repairs = Vec::new();
@@ -179,7 +179,9 @@ impl Store {
             match healed {
                 Ok(opened) => {
                     repairs.extend(opened.repairs);
-                    active(Some(opened.record.phase))?;
+                    if self.is_for(opened.record.root().as_deref()) {
+                        active(Some(opened.record.phase))?;
+                    }
                 }
                 Err(StoreError::Untrusted { .. }) => {}
                 Err(StoreError::Unreadable {

@@ -109,6 +109,13 @@ impl Store {
         self.spec
     }
 
+    /// Whether a loop of this root is this store's business: of a folder outside the root, which projects share, only the
+    /// loops whose root is this one or lies above it; of any other folder, every loop, wherever the project once lay.
+    pub fn is_for(&self, root: Option<&str>) -> bool {
+        let shared = !self.folder().starts_with(self.root());
+        root.is_none_or(|root| !shared || self.root().starts_with(root))
+    }
+
     /// The state file of a loop.
     pub fn path_of(&self, id: &LoopId) -> Utf8PathBuf {
         self.folder.join(format!("{id}.{}", self.spec.extension))
