@@ -729,6 +729,59 @@ fn a_stop_is_approved_while_the_client_itself_watches_the_runner() {
 }
 
 #[test]
+fn a_plan_in_the_hands_of_a_background_helper_is_not_driven() {
+    for drafted in [false, true] {
+        let project = Project::new();
+        let id = project.start(&[]);
+        if drafted {
+            project.plan("# Plan\n");
+            project.fire().blocked();
+            project.review(&id, "fake:findings").exits(0);
+        } else {
+            project
+                .fire_with(json!({"session_id": "s1", "background_tasks": [{"type": "subagent"}]}))
+                .approved();
+        }
+        let changes = project.changes(&id);
+        let helper =
+            json!({"id": "a9", "type": "subagent", "status": "running", "description": "revises PLAN.md"});
+        project
+            .fire_with(json!({"session_id": "s1", "background_tasks": [helper]}))
+            .approved();
+        assert_eq!(
+            project.changes(&id),
+            changes,
+            "no round and no reminder was used up"
+        );
+        let done = json!({"id": "a9", "type": "subagent", "status": "completed"});
+        project
+            .fire_with(json!({"session_id": "s1", "background_tasks": [done]}))
+            .blocked();
+        assert_eq!(project.changes(&id).len(), changes.len() + 1);
+    }
+}
+
+#[test]
+fn a_stop_needs_no_other_program() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake:findings").exits(0);
+    let mut stop = project.command(&["stop"]);
+    stop.env("PATH", "/nowhere");
+    let ran = feed(stop, br#"{"session_id":"s1"}"#).exits(0);
+    assert!(ran.out.contains("### Claudex round 2 of 3"), "{}", ran.out);
+}
+
+#[test]
+fn a_reason_for_rejecting_nothing_is_no_admission() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake:clean").exits(0);
+    project.mark_done(&id, Some("nothing was there"));
+    let summary = project.fire().blocked();
+    assert!(summary.contains("plan loop complete"), "{summary}");
+    assert!(!summary.contains("were rejected"), "{summary}");
+}
+
+#[test]
 fn a_listed_runner_that_does_not_run_any_more_holds_nothing_up() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake:clean").exits(0);

@@ -123,6 +123,11 @@ fn a_start_in_a_subdirectory_belongs_to_the_repositorys_top() {
     let id = id_of(&Ran::of(start.current_dir(&deep).output().unwrap()).exits(0));
     assert_eq!(project.field(&id, "repo_root"), project.root.to_str().unwrap());
     assert_eq!(tree(&deep), []);
+    // The plan lies where the start ran: a client that was opened there may not write anywhere else.
+    assert_eq!(project.field(&id, "plan"), "a/b/PLAN.md");
+    std::fs::write(deep.join("PLAN.md"), "# Plan\n").unwrap();
+    project.fire().blocked();
+    assert_eq!(project.field(&id, "phase"), "reviewing");
 }
 
 #[test]
@@ -250,6 +255,67 @@ fn an_absolute_state_dir_drives_a_loop_only_from_its_own_project() {
     let reason = first.fire_from(&deep, json!({"session_id": "s1"})).blocked();
     assert!(reason.contains(&id), "{reason}");
     assert!(!first.root.join(".claude").exists() && !second.root.join(".claude").exists());
+}
+
+#[test]
+fn projects_that_share_a_state_folder_do_not_stand_in_each_others_way() {
+    let first = Project::new();
+    let shared = first.home.join("all loops");
+    let first = first.with("CLAUDEX_STATE_DIR", shared.to_str().unwrap());
+    let one = first.start(&[]);
+    let second = Project::new().with("CLAUDEX_STATE_DIR", shared.to_str().unwrap());
+    let two = second.start(&[]);
+    second.run(&["start", "plan", "topic"]).exits(1).says(&two);
+    first.run(&["start", "plan", "topic"]).exits(1).says(&one);
+    let status = second.run(&["status"]).exits(0).out;
+    assert!(status.contains(&two) && !status.contains(&one), "{status}");
+    first.run(&["cancel"]).exits(0).says(&one);
+}
+
+#[test]
+fn resume_without_an_id_means_ones_own_loop_even_when_it_was_swept() {
+    let project = Project::new();
+    let started = project
+        .run_in_session("mine", &["start", "plan", "topic"])
+        .exits(0);
+    let mine = id_of(&started);
+    support::age(
+        &project.state_path(&mine),
+        std::time::Duration::from_secs(16 * 60),
+    );
+    let other = project
+        .run_in_session("theirs", &["start", "plan", "topic"])
+        .exits(0);
+    assert!(
+        other.out.contains(&mine),
+        "what was put aside is told: {}",
+        other.out
+    );
+    let theirs = id_of(&other);
+    let before = project.state(&theirs);
+
+    type_line(&project, "mine", "/claudex:resume");
+    let refused = project
+        .run_in_session("mine", &["resume", "--from-prompt"])
+        .exits(1);
+    assert!(
+        refused.err.contains(&theirs),
+        "the other one is in the way: {}",
+        refused.err
+    );
+    assert_eq!(
+        project.state(&theirs),
+        before,
+        "its counters are not ours to reset"
+    );
+
+    project.run(&["cancel", &theirs]).exits(0);
+    type_line(&project, "mine", "/claudex:resume");
+    project
+        .run_in_session("mine", &["resume", "--from-prompt"])
+        .exits(0)
+        .says(&mine);
+    assert_eq!(project.field(&mine, "phase"), "drafting");
 }
 
 #[test]

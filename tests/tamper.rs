@@ -346,6 +346,8 @@ fn a_field_that_the_machine_owns_is_not_set_by_a_helper() {
         ("reminders", "0"),
         ("failures", "0"),
         ("max_failures", "9"),
+        ("plan", "another.md"),
+        ("plan_before", "0"),
         ("revision", "1"),
         ("machine", "other"),
         ("graph_hash", "0"),
