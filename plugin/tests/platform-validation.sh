@@ -89,7 +89,7 @@ cp -R "$PLUGIN/bin" "$PLUGIN/hooks" "$PLUGIN/scripts" "$work/plug in/"
 launch -- stop
 is "launcher: no program anywhere is exit 127" 127 "$status"
 has "launcher: says what it looked at" "$out" "$work/nocargo/bin/claudex-loop: not there"
-has "launcher: says how to install" "$out" "cargo install claudex-loop"
+has "launcher: says how to install" "$out" "cargo install --path ."
 has "launcher: says how to install from a checkout" "$out" "cargo install --path ."
 
 program "$work/a b/claudex-loop" "$good" named
@@ -203,7 +203,7 @@ run env -i PATH=/usr/bin:/bin HOME="$work/nobody" CLAUDEX_LOOP_BIN="$work/none" 
 is "status.sh: exit 0 without the program" 0 "$status"
 run env -i PATH=/usr/bin:/bin HOME="$work/nobody" CLAUDEX_LOOP_BIN="$work/none" "$work/plug in/scripts/doctor.sh"
 is "doctor.sh: exit 1 without the program" 1 "$status"
-has "doctor.sh: and it says why" "$out" "cargo install claudex-loop"
+has "doctor.sh: and it says why" "$out" "cargo install --path ."
 
 section "Helpers: sourcing"
 
