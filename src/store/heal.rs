@@ -128,6 +128,20 @@ enum Fix {
 
 /// Reads a loop's files and writes nothing.
 pub(super) fn look(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found, StoreError> {
+    look_by(store, trust, id, Loaded::read)
+}
+
+/// Like [`look`], for [`judge`] alone: it needs no more of the journal than the newest two changes.
+pub(super) fn glance(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found, StoreError> {
+    look_by(store, trust, id, Loaded::newest)
+}
+
+fn look_by(
+    store: &Store,
+    trust: &Trust,
+    id: &LoopId,
+    load: impl FnOnce(&Utf8Path) -> Result<Option<Loaded>, StoreError>,
+) -> Result<Found, StoreError> {
     let path = store.path_of(id);
     let journal = store.journal_path(id);
     trust.file(&path)?;
@@ -135,7 +149,7 @@ pub(super) fn look(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found, S
     trust.file(&journal)?;
     Ok(Found {
         state: read_state(store, &path)?,
-        journal: Loaded::read(&journal)?,
+        journal: load(&journal)?,
     })
 }
 

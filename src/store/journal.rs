@@ -4,7 +4,7 @@
 //! lines; what a journal means for a state document is `heal`'s subject.
 
 use std::fs::OpenOptions;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use camino::Utf8Path;
@@ -23,6 +23,8 @@ pub(super) const FILE: &str = "journal.jsonl";
 
 /// The largest journal that is read, in bytes: some ten thousand changes.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
+/// How much of its end [`Loaded::newest`] looks at first, in bytes.
+const TAIL: u64 = 16 * 1024;
 
 /// A change that is to be made.
 #[derive(Debug, Clone, PartialEq)]
@@ -242,6 +244,40 @@ impl Loaded {
         Ok(Some(loaded))
     }
 
+    /// Reads only as much as tells where the loop is: the newest two changes, and what stands behind them. What is damaged
+    /// is passed over as [`Loaded::read`] does, but not said. A stop looks at every loop of the folder, also at those that
+    /// have long been over, and should not read their whole history for it.
+    pub(super) fn newest(path: &Utf8Path) -> Result<Option<Self>, StoreError> {
+        let (tail, is_whole) = match read_tail(path, TAIL) {
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(io_error("read", path)(error)),
+        };
+        let mut lines: Vec<&[u8]> = tail.split_inclusive(|byte| *byte == b'\n').collect();
+        if !is_whole && !lines.is_empty() {
+            // The first of them most likely begins in the middle.
+            lines.remove(0);
+        }
+        let mut entries = Vec::new();
+        let mut changes = 0;
+        for line in lines.into_iter().rev() {
+            let Some(entry) = Entry::parse(line) else { continue };
+            changes += usize::from(matches!(entry, Entry::Change(_)));
+            entries.push(entry);
+            if changes == 2 {
+                break;
+            }
+        }
+        if changes < 2 && !is_whole {
+            return Self::read(path);
+        }
+        entries.reverse();
+        Ok(Some(Self {
+            entries,
+            ..Self::default()
+        }))
+    }
+
     /// The file's bytes without the damage.
     pub(super) fn healed(&self) -> &[u8] {
         &self.good
@@ -254,6 +290,20 @@ impl Loaded {
             Entry::Note(_) => None,
         })
     }
+}
+
+/// The last bytes of a file, and whether they are all that it has.
+fn read_tail(path: &Utf8Path, most: u64) -> io::Result<(Vec<u8>, bool)> {
+    let mut file = OpenOptions::new()
+        .read(true)
+        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+        .open(path)?;
+    let length = file.metadata()?.len();
+    let from = length.saturating_sub(most);
+    file.seek(SeekFrom::Start(from))?;
+    let mut tail = Vec::new();
+    file.take(most).read_to_end(&mut tail)?;
+    Ok((tail, from == 0))
 }
 
 /// Appends `entry` and syncs it. Returns the file's length before, for [`cut`]. A failed append leaves the file as it
@@ -321,6 +371,45 @@ mod tests {
             note: "run-began".into(),
             data,
         })
+    }
+
+    #[test]
+    fn the_newest_changes_are_those_of_the_whole_journal() {
+        let (_kept, folder) = folder();
+        let path = folder.join(FILE);
+        let newest = |most: usize| -> Vec<u64> {
+            let whole = Loaded::read(&path).unwrap().unwrap();
+            let newest = Loaded::newest(&path).unwrap().unwrap();
+            let of = |loaded: &Loaded| {
+                loaded
+                    .changes()
+                    .map(|change| change.revision)
+                    .take(most)
+                    .collect()
+            };
+            let (whole, newest): (Vec<u64>, Vec<u64>) = (of(&whole), of(&newest));
+            assert_eq!(whole, newest);
+            newest
+        };
+        assert!(Loaded::newest(&path).unwrap().is_none());
+        append(&path, &change(1)).unwrap();
+        assert_eq!(newest(2), [1]);
+        for revision in 2..200 {
+            append(&path, &change(revision)).unwrap();
+        }
+        assert!(
+            std::fs::metadata(&path).unwrap().len() > TAIL,
+            "more than one look reads"
+        );
+        assert_eq!(newest(2), [199, 198]);
+        // Damage at the end, and one line that is longer than the look.
+        let mut text = std::fs::read(&path).unwrap();
+        text.extend_from_slice(b"not json\n{\"revision\":");
+        std::fs::write(&path, &text).unwrap();
+        assert_eq!(newest(2), [199, 198]);
+        text.extend(std::iter::repeat_n(b'x', usize::try_from(TAIL).unwrap() * 2));
+        std::fs::write(&path, &text).unwrap();
+        assert_eq!(newest(2), [199, 198]);
     }
 
     #[test]

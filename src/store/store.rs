@@ -212,7 +212,7 @@ impl Store {
             ours: false,
             problem: None,
         };
-        let found = match heal::look(self, trust, &listed.id) {
+        let found = match heal::glance(self, trust, &listed.id) {
             Ok(found) => found,
             Err(error) => {
                 listed.problem = Some(error.to_string());
