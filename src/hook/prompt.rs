@@ -4,8 +4,8 @@
 //! One record per session and command, in the user's own state folder: `claudex-loop/prompts/<sha256 of the session
 //! id>-<command>.json`, readable by its owner only, valid for ten minutes, removed when it is taken.
 //!
-//! The client fires two events for one command: UserPromptSubmit with the raw prompt, then UserPromptExpansion with
-//! name and arguments. The second replaces the first. Where the record was taken between the two, the second event must
+//! The client fires two events for one command: UserPromptSubmit with the raw prompt, and UserPromptExpansion with name
+//! and arguments, in this order in 2.1.330; 2.1.197 expands first, and submits after the command has run. The second replaces the first. Where the record was taken between the two, the second event must
 //! not issue it anew: taking a record leaves a `.taken` mark, and an event that belongs to the same prompt meets the
 //! mark and stores nothing. Two events belong together when their prompt ids are equal; where an id is missing, an
 //! expansion belongs to the submit before it, and a submit always begins a new prompt.
