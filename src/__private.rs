@@ -2,8 +2,9 @@
 
 pub use crate::drive::observe::{self, ApproveSeen, RequireFileSeen, ReviewSeen};
 pub use crate::drive::{Held, Step, attempt, or_else, settle};
+pub use crate::machine::begin::{Beginning, begin};
 pub use crate::machine::guard::{Guard, Operand, Sign, Update};
-pub use crate::machine::raw::{Beginning, OpenError, begin};
+pub use crate::machine::raw::OpenError;
 pub use crate::machine::table::{
     Constant, EdgeInfo, FieldInfo, FieldKind, Message, ModeInfo, PhaseInfo, Table,
 };

@@ -58,7 +58,8 @@ pub mod text;
 pub mod __private;
 
 pub use drive::Step;
-pub use machine::raw::{Beginning, OpenError};
+pub use machine::begin::Beginning;
+pub use machine::raw::OpenError;
 pub use machine::{Actor, Claim, Machine, Refusal, Refused, Requirement, Table};
 pub use review::evidence::{Reviewed, Settled};
 pub use store::{LoopId, Store};

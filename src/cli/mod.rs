@@ -4,6 +4,7 @@ mod args;
 mod doctor;
 mod exit;
 mod hooks;
+mod look;
 mod loops;
 mod machine;
 mod out;
@@ -82,14 +83,14 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Run(arguments) => run::run(arguments),
         Command::Start(arguments) => start::start(arguments),
         Command::Review(arguments) => review::review(arguments),
-        Command::Status(arguments) => loops::status(&arguments),
-        Command::List(arguments) => loops::list(&arguments),
+        Command::Status(arguments) => look::status(&arguments),
+        Command::List(arguments) => look::list(&arguments),
         Command::Resume(target) => loops::resume(&target),
         Command::Adopt(target) => loops::adopt(&target),
-        Command::Journal { id, json } => loops::journal(&id, json),
+        Command::Journal { id, json } => look::journal(&id, json),
         Command::Sweep { dry_run } => loops::sweep(dry_run),
         Command::Rollback { yes, from_prompt } => loops::rollback(yes, from_prompt),
-        Command::Personas => loops::personas(),
+        Command::Personas => look::personas(),
         Command::Doctor { json } => doctor::doctor(json),
         Command::Machine(command) => machine::machine(command),
         Command::State(command) => state::state(command),

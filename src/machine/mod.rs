@@ -5,11 +5,14 @@
 //!
 //! - [`table`]: the const description of a machine, as `machine.toml` declared it.
 //! - [`guard`]: guards and updates, evaluated over a state document.
-//! - [`raw`]: a loop without its type: what was read from disk, by whom, and the commit that changes it.
+//! - [`raw`]: a loop without its type: what was read from disk, and by whom.
+//! - [`begin`]: how it starts; `commit`: the one way on.
 //! - [`refusal`]: why a transition did not happen, with the loop handed back.
 //! - [`claim`]: what evidence says when it is shown to an edge.
 
+pub mod begin;
 pub mod claim;
+mod commit;
 pub mod guard;
 pub mod raw;
 pub mod refusal;

@@ -9,7 +9,7 @@ use derive_more::{Display, Error};
 use fs_err as fs;
 use jiff::Timestamp;
 
-use crate::machine::raw::Beginning;
+use crate::machine::begin::Beginning;
 use crate::plan::caller::{Caller, UNKNOWN};
 use crate::plan::typestate::STATE;
 use crate::plan::{AnyLoop, Mode, Start, locate};

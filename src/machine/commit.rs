@@ -1,0 +1,168 @@
+//! The one way on: a transition's edge is chosen by its guards, checked for actor and evidence, and committed.
+//!
+//! Generated methods call this with the name of their transition. The edge is looked up in the machine's table once more,
+//! so that not even a wrong adapter could take one that is not declared.
+
+use crate::machine::guard::FieldError;
+use crate::machine::table::EdgeInfo;
+use crate::machine::{Actor, Claim, Raw, Refusal, Refused, Snapshot};
+use crate::store::{Change, CommitError, Value};
+
+impl Raw {
+    fn refused(self, refusal: Refusal) -> Refused<Self> {
+        Refused::new(self, refusal)
+    }
+
+    /// Takes a transition: finds the edge whose guard holds, checks who takes it and what it needs, and commits by
+    /// compare-and-swap.
+    ///
+    /// # Errors
+    /// See [`Refusal`]; the loop is handed back.
+    pub(crate) fn commit(
+        self,
+        transition: &'static str,
+        arguments: &[(&'static str, Value)],
+        claim: Option<&Claim>,
+    ) -> Result<Self, Refused<Self>> {
+        let edge = match self.choose(transition) {
+            Ok(edge) => edge,
+            Err(refusal) => return Err(self.refused(refusal)),
+        };
+        if let Err(refusal) = self.permits(edge, claim) {
+            return Err(self.refused(refusal));
+        }
+        let edits = edge
+            .set
+            .iter()
+            .map(|(name, update)| {
+                let value = update.value(self.table(), self.record(), arguments)?;
+                Ok(((*name).to_owned(), value))
+            })
+            .collect::<Result<Vec<_>, FieldError>>();
+        let edits = match edits {
+            Ok(edits) => edits,
+            Err(problem) => return Err(self.refused(Refusal::Field(problem))),
+        };
+        let table = self.table();
+        let (from, to) = (&table.phases[edge.from], &table.phases[edge.to]);
+        let run = self
+            .cause()
+            .map(str::to_owned)
+            .or_else(|| claim.and_then(|claim| claim.run().map(str::to_owned)));
+        let change = Change {
+            what: transition.to_owned(),
+            by: self.actor().to_string(),
+            from: Some(from.stored.to_owned()),
+            to: Some(to.stored.to_owned()),
+            edits,
+            run,
+            evidence: claim.and_then(|claim| serde_json::to_value(claim).ok()),
+        };
+        match self.store().commit(self.record(), change) {
+            Ok(record) => Ok(self.moved(record, edge)),
+            Err(error) => Err(self.refused(refusal_of(error))),
+        }
+    }
+
+    /// The edge of a transition that is open here.
+    fn choose(&self, transition: &'static str) -> Result<&'static EdgeInfo, Refusal> {
+        let table = self.table();
+        let edges: Vec<_> = table.edges_at(transition, self.phase()).collect();
+        if edges.is_empty() {
+            return Err(Refusal::Undeclared {
+                transition,
+                phase: self.record().phase().to_owned(),
+                legal: table.legal_in(transition).join(", "),
+            });
+        }
+        for edge in &edges {
+            let open = match &edge.when {
+                None => true,
+                Some(guard) => guard.holds(table, self.record()).map_err(Refusal::Field)?,
+            };
+            if open {
+                return Ok(edge);
+            }
+        }
+        let mut read = Vec::new();
+        for guard in edges.iter().filter_map(|edge| edge.when.as_ref()) {
+            guard.fields(&mut read);
+        }
+        let values: Vec<_> = read
+            .iter()
+            .map(|name| format!("{name} is {}", self.text(name)))
+            .collect();
+        Err(Refusal::Guard {
+            transition,
+            phase: table.phases[self.phase()].name,
+            needs: edges
+                .iter()
+                .map(|edge| edge.when_text)
+                .collect::<Vec<_>>()
+                .join(", or "),
+            values: values.join(", "),
+        })
+    }
+
+    /// Whether this actor may take the edge, with this evidence.
+    fn permits(&self, edge: &'static EdgeInfo, claim: Option<&Claim>) -> Result<(), Refusal> {
+        let allowed = if edge.by.is_empty() {
+            self.actor() == Actor::Hook
+        } else {
+            edge.by.contains(&self.actor())
+        };
+        if !allowed {
+            let names: Vec<String> = edge.by.iter().map(ToString::to_string).collect();
+            let allowed = if names.is_empty() {
+                "only the Stop hook takes it".to_owned()
+            } else {
+                format!("only for {}", names.join(" or "))
+            };
+            return Err(Refusal::Actor {
+                transition: edge.transition,
+                actor: self.actor(),
+                allowed,
+            });
+        }
+        let Some(requirement) = edge.requires else {
+            return Ok(());
+        };
+        let problem = match claim {
+            None => "none was shown".to_owned(),
+            Some(claim) if claim.loop_id() != self.id().as_str() => {
+                format!("what was shown belongs to loop {}", claim.loop_id())
+            }
+            Some(claim) if !claim.satisfies(requirement) => format!("only {} was shown", claim.kind()),
+            Some(claim) if claim.revision_bound() != self.record().revision() => {
+                "what was shown was gathered at another revision of the loop".to_owned()
+            }
+            Some(_) => return Ok(()),
+        };
+        Err(Refusal::Evidence {
+            transition: edge.transition,
+            requirement,
+            problem,
+        })
+    }
+}
+
+fn refusal_of(error: CommitError) -> Refusal {
+    match error {
+        CommitError::Stale {
+            expected_phase,
+            found_phase,
+            expected_revision,
+            found_revision,
+        } => Refusal::Stale {
+            expected: Snapshot {
+                phase: expected_phase,
+                revision: expected_revision,
+            },
+            found: Snapshot {
+                phase: found_phase,
+                revision: found_revision,
+            },
+        },
+        CommitError::Store(error) => Refusal::Store(error),
+    }
+}

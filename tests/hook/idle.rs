@@ -1,0 +1,157 @@
+//! What drives nothing, and many stops at once.
+
+use crate::assert_has_mark_done_lines;
+use crate::support::{Project, Stop, feed, tree, wait_for};
+use serde_json::json;
+
+#[test]
+fn a_subagents_stop_drives_nothing() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    project.plan("# Plan\n");
+    let before = tree(&project.root);
+    for input in [
+        json!({"session_id": "s1", "hook_event_name": "SubagentStop"}),
+        json!({"session_id": "s1", "agent_id": "a1"}),
+    ] {
+        assert_eq!(project.fire_with(input).approved(), "");
+    }
+    assert_eq!(tree(&project.root), before);
+    assert_eq!(project.field(&id, "phase"), "drafting");
+}
+
+#[test]
+fn a_reviewers_own_stop_drives_nothing() {
+    let project = Project::new();
+    project.start(&[]);
+    project.plan("# Plan\n");
+    let before = tree(&project.root);
+    let project = project.with("CLAUDEX_REVIEWER_CHILD", "1");
+    assert_eq!(project.fire().approved(), "");
+    assert_eq!(tree(&project.root), before);
+}
+
+#[test]
+fn whatever_comes_on_stdin_the_answer_is_one_decision() {
+    let project = Project::new();
+    project.start(&[]);
+    let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let huge = format!("{{\"x\":\"{}\"}}", "a".repeat(3 * 1024 * 1024));
+    let inputs: [&[u8]; 10] = [
+        b"",
+        b"not json at all",
+        b"[]",
+        b"null",
+        b"{\"session_id\": 5, \"cwd\": [], \"background_tasks\": 1, \"agent_id\": {}",
+        b"\xff\xfe{}",
+        b"{\"session_id\": \"\\ud800\"}",
+        b"{} trailing",
+        nested.as_bytes(),
+        huge.as_bytes(),
+    ];
+    for input in inputs {
+        let ran = feed(project.command(&["stop"]), input);
+        Stop::read(&ran);
+        let shown = String::from_utf8_lossy(&input[..input.len().min(60)]).into_owned();
+        assert_eq!(ran.err, "", "nothing on stderr: {shown}");
+    }
+    for approved in [&b"not json at all"[..], b""] {
+        Stop::read(&feed(project.command(&["stop"]), approved)).approved();
+    }
+}
+
+#[test]
+fn a_hook_whose_stdin_stays_open_answers_all_the_same() {
+    let project = Project::new();
+    project.start(&[]);
+    let mut command = project.command(&["stop"]);
+    let mut child = command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, b"{\"session_id\":\"s1\"}").unwrap();
+    wait_for("an answer without an end of the input", || {
+        child.try_wait().unwrap().is_some()
+    });
+    drop(stdin);
+    Stop::read(&crate::support::Ran::of(child.wait_with_output().unwrap())).blocked();
+}
+
+#[test]
+fn a_reason_stays_short_and_whole_whatever_the_topic_is() {
+    let project = Project::new();
+    let topic = "ä`\"\\\u{1b}[31m\u{202e}${X} ".repeat(1500);
+    let ran = project.run(&["start", "plan", &topic]).exits(0);
+    let id = crate::support::id_of(&ran);
+    let reason = project.fire().blocked();
+    assert!(
+        !reason.contains('\u{1b}') && !reason.contains('\u{202e}'),
+        "control and bidi characters are taken out"
+    );
+    project.plan("# Plan\n");
+    assert_has_mark_done_lines(&project.fire().blocked(), &id);
+}
+
+#[test]
+fn a_hook_whose_stdin_says_nothing_answers_all_the_same() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    let mut command = project.command(&["stop"]);
+    let mut child = command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stdin = child.stdin.take().unwrap();
+    wait_for("an answer without input", || child.try_wait().unwrap().is_some());
+    drop(stdin);
+    let note = Stop::read(&crate::support::Ran::of(child.wait_with_output().unwrap())).approved();
+    assert!(note.contains("input"), "{note}");
+    assert_eq!(project.changes(&id), ["start"]);
+}
+
+#[test]
+fn stops_at_once_take_each_edge_once() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    project.plan("# Plan\n");
+    let input = json!({"session_id": "s1", "cwd": project.root, "hook_event_name": "Stop"}).to_string();
+    let answers: Vec<Stop> = std::thread::scope(|scope| {
+        let stops: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| feed(project.command(&["stop"]), input.as_bytes())))
+            .collect();
+        stops
+            .into_iter()
+            .map(|stop| Stop::read(&stop.join().unwrap()))
+            .collect()
+    });
+    let changes = project.changes(&id);
+    let whole = ["start", "bind", "begin", "remind"];
+    assert!(
+        changes.len() >= 3
+            && whole.iter().zip(&changes).all(|(one, other)| one == other)
+            && changes.len() <= 4,
+        "{changes:?}"
+    );
+    let blocks = answers.iter().filter(|answer| answer.reason.is_some()).count();
+    assert_eq!(
+        blocks,
+        changes.len() - 2,
+        "who took an edge says so, and nobody else"
+    );
+    assert_eq!(project.quarantine(), []);
+}
+
+#[test]
+fn one_failure_can_be_made_the_last() {
+    let project = Project::new().with("CLAUDEX_MAX_FAILURES", "1");
+    let id = project.start(&[]);
+    project.plan("# Plan\n");
+    project.fire().blocked();
+    project.review(&id, "fake:crash").exits(5);
+    assert!(project.fire().approved().contains("errored"));
+    assert_eq!(project.field(&id, "phase"), "errored");
+    assert_eq!(project.field(&id, "failures"), "1");
+}

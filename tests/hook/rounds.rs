@@ -1,0 +1,278 @@
+//! The way of a plan, from the first block to the summary.
+
+use crate::assert_has_mark_done_lines;
+use crate::support::{Project, tree};
+use serde_json::json;
+
+#[test]
+fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
+    let project = Project::new();
+    let id = project.start(&["--rounds", "2"]);
+    assert_eq!(project.field(&id, "phase"), "drafting");
+
+    let waiting = project.fire().blocked();
+    assert!(
+        waiting.starts_with("### Claudex is waiting for `PLAN.md`\n"),
+        "{waiting}"
+    );
+    assert_eq!(project.field(&id, "phase"), "drafting");
+
+    project.plan("# Plan\n");
+    let first = project.fire().blocked();
+    assert!(
+        first.starts_with("### Claudex round 1 of 2, Senior-engineer review\n"),
+        "{first}"
+    );
+    assert!(!first.contains("Previous round"), "there was none: {first}");
+    assert!(first.contains(&format!("{id}-runner.sh")) && first.contains("findings-round-1.md"));
+    assert_has_mark_done_lines(&first, &id);
+    assert_eq!(project.field(&id, "phase"), "reviewing");
+
+    project.review(&id, "fake:findings").exits(0);
+    project.plan("# Plan\n\n## Changelog\n- a way back\n");
+    let second = project.fire().blocked();
+    assert!(
+        second.starts_with("### Claudex round 2 of 2, Security and data-integrity review\n"),
+        "{second}"
+    );
+    assert!(
+        second.contains("\n**Previous round:** high=1 medium=1 low=1\n"),
+        "{second}"
+    );
+    assert_has_mark_done_lines(&second, &id);
+
+    project.review(&id, "fake:clean").exits(0);
+    let summary = project.fire().blocked();
+    assert!(
+        summary.starts_with("### Claudex plan loop complete ✓\n"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains(
+            "**Findings by round:**\n\n\
+             - Round 1 (Senior-engineer review): high=1 medium=1 low=1\n\
+             - Round 2 (Security and data-integrity review): high=0 medium=0 low=0\n\n"
+        ),
+        "{summary}"
+    );
+    assert!(
+        summary
+            .contains("**Print this summary to the user so they see the loop landed.** Then end your turn."),
+        "{summary}"
+    );
+    assert_eq!(project.field(&id, "phase"), "summarizing");
+    assert_eq!(project.field(&id, "decision_signal"), "no-material-findings");
+
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+    for gone in ["-runner.sh", "-prompt.txt", ".lock"] {
+        assert!(!project.folder().join(format!("{id}{gone}")).exists(), "{gone}");
+    }
+    let log = std::fs::read_to_string(project.folder().join("log")).unwrap();
+    assert!(
+        log.contains(&format!("{id} finish: summarizing -> done")),
+        "{log}"
+    );
+
+    let before = tree(&project.root);
+    assert_eq!(project.fire().approved(), "", "a loop that is over is over");
+    assert_eq!(tree(&project.root), before);
+}
+
+#[test]
+fn mark_done_sets_the_signal_alone_and_the_next_stop_sums_up() {
+    let (project, id) = Project::reviewing(&["--rounds", "3"]);
+    project.review(&id, "fake:low").exits(0);
+    project.run(&["mark-done", &id]).exits(0).says(&format!(
+        "Loop {id} marked as done. Stop hook will deliver the summary on next fire."
+    ));
+    assert_eq!(project.field(&id, "phase"), "reviewing");
+    assert_eq!(project.field(&id, "decision_signal"), "no-material-findings");
+
+    let summary = project.fire().blocked();
+    assert!(summary.contains("plan loop complete") && summary.contains("Rounds run: 1 of 3"));
+    let admitted = summary.lines().filter(|line| line.starts_with("**Note:**"));
+    assert!(
+        admitted.eq(["**Note:** A fake reviewer, which exists for tests, gave a verdict of this loop: nobody read the plan then."]),
+        "nothing else to admit: {summary}"
+    );
+    assert_eq!(project.field(&id, "phase"), "summarizing");
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+}
+
+#[test]
+fn the_summary_tells_the_time_that_the_loop_took() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake:clean").exits(0);
+    let summary = project.fire().blocked();
+    let (_, after) = summary.split_once("Total time: ").expect("the total time");
+    let (time, _) = after.split_once(".\n").expect("a sentence");
+    assert!(
+        time.strip_suffix('s')
+            .is_some_and(|n| n.rsplit(' ').next().unwrap().parse::<u64>().is_ok()),
+        "`Ns` or `Nm Ns`: {time}"
+    );
+}
+
+#[test]
+fn max_rounds_sums_up_with_three_options() {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    project.review(&id, "fake:findings").exits(0);
+    project.plan("# Plan, revised\n");
+    let summary = project.fire().blocked();
+    assert!(
+        summary.starts_with("### Claudex plan loop stopped at max rounds (round 1 of 1)\n"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("- Round 1 (Senior-engineer review): high=1 medium=1 low=1\n"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains(project.findings(&id, 1).to_str().unwrap()),
+        "the final findings: {summary}"
+    );
+    let options: Vec<_> = summary
+        .lines()
+        .filter(|line| line.starts_with(['1', '2', '3', '4']))
+        .collect();
+    assert!(
+        matches!(options[..], [manually, again, accept] if manually.contains("Revise manually")
+            && again.contains("more rounds") && accept.contains("known-incomplete")),
+        "{options:?}"
+    );
+    assert!(summary.contains("--rounds 2"), "{summary}");
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+    assert_eq!(project.field(&id, "decision_signal"), "max-reached");
+}
+
+#[test]
+fn max_rounds_sets_signal_and_phase_in_one_change() {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    project.review(&id, "fake:findings").exits(0);
+    project.plan("# Plan, revised\n");
+    project.fire().blocked();
+    let journal = project.journal(&id);
+    let change = journal
+        .iter()
+        .find(|entry| entry["fields"]["decision_signal"] == "max-reached")
+        .expect("a change that set the signal");
+    assert_eq!(change["what"], "revise");
+    assert_eq!(
+        (&change["from"], &change["to"], &change["fields"]["phase"]),
+        (&json!("reviewing"), &json!("summarizing"), &json!("summarizing"))
+    );
+}
+
+#[test]
+fn round_never_exceeds_max_rounds() {
+    for reviewed in [true, false] {
+        let (project, id) = Project::reviewing(&["--rounds", "2"]);
+        for stop in 0..8 {
+            if reviewed && project.field(&id, "phase") == "reviewing" {
+                project.review(&id, "fake:findings").exits(0);
+                project.plan(format!("# Plan {stop}\n"));
+            }
+            project.fire();
+        }
+        for entry in project.journal(&id) {
+            if let Some(round) = entry["fields"]["round"].as_u64() {
+                assert!(round <= 2, "{entry}");
+            }
+        }
+        assert_eq!(
+            project.field(&id, "phase"),
+            if reviewed { "done" } else { "reviewing" },
+            "only reviews bring a loop through its rounds"
+        );
+    }
+}
+
+#[test]
+fn a_last_round_without_a_review_is_summed_up_as_having_no_findings_file() {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    let summary = project.fire().blocked();
+    assert!(
+        summary.contains("stopped at max rounds (round 1 of 1)"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("\n\n- Round 1 (Senior-engineer review): no findings file\n\n"),
+        "{summary}"
+    );
+    assert_eq!(project.field(&id, "decision_signal"), "max-reached");
+    assert_eq!(project.field(&id, "phase"), "summarizing");
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+}
+
+#[test]
+fn a_round_whose_findings_file_went_missing_says_so_in_the_table() {
+    let (project, id) = Project::reviewing(&["--rounds", "2"]);
+    project.review(&id, "fake:findings").exits(0);
+    project.plan("# Plan, revised\n");
+    project.fire().blocked();
+    std::fs::remove_file(project.findings(&id, 1)).unwrap();
+    project.review(&id, "fake:low").exits(0);
+    project.plan("# Plan, revised again\n");
+    let summary = project.fire().blocked();
+    assert!(
+        summary.contains(
+            "\n\n- Round 1 (Senior-engineer review): no findings file\n\
+             - Round 2 (Security and data-integrity review): high=0 medium=0 low=1\n\n"
+        ),
+        "{summary}"
+    );
+}
+
+#[test]
+fn each_round_has_its_persona_and_the_runner_names_it() {
+    let (project, id) = Project::reviewing(&["--rounds", "4"]);
+    let labels = [
+        "Senior-engineer review",
+        "Security and data-integrity review",
+        "Ops and SRE review",
+        "Ops and SRE review",
+    ];
+    for (round, label) in (1..).zip(labels) {
+        let runner = std::fs::read_to_string(project.folder().join(format!("{id}-runner.sh"))).unwrap();
+        let head: Vec<_> = runner.lines().take_while(|line| line.starts_with('#')).collect();
+        assert!(
+            head.iter().any(|line| line.contains("mode plan")
+                && line.contains(&format!("round {round} of 4"))
+                && line.contains(label)),
+            "{head:?}"
+        );
+        project.review(&id, "fake:findings").exits(0);
+        project.plan(format!("# Plan {round}\n"));
+        let reason = project.fire().blocked();
+        if let Some(next) = labels.get(round) {
+            assert!(
+                reason.starts_with(&format!("### Claudex round {} of 4, {next}\n", round + 1)),
+                "{reason}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_runner_line_of_the_block_runs_as_it_stands() {
+    let (project, id) = Project::reviewing(&[]);
+    project.run(&["resume", &id]).exits(0);
+    let reason = project.fire().blocked();
+    let line = reason
+        .lines()
+        .map(str::trim)
+        .find(|line| line.starts_with("bash ") && line.contains("-runner.sh"))
+        .unwrap();
+    let mut shell = project.shell("sh", &["-c", line]);
+    shell
+        .current_dir(&project.home)
+        .env("CLAUDEX_REVIEWER", "fake:findings");
+    crate::support::Ran::of(shell.output().unwrap())
+        .exits(0)
+        .says("high=1 medium=1 low=1");
+    assert!(project.findings(&id, 1).exists());
+}

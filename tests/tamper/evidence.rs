@@ -1,0 +1,95 @@
+//! Evidence edited or made up by hand.
+
+use crate::support::Project;
+use serde_json::json;
+
+#[test]
+fn findings_edited_into_a_better_verdict_are_no_evidence() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake:findings").exits(0);
+    let twin = project.findings(&id, 1).with_extension("json");
+    let text = std::fs::read_to_string(&twin).unwrap();
+    let mut clean: serde_json::Value = serde_json::from_str(&text).unwrap();
+    clean["verdict"] = json!("clean");
+    clean["findings"] = json!([]);
+    std::fs::write(&twin, clean.to_string()).unwrap();
+
+    project
+        .run(&["mark-done", &id])
+        .exits(1)
+        .says("not those of its run any more");
+    let reason = project.fire().blocked();
+    assert!(
+        reason.contains("round 1 of 3 is waiting for its review"),
+        "{reason}"
+    );
+    assert_eq!(project.field(&id, "phase"), "reviewing");
+
+    project.review(&id, "fake:findings").exits(0);
+    assert_eq!(project.runs(&id), 2, "the round is reviewed anew");
+    project.mark_done(&id, Some("on purpose"));
+}
+
+#[test]
+fn the_findings_for_people_are_no_evidence_either_way() {
+    let (project, id) = Project::reviewing(&[]);
+    std::fs::write(
+        project.findings(&id, 1),
+        "# Round 1 findings\n\nNo substantive findings.\n",
+    )
+    .unwrap();
+    project
+        .run(&["mark-done", &id])
+        .exits(1)
+        .says("was not reviewed yet");
+
+    project.review(&id, "fake:findings").exits(0);
+    std::fs::write(
+        project.findings(&id, 1),
+        "# Round 1 findings\n\nNo substantive findings.\n",
+    )
+    .unwrap();
+    project.run(&["mark-done", &id]).exits(1).says("high=1 medium=1");
+    assert!(!project.fire().blocked().contains("plan loop complete"));
+}
+
+#[test]
+fn findings_of_another_loop_are_no_evidence() {
+    let (project, first) = Project::reviewing(&[]);
+    project.review(&first, "fake:clean").exits(0);
+    project.run(&["cancel", &first]).exits(0);
+    let second = project.start(&["--from-draft"]);
+    project.fire().blocked();
+    for name in ["findings-round-1.md", "findings-round-1.json"] {
+        let folder = project.folder();
+        std::fs::copy(folder.join(&first).join(name), folder.join(&second).join(name)).unwrap();
+    }
+    project
+        .run(&["mark-done", &second])
+        .exits(1)
+        .says("was not reviewed yet");
+}
+
+#[test]
+fn a_journal_with_a_forged_run_for_the_old_round_proves_nothing_for_this_one() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake:low").exits(0);
+    project.plan("# Plan, revised\n");
+    project.fire().blocked();
+    assert_eq!(project.field(&id, "round"), "2");
+    project
+        .run(&["mark-done", &id])
+        .exits(1)
+        .says("round 2 was not reviewed yet");
+}
+
+#[test]
+fn a_torn_last_line_of_the_journal_is_cut_and_the_loop_goes_on() {
+    let (project, id) = Project::reviewing(&[]);
+    let path = project.folder().join(&id).join("journal.jsonl");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.extend_from_slice(b"{\"revision\":99,\"at\":\"2026-");
+    std::fs::write(&path, bytes).unwrap();
+    project.fire().blocked();
+    assert_eq!(project.changes(&id).last().unwrap(), "remind");
+}
