@@ -40,6 +40,20 @@ const FINDINGS: &str = "# Findings\n\n## High\n- line 1: no way back (write one)
 // --- outcomes ----------------------------------------------------------------------------------------------------
 
 #[test]
+fn the_findings_are_printed_where_the_review_ran() {
+    let (project, id) = Project::reviewing(&[]);
+    let ran = project.review(&id, "fake:findings").exits(0);
+    let file = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
+    assert!(ran.out.ends_with(&file), "{}", ran.out);
+    let again = project.review(&id, "fake:findings").exits(0);
+    assert!(
+        again.out.ends_with(&file),
+        "also when it was reviewed before: {}",
+        again.out
+    );
+}
+
+#[test]
 fn each_outcome_has_its_exit_code_its_note_and_only_a_verdict_leaves_findings() {
     let verdict = |outcome| (0, outcome, true);
     let failure = |outcome| (5, outcome, false);

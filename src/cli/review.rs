@@ -9,6 +9,7 @@ use claudex_loop::plan::{AnyLoop, Phase, personas, reviewers, runner};
 use claudex_loop::review::environment::Environment;
 use claudex_loop::review::round::{self, Brief, Report, RoundError, Said, Way};
 use claudex_loop::review::runs::How;
+use claudex_loop::text;
 
 use super::exit::{Exit, Failure};
 use super::{args, out};
@@ -78,7 +79,31 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
         Failure::new(exit, error)
     })?;
     out::line(&format!("claudex: {}", result(&report)));
+    if let How::Findings { .. } = report.how
+        && let Ok(findings) = fs_err::read_to_string(&report.path)
+    {
+        // Whoever ran this in a client may not be allowed to read a file outside the folder that the client was opened in.
+        out::line("");
+        out::text(&shortened(&text::plain(&findings)));
+    }
     Ok(exit_of(&report))
+}
+
+/// The most of the findings that is printed, in characters: a client shows an agent about 30,000 of a command's output.
+const PRINTED: usize = 20_000;
+
+/// Whole lines, as many as fit; the file has the rest.
+fn shortened(findings: &str) -> String {
+    let mut printed = String::new();
+    for line in findings.lines() {
+        if printed.chars().count() + line.chars().count() > PRINTED {
+            printed.push_str("(The file has more.)\n");
+            break;
+        }
+        printed.push_str(line);
+        printed.push('\n');
+    }
+    printed
 }
 
 /// Set once the process is asked to end.
