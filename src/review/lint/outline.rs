@@ -82,7 +82,8 @@ pub(super) fn outline(source: &str) -> Outline {
     outline
 }
 
-/// Lines whose front is a tower of quote and list marks lose it; each line keeps its number.
+/// Lines whose front is a tower of quote and list marks lose it, and lines that begin with a number such as "2.1." become
+/// items, which Markdown does not make them; each line keeps its number.
 fn tame(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     for line in source.split_inclusive('\n') {
@@ -96,6 +97,9 @@ fn tame(source: &str) -> String {
         if marks > MAX_MARKERS || front.len() > 8 * MAX_MARKERS {
             out.push_str(if rule { "\n" } else { body });
         } else {
+            if sub_numbered(line) {
+                out.push_str("- ");
+            }
             out.push_str(line);
         }
     }
@@ -108,6 +112,21 @@ fn tame(source: &str) -> String {
         out = out.replace(['[', '<', '`', '~', '_', '*', '&'], " ");
     }
     out
+}
+
+/// Whether a line begins with a number of at least two parts that ends like the number of an item: "2.1. Text", "6.1.3) Text".
+fn sub_numbered(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let number = &line[..line.len() - rest.len()];
+    let (number, rest) = match rest.strip_prefix(')') {
+        Some(rest) => (Some(number), rest),
+        None => (number.strip_suffix('.'), rest),
+    };
+    rest.starts_with([' ', '\t'])
+        && number.is_some_and(|number| {
+            let mut parts = number.split('.');
+            parts.clone().count() >= 2 && parts.all(|part| (1..=3).contains(&part.len()))
+        })
 }
 
 #[derive(Default)]
@@ -332,6 +351,29 @@ mod tests {
                 .section
                 .map(|at| outline.sections[at].title.as_str()),
             Some("S")
+        );
+    }
+
+    #[test]
+    fn numbers_of_two_parts_make_items() {
+        let outline = outline("2.1. One\ntwo.\n2.1.1) Three.\n\nIt takes\n2.5 seconds, or 3.5. Four.\n");
+        let seen: Vec<(u32, &str)> = outline
+            .blocks
+            .iter()
+            .map(|b| (b.line(), b.text.as_str()))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (1, "2.1. One two."),
+                (3, "2.1.1) Three."),
+                (5, "It takes 2.5 seconds, or 3.5. Four."),
+            ]
+        );
+        assert!(
+            ["2.", "2. a", "2..1. a", "2.1.a", ".1. a", "x", "", "2.1."]
+                .iter()
+                .all(|line| !sub_numbered(line))
         );
     }
 

@@ -68,6 +68,15 @@ pub(super) const OPEN_MARKS: &[&str] = &[
     "not sure",
 ];
 
+/// A question that is to be answered by a day, or that has an answer until then, is a task.
+const SETTLED: &[&str] = &[
+    "until then",
+    "answer*|decid*|decision*|due|resolve*|settle* .. by|before|until|on #",
+    "answer*|decid*|decision*|due|resolve*|settle* .. by|before|in week|phase|step|stage|sprint|milestone #",
+    "answer*|decid*|decision*|due|resolve*|settle* .. by|before|at the end of",
+    "answer*|decid*|decision*|due|resolve*|settle* .. by|before|on monday|tuesday|wednesday|thursday|friday",
+];
+
 pub(super) const VAGUE: &[&str] = &[
     "fast",
     "faster",
@@ -287,6 +296,7 @@ fn section_topics(outline: &Outline) -> Vec<Topic> {
 fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
     let (excludes, marks, vague) = (patterns(EXCLUDES), patterns(OPEN_MARKS), patterns(VAGUE));
     let none = patterns(&["none", "no open", "resolved", "answered"]);
+    let settled = patterns(SETTLED);
     let mut out = Vec::new();
     for (index, section) in outline.sections.iter().enumerate() {
         let words = words::words(&section.title);
@@ -336,7 +346,8 @@ fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
                 && topic == Topic::Questions
                 && !words.is_empty()
                 && count == 1
-                && !any(&none, &words);
+                && !any(&none, &words)
+                && !any(&settled, &words);
             out.push(Sentence {
                 line: block.line_at(range.start + lead_in),
                 block_words,

@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use super::topic::{Rule as TopicRule, answered, relevant};
+use super::words::{any, patterns};
 use super::{Check, Focus, Hit, Rule, Severity};
 
 const FOCUS: &[Focus] = &[Focus::Security];
@@ -10,7 +11,8 @@ const FOCUS: &[Focus] = &[Focus::Security];
 const ENTRY: &[&str] = &[
     "endpoint*",
     "webhook*",
-    "post|get|put|patch|delete api|users|login|register|profile|v1|v2|webhooks|admin|orders",
+    "post|get|put|patch|delete api|users|login|register|profile|webhooks|admin|orders",
+    "http post|get|put|patch|delete v1|v2|v3",
     "rest|http|graphql api",
     "login|sign in",
     "upload*",
@@ -83,6 +85,8 @@ pub(super) const CHECKS: &[Check] = &[
                 "belong* to",
                 "sharing rules",
                 "least privilege",
+                "viewer*|editor*|approver*|maintainer*",
+                "member|members of .. team|group",
                 "row level",
                 "tenant isolation",
                 "may see|read|write|use|change",
@@ -253,7 +257,10 @@ pub(super) const CHECKS: &[Check] = &[
         severity: Severity::High,
         run: Rule::Topic(TopicRule {
             relevant: &[
-                "add*|alter*|drop*|rename*|change*|create*|new .. column*|table|tables|schema",
+                "add*|alter*|drop*|rename*|change*|create*|new .. column*|table|tables",
+                // A schema that is created has no rows yet, unless it takes the place of another.
+                "alter*|drop*|rename*|change* .. schema",
+                "new schema",
                 "schema migration*|change*",
                 "database migration*",
                 "migration .. table*|column*|schema",
@@ -419,9 +426,15 @@ fn secret_in_config(plan: &Plan) -> Option<Hit> {
         "jwt",
         "private key",
     ];
+    // A type that is called a secret, and code that masks one, keep secrets out.
+    let masks = patterns(&[
+        "type|class|struct|newtype|wrapper secret*|password*|credential*|token*",
+        "secret*|password*|credential*|token* type|class|struct|newtype|wrapper",
+        "mask*|redact*|scrub*",
+    ]);
     let first = found.iter().find(|sentence| {
         let text = sentence.words.join(" ");
-        secret.iter().any(|word| text.contains(word))
+        !any(&masks, &sentence.words) && secret.iter().any(|word| text.contains(word))
     })?;
     (!answered(
         plan,

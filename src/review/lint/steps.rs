@@ -1,6 +1,6 @@
 //! The steps of a plan, in whatever form it gives them: headings, items, rows, or told in prose.
 
-use super::outline::{Kind, Outline};
+use super::outline::{Block, Kind, Outline};
 use super::plan::{Sentence, Topic};
 use super::words::{self, Pattern, any, patterns};
 
@@ -60,7 +60,11 @@ pub(super) struct Step {
     pub(super) outcome: bool,
 }
 
-/// All steps, in the first of these forms that the plan has: headings; items and rows; items that begin with a verb; prose.
+/// First words of a heading, a paragraph or an item that says when it is done, or as the how manieth.
+const NAMED: &str = "phase|phases|step|steps|stage|milestone|week|weeks|day|days|sprint|iteration #";
+
+/// All steps, in the first of these forms that the plan has: headings; items and rows; paragraphs and items that begin with
+/// a time or a phase; items that begin with a verb; prose.
 pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) -> Vec<Step> {
     let outcome = patterns(OUTCOME);
     let topic = |section: Option<usize>| section.map_or(Topic::Other, |section| topics[section]);
@@ -100,9 +104,12 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
         }
     }
     if out.is_empty() {
+        out = labelled(outline, &outcome, |block| !no_steps(topic(block.section)));
+    }
+    if out.is_empty() {
         let verb = Pattern::new(VERBS);
         for (index, block) in outline.blocks.iter().enumerate() {
-            let first = words::words(&block.text).into_iter().take(1).collect::<Vec<_>>();
+            let first = unnumbered(&block.text).into_iter().take(1).collect::<Vec<_>>();
             if matches!(block.kind, Kind::Item { depth: 0, .. })
                 && !no_steps(topic(block.section))
                 && verb.find(&first).is_some()
@@ -127,23 +134,53 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
     out
 }
 
-fn step_table(header: &[String]) -> bool {
-    let heads = patterns(&["step*|phase*|item*|change*|task*|week|day|milestone*|action*|stage*|work"]);
-    header.iter().take(3).any(|cell| any(&heads, &words::words(cell)))
+/// "**Weeks 1-4.** Core" and "6.1. Phase 2: core", if there are two of them.
+fn labelled(outline: &Outline, outcome: &[Pattern], may_be: impl Fn(&Block) -> bool) -> Vec<Step> {
+    let named = Pattern::new(NAMED);
+    let mut out = Vec::new();
+    for (index, block) in outline.blocks.iter().enumerate() {
+        let form = matches!(block.kind, Kind::Paragraph | Kind::Item { depth: 0, .. });
+        if form && may_be(block) && named.find(&unnumbered(&block.text)) == Some(0) {
+            out.push(step(outline, index, outcome));
+        }
+    }
+    if out.len() < 2 { Vec::new() } else { out }
 }
 
-/// "Phase 2: core" and, below a heading that announces steps, "3.1 Index" or "Receiver".
+/// The words of a text without the number in front.
+fn unnumbered(text: &str) -> Vec<String> {
+    let mut words = words::words(text);
+    if words
+        .first()
+        .is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        words.remove(0);
+    }
+    words
+}
+
+fn step_table(header: &[String]) -> bool {
+    let heads = patterns(&["step*|phase*|item*|change*|task*|week|day|milestone*|action*|stage*|work"]);
+    let has = |heads: &[Pattern]| header.iter().any(|cell| any(heads, &words::words(cell)));
+    // A table that says of each row when it is done, or by whom and when, has steps for rows.
+    header.iter().take(3).any(|cell| any(&heads, &words::words(cell)))
+        || has(&patterns(&["done|finished|ready|complete|accepted when|if|once"]))
+        || has(&patterns(&["when|date|start|due"])) && has(&patterns(&["who|owner|lead|responsible"]))
+}
+
+/// "Phase 2: core" and, below a heading that announces steps, "3.1 Index" or "M1: Index".
 fn headed(outline: &Outline, topics: &[Topic], outcome: &[Pattern]) -> Vec<Step> {
-    let named = Pattern::new("phase|step|stage|milestone|week|day|sprint|iteration #");
+    let named = Pattern::new(NAMED);
     let mut out: Vec<Step> = Vec::new();
     let mut last_level = None;
     // The step that each section belongs to.
     let mut owner: Vec<Option<usize>> = Vec::with_capacity(outline.sections.len());
     for section in &outline.sections {
         let words = words::words(&section.title);
-        let numbered = words
-            .first()
-            .is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        let numbered = words.first().is_some_and(|word| {
+            let number = word.strip_prefix(|c: char| c.is_ascii_alphabetic());
+            number.unwrap_or(word).starts_with(|c: char| c.is_ascii_digit())
+        });
         let below = section
             .parent
             .is_some_and(|parent| topics[parent] == Topic::Steps)

@@ -266,6 +266,86 @@ fn a_plan_is_asked_only_what_its_content_makes_relevant() {
     }
 }
 
+/// Enough words to be read as a plan.
+const FILLER: &str =
+    "# Plan\n\nWe want refunds to reach customers within a day, because support asks for it every week.\n\n";
+
+#[test]
+fn steps_have_many_forms() {
+    for (form, expected) in [
+        ("**Weeks 1-4.** Core.\n\n**Week 5.** Beta with 15 people.", false),
+        ("6.1. Week 1: core.\n6.2. Week 2: beta with 15 people.", false),
+        ("6.1. Week 1: core.", true),
+        (
+            "| Time | Who | Finished if |\n|-|-|-|\n| June | Ana | 15 people use it |",
+            false,
+        ),
+        ("| When | What | Owner |\n|-|-|-|\n| June | Beta | Ana |", false),
+        ("| Signal | Who hears |\n|-|-|\n| Errors | Ana |", true),
+        (
+            "### Roadmap\n\n#### M1 core\n\nAna.\n\n#### M2 beta\n\nBen.",
+            false,
+        ),
+        ("6.1. The core is small.\n6.2. People like it.", true),
+    ] {
+        let plan = format!("{FILLER}## Getting it to people\n\n{form}\n");
+        let found = ids(&plan, Focus::Engineering).iter().any(|id| id == "ENG-STEPS");
+        assert_eq!(found, expected, "{form}");
+    }
+}
+
+#[test]
+fn a_question_with_a_day_for_its_answer_is_a_task() {
+    for (item, expected) in [
+        ("Which currency is shown", true),
+        ("Whether we can ship by 12 June", true),
+        (
+            "Which currency is shown (finance, answer by 12 June; until then euros)",
+            false,
+        ),
+        ("Which currency is shown; Ana decides in week 2", false),
+        ("Which currency is shown: decided by Friday, still unknown", true),
+    ] {
+        let plan = format!("{FILLER}## Open questions\n\n- {item}\n");
+        let found = ids(&plan, Focus::Engineering)
+            .iter()
+            .any(|id| id == "ENG-OPEN-QUESTION");
+        assert_eq!(found, expected, "{item}");
+    }
+}
+
+#[test]
+fn words_that_only_look_like_security_make_nothing_relevant() {
+    for (step, id, expected) in [
+        ("Delete v2 and get v1 back", "SEC-AUTHN", false),
+        ("Serve `GET /v2/refunds`", "SEC-AUTHN", true),
+        (
+            "Give the token a type `Secret` in code",
+            "SEC-SECRET-IN-CONFIG",
+            false,
+        ),
+        (
+            "Mask the secret in code that prints it",
+            "SEC-SECRET-IN-CONFIG",
+            false,
+        ),
+        ("Keep the secret in code", "SEC-SECRET-IN-CONFIG", true),
+        (
+            "Create topic, quotas, schema subject beside the database",
+            "SEC-MIGRATION",
+            false,
+        ),
+        ("Change the schema of the database", "SEC-MIGRATION", true),
+    ] {
+        let plan = format!("{FILLER}## Steps\n\n1. {step}\n");
+        assert_eq!(
+            ids(&plan, Focus::Security).iter().any(|found| found == id),
+            expected,
+            "{step}"
+        );
+    }
+}
+
 #[test]
 fn contradictions_name_both_lines() {
     let plan = "# P\n\n## Non-goals\n\n- Password reset\n\n## Steps\n\n1. Send a mail for password reset\n";

@@ -6,15 +6,22 @@
 /// Longest gap that `..` stands for, in words.
 const GAP: usize = 8;
 
-/// The lowercase words of a text. Everything but letters and digits separates; an apostrophe is dropped.
+/// The lowercase words of a text. Everything but letters and digits separates; an apostrophe is dropped. The method of a
+/// request, as in `DELETE /users`, has the word `http` in front, so that it differs from "delete users".
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut word = String::new();
     let mut chars = text.chars().peekable();
     let mut last = ' ';
+    // Whether the last word is a method in capitals, and nothing but spaces and marks came after it.
+    let mut method = false;
     while let Some(c) = chars.next() {
         let next_is_digit = chars.peek().is_some_and(char::is_ascii_digit);
         if c.is_alphanumeric() {
+            if word.is_empty() {
+                method = true;
+            }
+            method &= c.is_ascii_uppercase();
             word.extend(c.to_lowercase());
         } else if matches!(c, '\'' | '\u{2019}') {
         } else if matches!(c, ',' | '.') && last.is_ascii_digit() && next_is_digit {
@@ -23,7 +30,11 @@ pub(super) fn words(text: &str) -> Vec<String> {
                 word.push('.');
             }
         } else if !word.is_empty() {
+            method &= matches!(word.as_str(), "get" | "post" | "put" | "patch" | "delete");
             out.push(std::mem::take(&mut word));
+        }
+        if c == '/' && last.is_whitespace() && std::mem::take(&mut method) {
+            out.insert(out.len() - 1, "http".to_owned());
         }
         last = c;
     }
@@ -181,6 +192,19 @@ mod tests {
             words("10,000 units, 0.05 each."),
             ["10000", "units", "0.05", "each"]
         );
+    }
+
+    #[test]
+    fn a_request_differs_from_prose() {
+        assert_eq!(
+            words("`DELETE /v2/users` now"),
+            ["http", "delete", "v2", "users", "now"]
+        );
+        assert_eq!(
+            words("delete v2 / users, GET and /v1, BGET /a"),
+            ["delete", "v2", "users", "get", "and", "v1", "bget", "a"]
+        );
+        assert_eq!(words("/ GET"), ["get"]);
     }
 
     #[test]
