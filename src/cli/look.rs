@@ -74,7 +74,7 @@ fn shown(held: &AnyLoop) -> Shown {
         persona: personas::of_round(fields.round()).label,
         topic: text::one_line(&fields.topic(), 200),
         plan: fields.plan(),
-        session_id: fields.session_id(),
+        session_id: text::one_line(&fields.session_id(), 200),
         elapsed_seconds: summary::seconds(held, Timestamp::now()),
         decision: fields.decision_signal().to_string(),
         rounds: if held.phase() == Phase::Drafting {

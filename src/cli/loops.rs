@@ -3,10 +3,10 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::SystemTime;
 
-use claudex_loop::Actor;
 use claudex_loop::plan::caller::{Caller, UNKNOWN};
 use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, locate, runner, start};
 use claudex_loop::store::{Listed, LoopId, Store};
+use claudex_loop::{Actor, text};
 use jiff::Timestamp;
 
 use super::exit::{Exit, Failure};
@@ -179,7 +179,10 @@ pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
         now.fields().round(),
         now.fields().max_rounds()
     ));
-    let (caller, owner) = (Caller::from_env(), now.fields().session_id());
+    let (caller, owner) = (
+        Caller::from_env(),
+        text::one_line(&now.fields().session_id(), 200),
+    );
     if caller.session.as_deref().is_some_and(|session| session != owner) {
         out::line(&format!(
             "It belongs to session {owner}; to take it over into this one: /claudex:adopt {id}"
@@ -254,10 +257,31 @@ pub(crate) fn rollback(yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
     let (_, actor) = named(None, from_prompt, "rollback")?;
     person_only(actor, "rollback")?;
     let stores = locate::stores(&[&super::here()?]);
-    let count: usize = stores.iter().map(|store| store.list().len()).sum();
+    let count: usize = stores
+        .iter()
+        .flat_map(|store| {
+            let ours = |one: &Listed| store.is_for(one.root.as_deref());
+            (store.list().into_iter().chain(store.swept()))
+                .filter(ours)
+                .collect::<Vec<_>>()
+        })
+        .count();
     if count == 0 {
         out::line("There are no claudex loops to roll back.");
         return Ok(Exit::Complete);
+    }
+    for store in &stores {
+        if let Some(running) = store.list().iter().find(|one| store.is_running(&one.id)) {
+            return Err(Failure::plain(
+                Exit::Refused,
+                "claudex::rollback::running",
+                format!(
+                    "a review of loop {} is running, and its findings would be lost",
+                    running.id
+                ),
+                "wait for it, or end it (`claudex-loop status` shows it); nothing was changed",
+            ));
+        }
     }
     if !yes && !from_prompt && io::stdin().is_terminal() {
         let _ = write!(

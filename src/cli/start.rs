@@ -1,9 +1,9 @@
 //! `start`: flags and topic in, a loop on disk and the first instructions out.
 
-use claudex_loop::plan::Mode;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::messages::{self, STARTED, Started};
 use claudex_loop::plan::start::{self, StartRefused, Wanted};
+use claudex_loop::plan::{Mode, locate};
 use claudex_loop::store::StartError;
 use jiff::Timestamp;
 
@@ -46,6 +46,17 @@ pub(crate) fn active(exit: Exit, error: &StartRefused) -> Option<Failure> {
     let StartRefused::Store(StartError::Active { id, .. }) = error else {
         return None;
     };
+    let listed = super::here().map(|here| locate::loops(&here)).unwrap_or_default();
+    if !listed.iter().any(|(_, one)| one.id.as_str() == id && one.ours) {
+        let help = "this version cannot drive it: finish it with the one that began it, or move every loop of the project \
+                    aside with `claudex-loop rollback`";
+        return Some(Failure::plain(
+            exit,
+            "claudex::start::active",
+            error.to_string(),
+            help,
+        ));
+    }
     let help = format!(
         "see it with `claudex-loop status`; give it up with `claudex-loop cancel {id}` (/claudex:cancel), or take it over \
          with /claudex:adopt"

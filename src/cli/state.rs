@@ -101,7 +101,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
             }
         }
         State::Counts { file } => {
-            let counts = match fs_err::read(&file) {
+            let counts = match claudex_loop::store::read(&file) {
                 Ok(bytes) => summary::counts_of(&bytes).unwrap_or_default(),
                 Err(_) => Counts::default(),
             };

@@ -73,7 +73,7 @@ pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<Requ
         what: file.to_string(),
         source,
     };
-    let content = match fs::read(&file) {
+    let content = match crate::store::read(&file) {
         Ok(content) => content,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(RequireFileSeen::Missing.into()),
         Err(error) => return Err(unreadable(error)),
@@ -98,7 +98,10 @@ fn later_than_start(raw: &Raw, file: &Utf8Path) -> io::Result<bool> {
     let Some(started) = held.and_then(|field| raw.record().count(field)) else {
         return Ok(false);
     };
-    let started = SystemTime::UNIX_EPOCH + Duration::from_secs(started + 1);
+    let later = started.checked_add(1).map(Duration::from_secs);
+    let Some(started) = later.and_then(|after| SystemTime::UNIX_EPOCH.checked_add(after)) else {
+        return Ok(false);
+    };
     Ok(fs::metadata(file)?.modified()? >= started)
 }
 

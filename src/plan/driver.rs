@@ -8,7 +8,6 @@ use std::ops::ControlFlow;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
-use fs_err as fs;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -240,7 +239,7 @@ impl OnStop for Driver {
 /// # Errors
 /// See [`JobError`]. A loop that was started and not brought to its end is cancelled, so that it is in nobody's way.
 pub fn run(job: &Job<'_>, reviewer: &dyn Reviewer, listener: &mut Listener<'_>) -> Result<Outcome, JobError> {
-    let bytes = fs::read(job.plan).map_err(|source| JobError::Plan {
+    let bytes = crate::store::read(job.plan).map_err(|source| JobError::Plan {
         path: job.plan.to_owned(),
         source,
     })?;
@@ -431,7 +430,7 @@ struct DraftFacts<'f> {
 fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'_>) -> Result<(), JobError> {
     let raw = held.raw();
     let findings = crate::review::twin::findings_path(raw.store(), raw.id(), held.fields().round());
-    let text = text::plain(&fs::read_to_string(findings).map_err(JobError::Io)?);
+    let text = text::plain(&crate::store::read_to_string(&findings).map_err(JobError::Io)?);
     let facts = Facts::of(held, Timestamp::now());
     let message = messages::render(DRAFT, &DraftFacts { facts: &facts, text }).map_err(JobError::Render)?;
     if listener(Event::Drafting).is_break() {

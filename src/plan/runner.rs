@@ -6,7 +6,6 @@
 use std::io;
 
 use camino::Utf8PathBuf;
-use fs_err as fs;
 use serde::Serialize;
 
 use crate::machine::Raw;
@@ -105,14 +104,16 @@ pub fn write(held: &AnyLoop) -> io::Result<()> {
 /// The template does not render.
 pub fn prompt(held: &AnyLoop) -> io::Result<String> {
     let (raw, fields) = (held.raw(), held.fields());
-    let plan = fs::read(raw.path("{plan}")).unwrap_or_default();
+    let plan = crate::store::read(&raw.path("{plan}")).unwrap_or_default();
     let plan = text::plain(&String::from_utf8_lossy(&plan));
     let mut end = plan.len().min(DOCUMENT);
     while !plan.is_char_boundary(end) {
         end -= 1;
     }
     let earlier: Vec<String> = (1..fields.round().min(20))
-        .filter_map(|round| fs::read_to_string(twin::findings_path(raw.store(), raw.id(), round)).ok())
+        .filter_map(|round| {
+            crate::store::read_to_string(&twin::findings_path(raw.store(), raw.id(), round)).ok()
+        })
         .map(|findings| text::plain(&findings))
         .collect();
     let persona = personas::of_round(fields.round());

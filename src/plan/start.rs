@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
-use fs_err as fs;
 use jiff::Timestamp;
 
 use crate::machine::begin::Beginning;
@@ -280,7 +279,7 @@ pub fn start(
         .map(Utf8Path::to_owned)
         .unwrap_or(plan);
     let path = store.root().join(&plan);
-    let existing = match fs::read(&path) {
+    let existing = match store::read(&path) {
         Ok(content) => Some(content),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(source) => return Err(StartRefused::Io { path, source }),

@@ -101,6 +101,10 @@ fn choose(stores: &[Store], session: Option<&str>, healed: &mut Vec<String>) -> 
     let mut broken = None;
     for store in stores {
         for listed in heal(store, healed) {
+            if listed.problem.is_some() && listed.terminal {
+                // It is over, whatever wrote it: another version of ours, or an older tool. Nobody has to be told at each stop.
+                continue;
+            }
             if let Some(problem) = &listed.problem {
                 broken.get_or_insert_with(|| {
                     format!("claudex: {} cannot be used as a loop: {problem}", listed.path)
@@ -226,7 +230,17 @@ fn drive(store: &Store, id: &LoopId, input: &Input, now: Timestamp) -> Decision 
         };
     }
     let decision = match PlanLoop.stop(held) {
-        Ok(step) => after(step, now),
+        // The change is made by now: whatever goes wrong in telling it, the loop is not as it was.
+        Ok(step) => match after(step, now) {
+            Err(problem) => {
+                let line = text::one_line(&problem, 500);
+                store.log(&format!("{id} stop: {line}"));
+                Ok(noted(format!(
+                    "claudex: loop {id} has gone on, and could not say so: {line}. Where it is now: claudex-loop status"
+                )))
+            }
+            decided => decided,
+        },
         Err(refused) => refusal(&refused),
     };
     match decision {

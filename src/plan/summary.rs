@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::machine::Claim;
 use crate::plan::AnyLoop;
 use crate::plan::personas;
+use crate::plan::typestate::DecisionSignal;
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
 use crate::review::{Digest, fake, findings_file, twin};
@@ -38,7 +39,7 @@ impl fmt::Display for RoundLine {
 pub fn rounds(held: &AnyLoop) -> Vec<RoundLine> {
     let raw = held.raw();
     let of = |round| {
-        let file = fs_err::read(twin::findings_path(raw.store(), raw.id(), round)).ok();
+        let file = crate::store::read(&twin::findings_path(raw.store(), raw.id(), round)).ok();
         let counts = file.and_then(|bytes| counts_of(&bytes));
         RoundLine {
             round,
@@ -160,14 +161,53 @@ pub fn admissions(held: &AnyLoop) -> Vec<String> {
         && let Some(subject) = settled.subject()
     {
         let plan = held.fields().plan();
-        let now = fs_err::read(raw.path("{plan}")).map(|bytes| Digest::of(&bytes));
+        let now = crate::store::read(&raw.path("{plan}")).map(|bytes| Digest::of(&bytes));
         if now.ok().is_none_or(|now| now.as_str() != subject) {
             admitted.push(format!(
                 "{plan} was changed after it was settled; that change was not reviewed."
             ));
         }
     }
+    if held.fields().decision_signal() == DecisionSignal::NoMaterialFindings {
+        let rejected = claims.iter().any(|(_, claim)| claim.rejecting().is_some());
+        admitted.extend(unanswered(held, rejected));
+    }
     admitted
+}
+
+/// Material findings of a loop that counts as settled which nobody has looked at again: on the very bytes that the last
+/// review saw, or from a point of view that no later round had. An edit answers a finding only as far as someone says so.
+fn unanswered(held: &AnyLoop, rejected: bool) -> Vec<String> {
+    let runs = runs(held);
+    let verdicts: Vec<&Run> = runs
+        .iter()
+        .filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()))
+        .collect();
+    let Some(last) = verdicts.last() else {
+        return Vec::new();
+    };
+    let seen_by = |persona: &str| {
+        let sees = |run: &Run| run.began.persona == persona && run.began.subject == last.began.subject;
+        verdicts.iter().any(|run| sees(run))
+    };
+    let mut told = Vec::new();
+    for line in rounds(held) {
+        let run = verdicts.iter().rev().find(|run| run.began.round == line.round);
+        let (Some(run), Some(counts)) = (run, line.counts.filter(|counts| counts.material() > 0)) else {
+            continue;
+        };
+        let found = format!("Round {} ({}) found {counts}", line.round, line.persona);
+        if run.began.subject == last.began.subject {
+            if !rejected {
+                told.push(format!("{found}; the plan is unchanged since, so they are open."));
+            }
+        } else if !seen_by(&run.began.persona) {
+            told.push(format!(
+                "{found}; the plan was revised since, and no later round looked from that point of view."
+            ));
+        }
+    }
+    told
 }
 
 /// Who gave the verdicts of a loop, each once, in the order of their runs.

@@ -9,8 +9,6 @@
 use std::io;
 use std::ops::Deref;
 
-use fs_err as fs;
-
 use crate::machine::claim::{Claim, Grounds};
 use crate::machine::{Raw, Refusal, Requirement};
 use crate::review::findings::{Counts, Findings};
@@ -252,7 +250,7 @@ struct Round<'r> {
 impl<'r> Round<'r> {
     fn of(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
         let journal = raw.store().journal(raw.id()).map_err(io::Error::other)?;
-        let subject = match fs::read(raw.path(spec.subject)) {
+        let subject = match crate::store::read(&raw.path(spec.subject)) {
             Ok(bytes) => Some(Digest::of(&bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),

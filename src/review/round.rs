@@ -222,7 +222,7 @@ fn perform(
 ) -> Result<Report, RoundError> {
     let (store, id, round) = (raw.store(), raw.id(), raw.count(spec.round));
     let file = raw.path(spec.subject);
-    let bytes = fs::read(&file).map_err(|error| match error.kind() {
+    let bytes = crate::store::read(&file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => RoundError::NoSubject { path: file.clone() },
         _ => RoundError::Io {
             what: format!("could not read {file}"),

@@ -6,7 +6,6 @@
 use std::io;
 
 use camino::Utf8PathBuf;
-use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use crate::review::findings::Findings;
@@ -69,7 +68,7 @@ impl Twin {
     /// # Errors
     /// It is there and the system refuses to read it.
     pub(crate) fn read(store: &Store, id: &LoopId, round: u64, digest: &Digest) -> io::Result<Option<Self>> {
-        match fs::read(twin_path(store, id, round)) {
+        match crate::store::read(&twin_path(store, id, round)) {
             Ok(bytes) if Digest::of(&bytes) == *digest => Ok(serde_json::from_slice(&bytes).ok()),
             Ok(_) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -81,7 +81,9 @@ pub enum StoreError {
     #[display("{path} was written by version `{}` of the machine, and this is version `{expected}`", found.escape_debug())]
     #[diagnostic(
         code(claudex::store::other_graph),
-        help("finish the loop with the version that began it, migrate it, or roll it back")
+        help(
+            "finish or cancel it with the version that began it, or move every loop of the project aside: `claudex-loop rollback`"
+        )
     )]
     OtherGraph {
         /// The state file.

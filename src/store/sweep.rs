@@ -250,7 +250,20 @@ impl Store {
         }
         self.locked(|_| {
             let target = self.folder().join("rolled-back").join(compact(now));
-            let mut ids: Vec<LoopId> = self.swept().into_iter().map(|one| one.id).collect();
+            // A folder outside the root holds other projects' loops too: those are theirs to move.
+            let (swept, loops) = (self.swept(), self.list());
+            let others: Vec<LoopId> = (swept.iter().chain(&loops))
+                .filter(|one| !self.is_for(one.root.as_deref()))
+                .map(|one| one.id.clone())
+                .collect();
+            let swept_of_others = swept.iter().any(|one| others.contains(&one.id));
+            let mut ids = Vec::new();
+            for one in swept.into_iter().filter(|one| !others.contains(&one.id)) {
+                if swept_of_others {
+                    move_into(&target.join("swept"), &self.swept_folder().join(one.id.as_str()))?;
+                }
+                ids.push(one.id);
+            }
             let parse = |stem: &str| LoopId::parse(stem, self.spec().ids).ok();
             for (path, _) in entries(self.folder()) {
                 let name = path.file_name().unwrap_or_default();
@@ -259,7 +272,11 @@ impl Store {
                     .iter()
                     .find_map(|suffix| parse(name.strip_suffix(suffix)?))
                     .or_else(|| parse(if is_state { path.file_stem()? } else { name }));
-                if id.is_none() && !is_state && path != self.swept_folder() {
+                let is_swept = path == self.swept_folder();
+                if id.is_none() && !is_state && !is_swept
+                    || is_swept && swept_of_others
+                    || id.as_ref().is_some_and(|id| others.contains(id))
+                {
                     continue;
                 }
                 move_into(&target, &path)?;

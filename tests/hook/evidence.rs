@@ -3,6 +3,35 @@
 use crate::support::Project;
 
 #[test]
+fn an_edit_after_findings_is_no_answer_that_the_summary_takes_for_granted() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake:findings").exits(0);
+    project.plan("# Plan\n\nwith one more line\n");
+    project.fire().blocked();
+    project.review(&id, "fake:clean").exits(0);
+    let summary = project.fire().blocked();
+    assert!(summary.contains("plan loop complete"), "{summary}");
+    assert!(
+        summary.contains("**Note:** Round 1 (Senior-engineer review) found high=1 medium=1 low=1; the plan was revised since"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn a_waived_mark_done_hides_no_findings_of_a_later_review() {
+    let (project, id) = Project::reviewing(&[]);
+    let mut waived = project.command(&["mark-done", &id]);
+    waived.env("CLAUDEX_EVIDENCE", "optional");
+    assert!(waived.output().unwrap().status.success());
+    project.review(&id, "fake:findings").exits(0);
+    let summary = project.fire().blocked();
+    assert!(
+        summary.contains("**Note:** Round 1 (Senior-engineer review) found high=1 medium=1 low=1; the plan is unchanged since, so they are open."),
+        "{summary}"
+    );
+}
+
+#[test]
 fn a_clean_round_needs_no_mark_done() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
     project.review(&id, "fake:clean").exits(0);
