@@ -1,6 +1,6 @@
 //! What drives nothing, and many stops at once.
 
-use crate::assert_has_mark_done_lines;
+use super::assert_has_mark_done_lines;
 use crate::support::{Project, Stop, feed, tree, wait_for};
 use serde_json::json;
 

@@ -1,8 +1,5 @@
 //! What is edited by hand, broken or killed: it is found out, nothing is lost, and the loop goes on.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod evidence;
 mod helpers;
 mod killed;

@@ -1,9 +1,7 @@
 //! Looking at loops and putting them away: status, list, journal, personas, doctor, rollback. A look changes nothing.
 
-mod support;
-
+use crate::support::{Project, tree};
 use serde_json::Value;
-use support::{Project, tree};
 
 #[test]
 fn status_tells_where_the_loop_is() {
@@ -90,7 +88,7 @@ fn list_names_every_loop_and_json_is_all_there_is() {
     let first = project.start(&[]);
     project.run(&["cancel", &first]).exits(0);
     let second = project.start(&[]);
-    support::age(&project.state_path(&second), std::time::Duration::from_secs(3600));
+    crate::support::age(&project.state_path(&second), std::time::Duration::from_secs(3600));
     let third = project.start(&[]);
     project
         .run(&["list"])
@@ -196,6 +194,6 @@ fn git_does_not_see_the_state_folder() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake:findings").exits(0);
     let mut git = project.shell("git", &["status", "--porcelain", "--untracked-files=all"]);
-    let ran = support::Ran::of(git.output().unwrap()).exits(0);
+    let ran = crate::support::Ran::of(git.output().unwrap()).exits(0);
     assert_eq!(ran.out, "?? PLAN.md\n");
 }

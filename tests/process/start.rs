@@ -1,13 +1,11 @@
 //! Starting a loop: phrases and exit codes that users and scripts look for, and that a start which is refused or fails
 //! leaves nothing behind.
 
-mod support;
-
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 use std::time::Duration;
 
-use support::{Background, Project, Ran, id_of, tree, yaml};
+use crate::support::{Background, Project, Ran, id_of, tree, yaml};
 
 // --- what it says ------------------------------------------------------------------------------------------------
 
@@ -394,7 +392,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 fn a_start_sweeps_what_is_stale_first_and_loses_nothing_of_it() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake:findings").exits(0);
-    support::age(&project.state_path(&id), 16 * MINUTE);
+    crate::support::age(&project.state_path(&id), 16 * MINUTE);
     let kept = std::fs::read(project.findings(&id, 1)).unwrap();
     let next = project.start(&[]);
     assert_ne!(next, id);
@@ -419,7 +417,7 @@ fn a_start_sweeps_what_is_stale_first_and_loses_nothing_of_it() {
 fn a_fresh_loop_is_not_swept_and_the_limit_can_be_set() {
     let project = Project::new();
     let id = project.start(&[]);
-    support::age(&project.state_path(&id), 14 * MINUTE);
+    crate::support::age(&project.state_path(&id), 14 * MINUTE);
     project
         .run(&["start", "plan", "x"])
         .exits(1)
@@ -432,7 +430,7 @@ fn a_fresh_loop_is_not_swept_and_the_limit_can_be_set() {
 fn a_loop_whose_review_runs_is_never_swept() {
     let (project, id) = Project::reviewing(&[]);
     let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
-    support::age(&project.state_path(&id), 600 * MINUTE);
+    crate::support::age(&project.state_path(&id), 600 * MINUTE);
     project
         .run(&["start", "plan", "x"])
         .exits(1)
@@ -451,7 +449,7 @@ fn a_finished_loop_is_kept_for_the_audit_however_old_it_is() {
     let project = Project::new();
     let id = project.start(&[]);
     project.run(&["cancel", &id]).exits(0);
-    support::age(&project.state_path(&id), 60 * 24 * 400 * MINUTE);
+    crate::support::age(&project.state_path(&id), 60 * 24 * 400 * MINUTE);
     let before = std::fs::read(project.state_path(&id)).unwrap();
     project.start(&[]);
     project.run(&["sweep"]).exits(0);
@@ -462,7 +460,7 @@ fn a_finished_loop_is_kept_for_the_audit_however_old_it_is() {
 fn a_dry_sweep_says_what_it_would_do_and_does_nothing() {
     let project = Project::new();
     let id = project.start(&[]);
-    support::age(&project.state_path(&id), 16 * MINUTE);
+    crate::support::age(&project.state_path(&id), 16 * MINUTE);
     let before = tree(&project.folder());
     project
         .run(&["sweep", "--dry-run"])
@@ -483,7 +481,7 @@ fn a_sweep_removes_the_temporary_files_that_a_crash_left() {
     let [stray, fresh] = ["old", "new"].map(|name| project.folder().join(format!(".claudex-tmp-{name}")));
     std::fs::write(&stray, "half").unwrap();
     std::fs::write(&fresh, "someone may be writing it").unwrap();
-    support::age(&stray, 120 * MINUTE);
+    crate::support::age(&stray, 120 * MINUTE);
     project.run(&["sweep"]).exits(0).says("was removed");
     assert!(!stray.exists() && fresh.exists());
     assert!(project.state_path(&id).exists());

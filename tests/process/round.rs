@@ -2,14 +2,12 @@
 //!
 //! The fake reviewer's `file=` item reads a named pipe here, so that a test decides when the reviewer speaks.
 
-mod support;
-
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use crate::support::{Background, Project, Ran, descendants, is_alive, tree, wait_for};
 use serde_json::Value;
-use support::{Background, Project, Ran, descendants, is_alive, tree, wait_for};
 
 /// A reviewer that says nothing before the test lets it.
 struct Held {
@@ -470,6 +468,6 @@ fn nothing_a_review_starts_holds_its_callers_pipes() {
     review.signal("KILL");
     let ran: Ran = review.end();
     assert_eq!(ran.code, 137, "and its output ended with it");
-    orphans.into_iter().for_each(support::kill);
+    orphans.into_iter().for_each(crate::support::kill);
     project.review(&id, "fake:clean").exits(0);
 }

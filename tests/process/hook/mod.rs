@@ -1,8 +1,5 @@
 //! The Stop hook, phase by phase, as a client sees it: what it answers, and what it does to the loop.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod drafting;
 mod evidence;
 mod failing;

@@ -1,8 +1,6 @@
 //! What stands where a file of the project should, and what only looks like a loop: nobody is held, told twice, or moved.
 
-mod support;
-
-use support::Project;
+use crate::support::Project;
 
 /// Runs `work` and says whether it was done within some seconds: a hook that hangs is worse than one that fails.
 fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {

@@ -1,12 +1,10 @@
 //! Which loop a stop drives, whose it is, and which commands only a person may give.
 
-mod support;
-
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use crate::support::{Project, Ran, Stop, feed, id_of, tree};
 use serde_json::{Value, json};
-use support::{Project, Ran, Stop, feed, id_of, tree};
 
 // --- whose loop it is --------------------------------------------------------------------------------------------
 
@@ -279,7 +277,7 @@ fn resume_without_an_id_means_ones_own_loop_even_when_it_was_swept() {
         .run_in_session("mine", &["start", "plan", "topic"])
         .exits(0);
     let mine = id_of(&started);
-    support::age(
+    crate::support::age(
         &project.state_path(&mine),
         std::time::Duration::from_secs(16 * 60),
     );
@@ -323,7 +321,7 @@ fn a_swept_loops_session_is_told_at_its_next_stop() {
     let project = Project::new();
     let id = project.start(&[]);
     project.fire().blocked();
-    support::age(&project.state_path(&id), std::time::Duration::from_secs(16 * 60));
+    crate::support::age(&project.state_path(&id), std::time::Duration::from_secs(16 * 60));
     project.run(&["sweep"]).exits(0).says(&id);
     let note = project.fire().approved();
     assert!(
@@ -343,7 +341,7 @@ fn a_stop_and_not_only_a_change_is_a_sign_of_life() {
     let project = Project::new();
     let id = project.start(&[]);
     project.fire().blocked();
-    support::age(&project.state_path(&id), std::time::Duration::from_secs(16 * 60));
+    crate::support::age(&project.state_path(&id), std::time::Duration::from_secs(16 * 60));
     project.fire().approved();
     project.run(&["sweep"]).exits(0).says("Nothing to sweep");
     assert!(project.state_path(&id).exists());

@@ -1,6 +1,6 @@
 //! When drafting ends, and how often an agent is reminded.
 
-use crate::assert_has_mark_done_lines;
+use super::assert_has_mark_done_lines;
 use crate::support::Project;
 use serde_json::json;
 use std::time::{Duration, SystemTime};

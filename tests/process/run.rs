@@ -1,11 +1,9 @@
 //! The main job, `claudex-loop run PLAN.md`: its exit codes, its JSON, its drafter, and that no hook drives its loop.
 
-mod support;
-
 use std::process::{Command, Stdio};
 
+use crate::support::{Background, Project, Stop, descendants, is_alive, thorough_plan, tree, wait_for};
 use serde_json::{Value, json};
-use support::{Background, Project, Stop, descendants, is_alive, thorough_plan, tree, wait_for};
 
 const THIN: &str = "# Move the queue\n\nWe will move it soon.\n";
 
@@ -247,7 +245,7 @@ fn a_plan_with_a_space_in_its_path_anywhere_is_taken() {
     let absolute = folder.join("the plän's \"draft\".md");
     let mut command = project.command(&["run", absolute.to_str().unwrap(), "--reviewer", "fake:clean"]);
     command.current_dir(&project.home);
-    support::Ran::of(command.output().unwrap()).exits(0);
+    crate::support::Ran::of(command.output().unwrap()).exits(0);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The way of a plan, from the first block to the summary.
 
-use crate::assert_has_mark_done_lines;
+use super::assert_has_mark_done_lines;
 use crate::support::{Project, tree};
 use serde_json::json;
 

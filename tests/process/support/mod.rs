@@ -4,8 +4,6 @@
 //! Every answer of the Stop hook that a test gets was checked against what holds for all of them: see [`Stop::read`].
 //! Nothing here sleeps for a fixed time to let something happen: [`wait_for`] waits for what has to become true.
 
-#![allow(dead_code, reason = "each test file uses another part")]
-
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};

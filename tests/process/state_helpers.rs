@@ -1,12 +1,10 @@
 //! `claudex-loop state …`, what the plugin's `state-helpers.sh` calls: on files made by hand, of which some lack most
-//! fields, and on loops of ours. What a loop of ours refuses is in `tamper.rs`.
-
-mod support;
+//! fields, and on loops of ours. What a loop of ours refuses is in `tamper`.
 
 use std::process::Stdio;
 use std::time::Duration;
 
-use support::{Background, Project, is_id, tree};
+use crate::support::{Background, Project, is_id, tree};
 
 /// A file of this name and content in the project, and its path.
 fn file(project: &Project, name: &str, text: &str) -> String {
@@ -151,11 +149,11 @@ fn any_text_is_a_value_on_the_command_line_and_on_stdin() {
         let text = read(&path);
         assert!(text.starts_with("phase: drafting\nunknown: kept\n"), "{text}");
         assert_eq!(
-            support::yaml(&text)["topic"].as_str(),
+            crate::support::yaml(&text)["topic"].as_str(),
             Some(value),
             "valid YAML: {text}"
         );
-        assert_eq!(support::yaml(&text)["phase"].as_str(), Some("drafting"));
+        assert_eq!(crate::support::yaml(&text)["phase"].as_str(), Some("drafting"));
 
         project
             .run_with_stdin(&["state", "set", &path, "other", "-"], value.as_bytes())
@@ -338,7 +336,7 @@ fn the_sweep_takes_what_is_stale_with_all_that_belongs_to_it_and_keeps_the_fresh
         }
     }
     for old in [stale, over] {
-        support::age(&project.state_path(old), Duration::from_secs(16 * 60));
+        crate::support::age(&project.state_path(old), Duration::from_secs(16 * 60));
     }
     project.run(&["state", "sweep"]).exits(0);
     for suffix in ["", ".state", ".lock", "-runner.sh", "-prompt.txt"] {
@@ -357,7 +355,7 @@ fn the_finder_gives_the_newest_state_file_whatever_its_name_or_phase() {
     for (name, minutes) in [("a", 3), ("newest ü", 1), ("c", 2)] {
         let path = project.folder().join(format!("{name}.state"));
         std::fs::write(&path, "phase: done\n").unwrap();
-        support::age(&path, Duration::from_secs(minutes * 60));
+        crate::support::age(&path, Duration::from_secs(minutes * 60));
     }
     let found = project.run(&["state", "find"]).exits(0).out;
     let expected = project.folder().join("newest ü.state");

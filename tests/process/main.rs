@@ -1,0 +1,12 @@
+//! The program as a process: what a client, a person and a script see of it, each test in a project of its own.
+
+mod hook;
+mod hostile;
+mod looking;
+mod round;
+mod run;
+mod sessions;
+mod start;
+mod state_helpers;
+mod support;
+mod tamper;
