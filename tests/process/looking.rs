@@ -197,3 +197,38 @@ fn git_does_not_see_the_state_folder() {
     let ran = crate::support::Ran::of(git.output().unwrap()).exits(0);
     assert_eq!(ran.out, "?? PLAN.md\n");
 }
+
+#[test]
+fn rollback_waits_for_a_review_that_is_running() {
+    let (project, id) = Project::reviewing(&[]);
+    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let before = project.state(&id);
+    project.run(&["rollback", "--yes"]).exits(1).says(&id);
+    assert_eq!(project.state(&id), before, "nothing was moved");
+    drop(review);
+    crate::support::wait_for("the end of the review", || {
+        project.run(&["rollback", "--yes"]).code == 0
+    });
+    assert!(!project.state_path(&id).exists());
+}
+
+#[test]
+fn a_start_in_the_way_of_a_loop_that_cannot_be_driven_names_a_way_that_works() {
+    let project = Project::new();
+    std::fs::create_dir_all(project.folder()).unwrap();
+    let foreign = project.folder().join("20250101-000000-abcdef.state");
+    std::fs::write(
+        &foreign,
+        "mode: plan\nphase: reviewing\ntopic: \"x\"\nround: 1\nmax_rounds: 3\n",
+    )
+    .unwrap();
+    let refused = project.run(&["start", "plan", "topic"]).exits(1);
+    assert!(refused.err.contains("already active"), "{}", refused.err);
+    assert!(
+        refused.err.contains("claudex-loop rollback") && !refused.err.contains("claudex-loop cancel"),
+        "cancel could not open it: {}",
+        refused.err
+    );
+    project.run(&["rollback", "--yes"]).exits(0);
+    project.run(&["start", "plan", "topic"]).exits(0);
+}
