@@ -373,6 +373,13 @@ pub enum Update {
     Next(String),
     /// `"args.why"`: an argument of the transition.
     Argument(String),
+    /// `"round + args.more"`: a count field plus a count argument.
+    Plus {
+        /// The field's name.
+        name: String,
+        /// The argument's.
+        argument: String,
+    },
 }
 
 impl Machine {

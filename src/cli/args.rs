@@ -127,8 +127,7 @@ pub(crate) struct Time {
 }
 
 impl Time {
-    pub(crate) fn limits(&self) -> Limits {
-        let usual = Limits::default();
+    pub(crate) fn limits(&self, usual: Limits) -> Limits {
         Limits {
             timeout: self.timeout.unwrap_or(usual.timeout),
             idle: self.idle_timeout.unwrap_or(usual.idle),
@@ -142,7 +141,7 @@ pub(crate) struct Start {
     /// plan or review
     #[arg(value_enum)]
     pub(crate) mode: Mode,
-    /// Flags (--rounds N, --from-draft, --skip-interview, --interviewed, --plan PATH, --from-prompt), then the topic
+    /// Flags (--rounds N, --from-draft, --skip-interview, --interviewed, --continue ID, --plan PATH, --from-prompt), then the topic
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,

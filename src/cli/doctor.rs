@@ -4,9 +4,10 @@ use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::hook::Decision;
+use claudex_loop::plan::settings::Settings;
 use claudex_loop::plan::stop::{self, Surroundings};
 use claudex_loop::plan::typestate::STATE;
-use claudex_loop::plan::{locate, reviewers, start};
+use claudex_loop::plan::{locate, reviewers};
 use claudex_loop::store;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -193,18 +194,23 @@ fn loops(here: &Utf8Path) -> Result<String, String> {
 }
 
 fn reviewer() -> Result<String, String> {
-    reviewers::choose(None)
+    let settings = settings()?;
+    reviewers::choose(None, &settings)
         .map(|chosen| chosen.shown)
         .map_err(|error| error.to_string())
 }
 
 fn limits() -> Result<String, String> {
-    let stale = start::stale_after().map_err(|error| error.to_string())?;
-    start::limits().map_err(|error| error.to_string())?;
+    let stale = settings()?.stale_after;
     Ok(format!(
         "loops are swept after {} minutes without a sign of life",
         stale.as_secs() / 60
     ))
+}
+
+fn settings() -> Result<Settings, String> {
+    let here = locate::here().map_err(|error| error.to_string())?;
+    Settings::load(&locate::root(&here)).map_err(|error| error.to_string())
 }
 
 fn scratch() -> Result<tempfile::TempDir, String> {

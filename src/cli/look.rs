@@ -1,6 +1,8 @@
 //! Looking at loops: status, list, journal, personas. Nothing here changes one, but for what opening heals.
 
-use claudex_loop::plan::{AnyLoop, Phase, locate, personas, summary};
+use claudex_loop::plan::personas::Personas;
+use claudex_loop::plan::settings::Settings;
+use claudex_loop::plan::{AnyLoop, Phase, locate, summary};
 use claudex_loop::review::runs::How;
 use claudex_loop::store::{Entry, Listed};
 use claudex_loop::{Actor, text};
@@ -18,7 +20,7 @@ struct Shown {
     phase: String,
     round: u64,
     max_rounds: u64,
-    persona: &'static str,
+    persona: String,
     topic: String,
     plan: String,
     session_id: String,
@@ -32,18 +34,18 @@ struct Shown {
     state: String,
 }
 
-fn shown(held: &AnyLoop) -> Shown {
+fn shown(held: &AnyLoop, personas: &Personas) -> Shown {
     let (raw, fields) = (held.raw(), held.fields());
     let running = raw.store().is_running(raw.id());
     let runs = summary::runs(held);
     let last = runs.last();
-    let mut notes = summary::admissions(held);
+    let mut notes = summary::admissions(held, personas);
     if let Some(cause) = last.and_then(|run| run.ended.as_ref()).and_then(How::cause) {
         notes.push(format!("the last review gave no verdict: {cause}"));
     }
     let id = held.id();
     let next = match held.phase() {
-        Phase::Drafting => format!("write {}, then end the turn", fields.plan()),
+        Phase::Drafting => format!("write {}, then end the turn", fields.subject()),
         Phase::Reviewing if running => format!("the review is running; follow it: claudex-loop review {id}"),
         Phase::Reviewing => {
             let verdict = last
@@ -54,7 +56,7 @@ fn shown(held: &AnyLoop) -> Shown {
                 Some(How::Findings { .. }) => {
                     format!(
                         "revise {} and end the turn, or: claudex-loop mark-done {id}",
-                        fields.plan()
+                        fields.subject()
                     )
                 }
                 _ => format!("run the review: claudex-loop review {id}"),
@@ -71,16 +73,16 @@ fn shown(held: &AnyLoop) -> Shown {
         phase: held.phase().to_string(),
         round: fields.round(),
         max_rounds: fields.max_rounds(),
-        persona: personas::of_round(fields.round()).label,
+        persona: personas.of_round(fields.round()).label.clone(),
         topic: text::one_line(&fields.topic(), 200),
-        plan: fields.plan(),
+        plan: fields.subject(),
         session_id: text::one_line(&fields.session_id(), 200),
         elapsed_seconds: summary::seconds(held, Timestamp::now()),
         decision: fields.decision_signal().to_string(),
         rounds: if held.phase() == Phase::Drafting {
             Vec::new()
         } else {
-            summary::rounds(held)
+            summary::rounds(held, personas)
         },
         reviewer: last.map(|run| run.began.reviewer.clone()),
         running,
@@ -136,7 +138,11 @@ pub(crate) fn status(format: &args::Format) -> Result<Exit, Failure> {
         match AnyLoop::open(store, &listed.id, Actor::Person) {
             Ok(held) => {
                 problems.extend(held.raw().repairs().iter().map(ToString::to_string));
-                all.push(shown(&held));
+                let settings = Settings::load(store.root()).unwrap_or_else(|error| {
+                    problems.push(error.to_string());
+                    Settings::default()
+                });
+                all.push(shown(&held, &settings.personas));
             }
             Err(error) => problems.push(format!("{}: {error}", listed.path)),
         }
@@ -258,14 +264,12 @@ pub(crate) fn journal(id: &str, json: bool) -> Result<Exit, Failure> {
 
 /// Who reviews in which round.
 pub(crate) fn personas() -> Result<Exit, Failure> {
-    for (index, persona) in personas::PERSONAS.iter().enumerate() {
-        let last = if index + 1 == personas::PERSONAS.len() {
-            " and later"
-        } else {
-            ""
-        };
+    let settings = super::settings_here()?;
+    let all = settings.personas.all();
+    for (index, persona) in all.iter().enumerate() {
+        let last = if index + 1 == all.len() { " and later" } else { "" };
         out::line(&format!("Round {}{last}: {}", index + 1, persona.label));
-        out::line(&format!("  looks at {}", persona.looks_at));
+        out::line(&format!("  {}", text::one_line(&persona.prompt, 1000)));
     }
     Ok(Exit::Complete)
 }

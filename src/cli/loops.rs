@@ -4,7 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::SystemTime;
 
 use claudex_loop::plan::caller::{Caller, UNKNOWN};
-use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, locate, runner, start};
+use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, locate, runner};
 use claudex_loop::store::{Listed, LoopId, Store};
 use claudex_loop::{Actor, text};
 use jiff::Timestamp;
@@ -87,6 +87,7 @@ pub(crate) fn verb(verb: Verb) -> Result<Exit, Failure> {
     let name = <&str>::from(transition).replace('_', "-");
     let (id, actor) = named(verb.id(), verb.from_prompt(), &name)?;
     let (store, id) = find(id.as_deref())?;
+    super::settings(store.root())?;
     let held = open(&store, &id, actor)?;
     let now = verb.run(held).map_err(|refused| {
         store.log(&format!("{id} {name} refused: {refused}"));
@@ -164,14 +165,16 @@ pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
     })?;
     store.log(&format!("{id} resume by {actor}"));
     if now.phase() == Phase::Reviewing {
-        claudex_loop::plan::runner::write(&now).map_err(|error| {
-            Failure::plain(
-                Exit::Internal,
-                "claudex::resume::runner",
-                error.to_string(),
-                "see the message",
-            )
-        })?;
+        claudex_loop::plan::runner::write(&now, &super::settings(store.root())?.personas).map_err(
+            |error| {
+                Failure::plain(
+                    Exit::Internal,
+                    "claudex::resume::runner",
+                    error.to_string(),
+                    "see the message",
+                )
+            },
+        )?;
     }
     out::line(&format!(
         "Loop {id} goes on in phase {}, round {} of {}. The next stop of its session drives it.",
@@ -223,7 +226,7 @@ pub(crate) fn adopt(target: &args::Target) -> Result<Exit, Failure> {
 
 /// Puts loops aside that show no sign of life.
 pub(crate) fn sweep(dry_run: bool) -> Result<Exit, Failure> {
-    let older = start::stale_after().map_err(|error| Failure::new(Exit::Usage, error))?;
+    let older = super::settings_here()?.stale_after;
     let mut nothing = true;
     for store in locate::stores(&[&super::here()?]) {
         let swept = store

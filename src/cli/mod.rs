@@ -15,9 +15,10 @@ mod state;
 
 use std::process::ExitCode;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::Parser;
 use claudex_loop::plan::locate;
+use claudex_loop::plan::settings::Settings;
 
 use args::{Cli, Command};
 use exit::{Exit, Failure};
@@ -76,6 +77,18 @@ pub(crate) fn here() -> Result<Utf8PathBuf, Failure> {
             "go to a folder that exists",
         )
     })
+}
+
+/// The settings that hold in a project; whether a round counts without a review is fixed for this process with them.
+pub(crate) fn settings(root: &Utf8Path) -> Result<Settings, Failure> {
+    let settings = Settings::load(root).map_err(|error| Failure::new(Exit::Usage, error))?;
+    settings.evidence.make_usual();
+    Ok(settings)
+}
+
+/// The settings of the project of the working directory.
+pub(crate) fn settings_here() -> Result<Settings, Failure> {
+    settings(&locate::root(&here()?))
 }
 
 fn dispatch(command: Command) -> Result<Exit, Failure> {

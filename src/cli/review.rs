@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use claudex_loop::plan::caller::Caller;
-use claudex_loop::plan::{AnyLoop, Phase, personas, reviewers, runner};
+use claudex_loop::plan::{AnyLoop, Phase, reviewers, runner};
 use claudex_loop::review::environment::Environment;
+use claudex_loop::review::focus::Kind;
 use claudex_loop::review::round::{self, Brief, Report, RoundError, Said, Way};
 use claudex_loop::review::runs::How;
 use claudex_loop::text;
@@ -16,9 +17,10 @@ use super::{args, out};
 
 /// Reviews the round that a loop is in.
 pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
-    let chosen =
-        reviewers::choose(arguments.reviewer.as_deref()).map_err(|error| Failure::new(Exit::Usage, error))?;
     let (store, id) = super::loops::find(Some(&arguments.id))?;
+    let settings = super::settings(store.root())?;
+    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
     let held = AnyLoop::open(&store, &id, Caller::from_env().actor(false))
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     let Some(spec) = held.phase().review() else {
@@ -36,21 +38,15 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
         ));
     };
     let fields = held.fields();
-    let persona = personas::of_round(fields.round());
-    let prompt = runner::prompt(&held).map_err(|error| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::review::prompt",
-            error.to_string(),
-            "see the message",
-        )
-    })?;
+    let persona = settings.personas.of_round(fields.round());
+    let prepare = || runner::prepare(&held, &settings.personas);
     let environment = Environment::default();
     let brief = Brief {
-        persona: persona.label,
-        focus_round: u32::try_from(fields.round()).unwrap_or(u32::MAX),
-        prompt: &prompt,
-        limits: arguments.time.limits(),
+        persona: &persona.label,
+        focus: persona.focus,
+        kind: Kind::Document,
+        prepare: &prepare,
+        limits: arguments.time.limits(settings.limits),
         environment: &environment,
     };
     out::line(&format!(
@@ -73,7 +69,9 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     .map_err(|error| {
         let exit = match error {
             RoundError::Interrupted => Exit::Interrupted,
-            RoundError::NoSubject { .. } | RoundError::NotText { .. } => Exit::Refused,
+            RoundError::NoSubject { .. } | RoundError::NotText { .. } | RoundError::Outside { .. } => {
+                Exit::Refused
+            }
             _ => Exit::Internal,
         };
         Failure::new(exit, error)

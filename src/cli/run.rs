@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use claudex_loop::plan::driver::{self, Ending, Event, Job, JobError};
-use claudex_loop::plan::reviewers;
 use claudex_loop::plan::start::StartRefused;
+use claudex_loop::plan::{locate, reviewers};
 use claudex_loop::store::StartError;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -16,18 +16,20 @@ use super::{args, out, review};
 
 /// Takes a plan through the loop.
 pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
-    let chosen =
-        reviewers::choose(arguments.reviewer.as_deref()).map_err(|error| Failure::new(Exit::Usage, error))?;
     let here = super::here()?;
     let path = here.join(&arguments.plan);
     let plan = path
         .canonicalize_utf8()
         .map_err(|source| Failure::new(Exit::Usage, JobError::Plan { path, source }))?;
+    let settings = super::settings(&locate::root(plan.parent().unwrap_or(&here)))?;
+    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
     let job = Job {
         plan: &plan,
         rounds: arguments.rounds.clone(),
         drafter: arguments.drafter.as_deref(),
-        limits: arguments.time.limits(),
+        limits: arguments.time.limits(settings.limits),
+        personas: &settings.personas,
     };
     let display = Display::new(arguments.json);
     let interrupted = review::interrupts();
@@ -124,7 +126,7 @@ impl Display {
                 self.say(&format!(
                     "Loop {} reviews {} (reviewer: {reviewer})",
                     held.id(),
-                    held.fields().plan()
+                    held.fields().subject()
                 ));
             }
             Event::Round { round, of, persona } => {

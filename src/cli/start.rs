@@ -83,12 +83,18 @@ fn wanted(words: Vec<String>, command: &str, caller: &Caller) -> Result<Wanted, 
             "--from-prompt" => from_prompt = true,
             "--rounds" => wanted.rounds = Some(words.next().ok_or_else(|| refused(StartRefused::NoRounds))?),
             "--plan" => wanted.plan = words.next().map(Into::into),
+            "--continue" => {
+                wanted.continues = Some(words.next().ok_or_else(|| refused(StartRefused::NoContinue))?);
+            }
             "--" => {
                 topic.extend(words);
                 break;
             }
             flag if flag.starts_with("--rounds=") => {
                 wanted.rounds = Some(flag["--rounds=".len()..].to_owned())
+            }
+            flag if flag.starts_with("--continue=") => {
+                wanted.continues = Some(flag["--continue=".len()..].to_owned());
             }
             flag if flag.starts_with("--plan=") => wanted.plan = Some(flag["--plan=".len()..].into()),
             // One argument that holds a whole topic may begin with dashes; a bare word with dashes is a flag.
@@ -115,6 +121,7 @@ fn wanted(words: Vec<String>, command: &str, caller: &Caller) -> Result<Wanted, 
             interviewed: wanted.interviewed || prompted.interviewed,
             topic: prompted.topic,
             plan: wanted.plan,
+            continues: prompted.continues.or(wanted.continues),
         };
     }
     Ok(wanted)

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::typestate::{STATE, TABLE};
-use claudex_loop::plan::{AnyLoop, Verb, locate, personas, runner, summary};
+use claudex_loop::plan::{AnyLoop, Verb, locate, runner, summary};
 use claudex_loop::review::evidence::Policy;
 use claudex_loop::review::findings::Counts;
 use claudex_loop::store::{LoopId, PidLock, Store, StoreError, Value, partial};
@@ -109,12 +109,11 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
             Ok(Exit::Complete)
         }
         State::Persona { round } => {
-            let persona = personas::of_round(round);
-            out::line(&format!("{} ({})", persona.who, persona.looks_at));
+            out::line(&super::settings_here()?.personas.of_round(round).prompt);
             Ok(Exit::Complete)
         }
         State::PersonaLabel { round } => {
-            out::line(personas::of_round(round).label);
+            out::line(&super::settings_here()?.personas.of_round(round).label);
             Ok(Exit::Complete)
         }
     }
@@ -187,7 +186,7 @@ fn owned(file: &Utf8Path, what: &str) -> Failure {
 
 fn set(file: &Utf8Path, field: &str, value: &str) -> Result<Exit, Failure> {
     if let Some((store, id)) = ours(file) {
-        let optional = Policy::from_env() == Policy::Optional;
+        let optional = Policy::current() == Policy::Optional;
         let by = Caller::from_env().actor(false).to_string();
         store
             .set_field(&id, field, Value::from_plain(value), &by, optional)

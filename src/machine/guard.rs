@@ -71,6 +71,13 @@ pub enum Update {
     Next(&'static str),
     /// An argument of the transition.
     Argument(&'static str),
+    /// A count field plus a count argument.
+    Plus {
+        /// The field's name.
+        name: &'static str,
+        /// The argument's.
+        argument: &'static str,
+    },
 }
 
 /// A field that is not what the machine says it is.
@@ -192,16 +199,34 @@ impl Update {
                     .unwrap_or(0);
                 Ok(Value::Word(words[(at + 1) % words.len()].to_owned()))
             }
-            Update::Argument(name) => {
-                let given = arguments.iter().find(|(key, _)| key == name);
-                given.map(|(_, value)| value.clone()).ok_or_else(|| FieldError {
+            Update::Argument(name) => argument(arguments, name),
+            Update::Plus {
+                name,
+                argument: added,
+            } => {
+                let value = read(table, record, name)?;
+                let added = argument(arguments, added)?;
+                let sum = value
+                    .as_count()
+                    .zip(added.as_count())
+                    .and_then(|(count, added)| count.checked_add(added));
+                sum.map(Value::Count).ok_or_else(|| FieldError {
                     field: (*name).to_owned(),
-                    found: "not given".to_owned(),
-                    expected: "an argument of the transition".to_owned(),
+                    found: format!("{} + {}", value.to_plain(), added.to_plain()),
+                    expected: "two whole numbers whose sum is in range".to_owned(),
                 })
             }
         }
     }
+}
+
+fn argument(arguments: &[(&'static str, Value)], name: &str) -> Result<Value, FieldError> {
+    let given = arguments.iter().find(|(key, _)| *key == name);
+    given.map(|(_, value)| value.clone()).ok_or_else(|| FieldError {
+        field: name.to_owned(),
+        found: "not given".to_owned(),
+        expected: "an argument of the transition".to_owned(),
+    })
 }
 
 impl Constant {

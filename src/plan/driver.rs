@@ -16,13 +16,15 @@ use crate::machine::table::Message;
 use crate::machine::{Actor, Refused};
 use crate::plan::caller::{Caller, RUN};
 use crate::plan::messages::{self, Facts, RenderError};
+use crate::plan::personas::Personas;
 use crate::plan::start::{self, StartRefused, Wanted};
 use crate::plan::stop::PlanLoop;
 use crate::plan::summary::{self, RoundLine};
 use crate::plan::typestate::{REVIEWING_REVIEW, ReviseNext, TABLE};
-use crate::plan::{AnyLoop, Loop, Mode, OnStop, Phase, personas, runner};
+use crate::plan::{AnyLoop, Loop, Mode, OnStop, Phase, runner};
 use crate::review::environment::Environment;
 use crate::review::evidence::{self, Found};
+use crate::review::focus::Kind;
 use crate::review::limits::Limits;
 use crate::review::process::{self, Call, Event as ProcessEvent, How as ProcessEnd};
 use crate::review::reviewer::Reviewer;
@@ -47,6 +49,8 @@ pub struct Job<'j> {
     pub drafter: Option<&'j str>,
     /// How long a review, or the drafter, may take.
     pub limits: Limits,
+    /// Who reviews in which round.
+    pub personas: &'j Personas,
 }
 
 /// What whoever watches the job is told.
@@ -64,7 +68,7 @@ pub enum Event<'e> {
         /// The last one.
         of: u64,
         /// The persona's label.
-        persona: &'static str,
+        persona: &'e str,
     },
     /// A review goes on.
     Review(Said<'e>),
@@ -207,6 +211,7 @@ impl From<Refused<AnyLoop>> for JobError {
 /// The loop's behaviours as this driver has them.
 struct Driver {
     has_drafter: bool,
+    personas: u64,
 }
 
 impl OnStop for Driver {
@@ -218,7 +223,7 @@ impl OnStop for Driver {
     ) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
         let fields = held.fields();
         if !self.has_drafter
-            && fields.round() < fields.max_rounds().min(personas::PERSONAS.len() as u64)
+            && fields.round() < fields.max_rounds().min(self.personas)
             && let Ok(Found::Clean(settled)) = evidence::look(held.raw(), &REVIEWING_REVIEW)
         {
             let next: ReviseNext = held
@@ -316,6 +321,7 @@ fn through(
 ) -> Result<Outcome, JobError> {
     let driver = Driver {
         has_drafter: job.drafter.is_some(),
+        personas: job.personas.all().len() as u64,
     };
     let environment = Environment::default();
     if listener(Event::Started { held: &held }).is_break() {
@@ -325,20 +331,21 @@ fn through(
     loop {
         if held.phase() == Phase::Reviewing {
             let fields = held.fields();
-            let persona = personas::of_round(fields.round());
+            let persona = job.personas.of_round(fields.round());
             let round = Event::Round {
                 round: fields.round(),
                 of: fields.max_rounds(),
-                persona: persona.label,
+                persona: &persona.label,
             };
             if listener(round).is_break() {
                 return Err(JobError::Interrupted);
             }
-            let prompt = runner::prompt(&held).map_err(JobError::Io)?;
+            let prepare = || runner::prepare(&held, job.personas);
             let brief = Brief {
-                persona: persona.label,
-                focus_round: u32::try_from(fields.round()).unwrap_or(u32::MAX),
-                prompt: &prompt,
+                persona: &persona.label,
+                focus: persona.focus,
+                kind: Kind::Document,
+                prepare: &prepare,
                 limits: job.limits,
                 environment: &environment,
             };
@@ -378,7 +385,7 @@ fn through(
                 if now.phase() == Phase::Summarizing
                     && let Some(message) = edge.words(&TABLE)
                 {
-                    summary = messages::render(message, &Facts::of(&now, Timestamp::now()))
+                    summary = messages::render(message, &Facts::of(&now, job.personas, Timestamp::now()))
                         .map_err(JobError::Render)?;
                 }
                 if now.phase().is_terminal() {
@@ -404,16 +411,16 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
         (Phase::Done | Phase::Summarizing, _) => Ending::StoppedAtMaxRounds,
         _ => Ending::ReviewerFailed,
     };
-    let facts = Facts::of(held, Timestamp::now());
+    let facts = Facts::of(held, job.personas, Timestamp::now());
     Outcome {
         id: held.id().to_string(),
         ending,
         plan: job.plan.to_owned(),
-        rounds: summary::rounds(held),
+        rounds: summary::rounds(held, job.personas),
         seconds: summary::seconds(held, Timestamp::now()),
         state: raw.store().path_of(held.id()),
         findings: crate::review::twin::findings_path(raw.store(), raw.id(), fields.round()),
-        admissions: summary::admissions(held),
+        admissions: summary::admissions(held, job.personas),
         cause: (ending == Ending::ReviewerFailed).then(|| facts.cause().to_owned()),
         summary,
     }
@@ -431,7 +438,7 @@ fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'
     let raw = held.raw();
     let findings = crate::review::twin::findings_path(raw.store(), raw.id(), held.fields().round());
     let text = text::plain(&crate::store::read_to_string(&findings).map_err(JobError::Io)?);
-    let facts = Facts::of(held, Timestamp::now());
+    let facts = Facts::of(held, job.personas, Timestamp::now());
     let message = messages::render(DRAFT, &DraftFacts { facts: &facts, text }).map_err(JobError::Render)?;
     if listener(Event::Drafting).is_break() {
         return Err(JobError::Interrupted);

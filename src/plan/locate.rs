@@ -72,6 +72,13 @@ pub fn state_dir() -> Option<String> {
         .filter(|value| !value.trim().is_empty())
 }
 
+/// The root of the project of a folder: that of the nearest state folder, else where a start would put one.
+pub fn root(from: &Utf8Path) -> Utf8PathBuf {
+    let store = stores(&[from]).into_iter().next();
+    let store = store.unwrap_or_else(|| store::for_start(&STATE, from, state_dir().as_deref()));
+    store.root().to_owned()
+}
+
 /// The state folders that exist above some folders, nearest first.
 pub fn stores(starts: &[&Utf8Path]) -> Vec<Store> {
     store::folders(&STATE, starts, state_dir().as_deref())

@@ -12,7 +12,8 @@ use serde::Serialize;
 
 use crate::machine::table::Message;
 use crate::plan::caller::RUN;
-use crate::plan::{AnyLoop, personas, runner, summary};
+use crate::plan::personas::Personas;
+use crate::plan::{AnyLoop, runner, summary};
 use crate::review::findings::Counts;
 use crate::review::twin;
 use crate::text;
@@ -58,8 +59,10 @@ pub struct Facts {
     round: u64,
     max_rounds: u64,
     again: String,
+    /// Whether stops drive it: a loop of `run` is driven by its own process.
+    driven: bool,
     max_failures: u64,
-    persona: &'static str,
+    persona: String,
     plan: String,
     plan_path: String,
     runner: String,
@@ -74,9 +77,9 @@ pub struct Facts {
 
 impl Facts {
     /// What a loop knows of itself now.
-    pub fn of(held: &AnyLoop, now: Timestamp) -> Self {
+    pub fn of(held: &AnyLoop, personas: &Personas, now: Timestamp) -> Self {
         let (raw, fields) = (held.raw(), held.fields());
-        let lines = summary::rounds(held);
+        let lines = summary::rounds(held, personas);
         let round = fields.round();
         let previous: Option<Counts> = lines
             .iter()
@@ -95,17 +98,18 @@ impl Facts {
             round,
             max_rounds: fields.max_rounds(),
             again: again(held),
+            driven: fields.session_id() != RUN,
             max_failures: fields.max_failures(),
-            persona: personas::of_round(round).label,
-            plan: text::one_line(&fields.plan(), TOPIC),
-            plan_path: text::one_line(raw.path("{plan}").as_str(), TOPIC),
+            persona: personas.of_round(round).label.clone(),
+            plan: text::one_line(&fields.subject(), TOPIC),
+            plan_path: text::one_line(raw.path("{subject}").as_str(), TOPIC),
             runner: format!("bash {}", runner::quoted(runner::path(raw).as_str())),
             findings: twin::findings_path(raw.store(), raw.id(), round).to_string(),
             previous: previous.map(|counts| counts.to_string()),
             rounds: summary::table(&lines),
             elapsed: summary::elapsed(summary::seconds(held, now)),
             reviewers: summary::reviewers(held),
-            admissions: summary::admissions(held),
+            admissions: summary::admissions(held, personas),
             cause: cause.unwrap_or_else(|| "the reviewer failed".to_owned()),
         }
     }
@@ -121,10 +125,10 @@ fn again(held: &AnyLoop) -> String {
     let fields = held.fields();
     let rounds = fields.max_rounds().saturating_mul(2);
     if fields.session_id() == RUN {
-        let plan = runner::quoted(held.raw().path("{plan}").as_str());
+        let plan = runner::quoted(held.raw().path("{subject}").as_str());
         format!("claudex-loop run --rounds {rounds} --drafter <command> {plan}")
     } else {
-        format!("/claudex:plan --from-draft --rounds {rounds} <topic>")
+        format!("/claudex:plan --continue {} --rounds {rounds}", held.id())
     }
 }
 
@@ -160,8 +164,8 @@ impl Started {
             state: held.raw().store().path_of(held.id()).to_string(),
             notes,
             from_draft: fields.from_draft(),
-            plan_name: fields.plan(),
-            plan_path: held.raw().path("{plan}").to_string(),
+            plan_name: fields.subject(),
+            plan_path: held.raw().path("{subject}").to_string(),
         }
     }
 }

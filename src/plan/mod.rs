@@ -12,6 +12,7 @@ pub mod messages;
 pub mod personas;
 pub mod reviewers;
 pub mod runner;
+pub mod settings;
 pub mod start;
 pub mod stop;
 pub mod summary;

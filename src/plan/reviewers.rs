@@ -1,16 +1,14 @@
 //! Which reviewer a name means: `lint`, `fake:…` for tests and demonstrations, and `auto`.
 //!
-//! The name comes from `--reviewer`, else from `CLAUDEX_REVIEWER`, else it is `auto`.
+//! The name comes from `--reviewer`, else from the settings.
 
 use derive_more::{Display, Error};
 
+use crate::plan::settings::Settings;
 use crate::review::builtin::Lint;
 use crate::review::fake::{self, BadScript, Fake};
 use crate::review::reviewer::Reviewer;
 use crate::text;
-
-/// The environment variable that names the reviewer.
-pub const REVIEWER_ENV: &str = "CLAUDEX_REVIEWER";
 
 /// A name that means no reviewer.
 #[derive(Debug, Display, Error, miette::Diagnostic)]
@@ -47,15 +45,12 @@ impl std::fmt::Debug for Chosen {
     }
 }
 
-/// The reviewer of this name; None: what the environment says, else `auto`.
+/// The reviewer of this name; None: the one of the settings.
 ///
 /// # Errors
 /// The name means no reviewer.
-pub fn choose(name: Option<&str>) -> Result<Chosen, UnknownReviewer> {
-    let from_env = std::env::var(REVIEWER_ENV)
-        .ok()
-        .filter(|name| !name.trim().is_empty());
-    let name = name.or(from_env.as_deref()).unwrap_or("auto").trim();
+pub fn choose(name: Option<&str>, settings: &Settings) -> Result<Chosen, UnknownReviewer> {
+    let name = name.unwrap_or(&settings.reviewer).trim();
     match name {
         "lint" => Ok(Chosen {
             reviewer: Box::new(Lint),

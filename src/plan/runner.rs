@@ -8,13 +8,18 @@ use std::io;
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
-use crate::machine::Raw;
-use crate::plan::messages::{self, PROMPT, RUNNER};
-use crate::plan::{AnyLoop, personas};
+use crate::machine::{Actor, Raw};
+use crate::plan::AnyLoop;
+use crate::plan::messages::{self, PROMPT, RUNNER, RenderError};
+use crate::plan::personas::Personas;
 use crate::review::{Digest, twin};
-use crate::store::{StoreError, replace};
+use crate::store::{LoopId, StoreError, replace};
 use crate::text;
 
+/// Most findings files of earlier rounds that a prompt holds, the newest ones.
+const EARLIER: usize = 20;
+/// Most loops that are looked through for findings, each the one that the other goes on from.
+const CHAIN: usize = 10;
 /// Most bytes of the plan that a prompt holds.
 const DOCUMENT: usize = 256 * 1024;
 
@@ -52,7 +57,7 @@ struct RunnerFacts {
     mode: String,
     round: u64,
     max_rounds: u64,
-    persona: &'static str,
+    persona: String,
     root: String,
     state_dir: Option<String>,
     binary: String,
@@ -62,9 +67,8 @@ struct RunnerFacts {
 struct PromptFacts<'a> {
     round: u64,
     max_rounds: u64,
-    persona: &'static str,
-    who: &'static str,
-    looks_at: &'static str,
+    persona: &'a str,
+    who: &'a str,
     earlier: String,
     topic: String,
     marker: String,
@@ -75,7 +79,7 @@ struct PromptFacts<'a> {
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write(held: &AnyLoop) -> io::Result<()> {
+pub fn write(held: &AnyLoop, personas: &Personas) -> io::Result<()> {
     let (raw, fields) = (held.raw(), held.fields());
     let spec = raw.store().spec();
     let folder = raw.store().folder();
@@ -88,48 +92,86 @@ pub fn write(held: &AnyLoop) -> io::Result<()> {
         mode: fields.mode(),
         round: fields.round(),
         max_rounds: fields.max_rounds(),
-        persona: personas::of_round(fields.round()).label,
+        persona: text::one_line(&personas.of_round(fields.round()).label, 100),
         root: quoted(raw.store().root().as_str()),
         state_dir: (!usual).then(|| quoted(folder.as_str())),
         binary: quoted(binary.as_deref().unwrap_or("claudex-loop")),
     };
     let script = messages::render(RUNNER, &facts).map_err(io::Error::other)?;
     replace(&path(raw), script.as_bytes())?;
-    replace(&prompt_path(raw), prompt(held)?.as_bytes())
+    replace(
+        &prompt_path(raw),
+        prompt(held, personas).map_err(io::Error::other)?.as_bytes(),
+    )
+}
+
+/// The prompt of this round, for the run that is about to begin.
+///
+/// # Errors
+/// The template does not render.
+pub fn prepare(
+    held: &AnyLoop,
+    personas: &Personas,
+) -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> {
+    Ok(prompt(held, personas)?)
 }
 
 /// The prompt of this round for a reviewer that is a model.
 ///
 /// # Errors
 /// The template does not render.
-pub fn prompt(held: &AnyLoop) -> io::Result<String> {
+pub fn prompt(held: &AnyLoop, personas: &Personas) -> Result<String, RenderError> {
     let (raw, fields) = (held.raw(), held.fields());
-    let plan = crate::store::read(&raw.path("{plan}")).unwrap_or_default();
+    let plan = crate::store::read(&raw.path("{subject}")).unwrap_or_default();
     let plan = text::plain(&String::from_utf8_lossy(&plan));
     let mut end = plan.len().min(DOCUMENT);
     while !plan.is_char_boundary(end) {
         end -= 1;
     }
-    let earlier: Vec<String> = (1..fields.round().min(20))
-        .filter_map(|round| {
-            crate::store::read_to_string(&twin::findings_path(raw.store(), raw.id(), round)).ok()
-        })
+    let earlier: Vec<String> = history(held)
+        .iter()
+        .rev()
+        .take(EARLIER)
+        .rev()
+        .filter_map(|path| crate::store::read_to_string(path).ok())
         .map(|findings| text::plain(&findings))
         .collect();
-    let persona = personas::of_round(fields.round());
+    let persona = personas.of_round(fields.round());
     let facts = PromptFacts {
         round: fields.round(),
         max_rounds: fields.max_rounds(),
-        persona: persona.label,
-        who: persona.who,
-        looks_at: persona.looks_at,
+        persona: &persona.label,
+        who: &persona.prompt,
         earlier: earlier.join("\n"),
         topic: text::one_line(&fields.topic(), 1000).replace('"', "'"),
         // A marker that the document cannot know beforehand cannot be closed by it.
         marker: Digest::of(format!("{}{plan}", raw.id()).as_bytes()).as_str()[..16].to_owned(),
         document: &plan[..end],
     };
-    messages::render(PROMPT, &facts).map_err(io::Error::other)
+    messages::render(PROMPT, &facts)
+}
+
+/// The findings files of the rounds before this one, oldest first: those of the loops that it goes on from, too.
+pub fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
+    let (raw, fields) = (held.raw(), held.fields());
+    let store = raw.store();
+    let own = (1..fields.round()).map(|round| twin::findings_path(store, raw.id(), round));
+    let mut loops = vec![own.collect::<Vec<_>>()];
+    let mut before = fields.continues();
+    // A chain that an edited file bends into a ring ends here too.
+    while loops.len() < CHAIN
+        && let Ok(id) = LoopId::parse(&before, store.spec().ids)
+        && let Ok(earlier) = AnyLoop::open(store, &id, Actor::Person)
+    {
+        let rounds = 1..=earlier.fields().round();
+        loops.push(
+            rounds
+                .map(|round| twin::findings_path(store, &id, round))
+                .collect(),
+        );
+        before = earlier.fields().continues();
+    }
+    loops.into_iter().rev().flatten().collect()
 }
 
 #[cfg(test)]

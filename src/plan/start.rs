@@ -2,32 +2,22 @@
 //!
 //! Flags stand before the topic, as the seeds ask; everything after them is the topic, byte for byte.
 
-use std::time::Duration;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
 use jiff::Timestamp;
 
+use crate::machine::Actor;
 use crate::machine::begin::Beginning;
 use crate::plan::caller::{Caller, UNKNOWN};
+use crate::plan::settings::{self, MOST_ROUNDS, Settings, SettingsError};
 use crate::plan::typestate::STATE;
 use crate::plan::{AnyLoop, Mode, Start, locate};
 use crate::review::Digest;
-use crate::store::{self, for_start};
+use crate::store::{self, LoopId, Store, for_start};
 use crate::text;
 
-/// Rounds of plan mode where neither flag nor machine file says.
-const ROUNDS_ENV: &str = "CLAUDEX_MAX_PLAN_ROUNDS";
-/// Failures of a reviewer that end a loop.
-const FAILURES_ENV: &str = "CLAUDEX_MAX_FAILURES";
-/// Minutes without a sign of life after which a loop is swept.
-const STALE_ENV: &str = "CLAUDEX_STALE_MINUTES";
-/// What `CLAUDEX_STALE_MINUTES` is by default.
-const STALE_MINUTES: u64 = 15;
 /// The plan's name.
 const PLAN: &str = "PLAN.md";
-/// More rounds than anyone reads.
-const MOST_ROUNDS: u64 = 1000;
 /// The longest topic, in bytes.
 const LONGEST_TOPIC: usize = 64 * 1024;
 
@@ -46,6 +36,8 @@ pub struct Wanted {
     pub topic: String,
     /// The plan's path where it is not PLAN.md, from the working directory.
     pub plan: Option<Utf8PathBuf>,
+    /// `--continue`: the loop that this one goes on from.
+    pub continues: Option<String>,
 }
 
 /// A start that was refused for what was asked.
@@ -66,7 +58,7 @@ pub enum StartRefused {
     #[diagnostic(
         code(claudex::start::flag),
         help(
-            "flags: --rounds N, --from-draft, --skip-interview, --interviewed; a topic that begins with `--` goes after ` -- `"
+            "flags: --rounds N, --from-draft, --skip-interview, --interviewed, --continue ID; a topic that begins with `--` goes after ` -- `"
         )
     )]
     Flag {
@@ -77,6 +69,25 @@ pub enum StartRefused {
     #[display("--rounds needs a number after it: a positive integer")]
     #[diagnostic(code(claudex::start::rounds_missing), help("for example: --rounds 3"))]
     NoRounds,
+    /// `--continue` at the end.
+    #[display("--continue needs the id of a loop after it")]
+    #[diagnostic(
+        code(claudex::start::continue_missing),
+        help("`claudex-loop list` shows the ids: --continue 20261122-005333-0a1b2c")
+    )]
+    NoContinue,
+    /// A loop that cannot be gone on from.
+    #[display("cannot go on from `{given}`: {problem}")]
+    #[diagnostic(
+        code(claudex::start::continues),
+        help("--continue takes a plan loop of this project that is over; `claudex-loop list` shows them")
+    )]
+    Continues {
+        /// What was given, on one line.
+        given: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// No topic.
     #[display("Plan mode requires a topic")]
     #[diagnostic(
@@ -136,6 +147,10 @@ pub enum StartRefused {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The settings cannot be used.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Settings(SettingsError),
     /// The store refused.
     #[display("{_0}")]
     #[diagnostic(transparent)]
@@ -169,9 +184,18 @@ pub fn split(typed: &str) -> Result<Wanted, StartRefused> {
                 wanted.rounds = Some(number.to_owned());
                 rest = after.trim_start();
             }
-            _ => match flag.strip_prefix("--rounds=") {
-                Some(number) => wanted.rounds = Some(number.to_owned()),
-                None => {
+            "--continue" => {
+                let (id, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+                if id.is_empty() {
+                    return Err(StartRefused::NoContinue);
+                }
+                wanted.continues = Some(id.to_owned());
+                rest = after.trim_start();
+            }
+            _ => match flag.split_once('=') {
+                Some(("--rounds", number)) => wanted.rounds = Some(number.to_owned()),
+                Some(("--continue", id)) => wanted.continues = Some(id.to_owned()),
+                _ => {
                     return Err(StartRefused::Flag {
                         flag: text::one_line(flag, 60),
                     });
@@ -185,58 +209,10 @@ pub fn split(typed: &str) -> Result<Wanted, StartRefused> {
 
 /// A positive whole number, as a person types it.
 fn positive(what: &'static str, given: &str) -> Result<u64, StartRefused> {
-    let refused = || StartRefused::Rounds {
+    settings::positive(given, MOST_ROUNDS).ok_or_else(|| StartRefused::Rounds {
         what,
         given: text::one_line(given, 40),
-    };
-    if given.is_empty() || !given.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(refused());
-    }
-    given
-        .parse()
-        .ok()
-        .filter(|number| (1..=MOST_ROUNDS).contains(number))
-        .ok_or_else(refused)
-}
-
-/// A limit of the environment; a value that is no positive integer is an error, not the default.
-fn from_env(name: &'static str) -> Result<Option<u64>, StartRefused> {
-    match std::env::var(name) {
-        Ok(value) if !value.trim().is_empty() => positive(name, value.trim()).map(Some),
-        _ => Ok(None),
-    }
-}
-
-/// Checks the limits that the environment sets.
-///
-/// # Errors
-/// One is no positive integer.
-pub fn limits() -> Result<(), StartRefused> {
-    from_env(ROUNDS_ENV)?;
-    from_env(FAILURES_ENV)?;
-    Ok(())
-}
-
-/// How old a loop that is not over may be before it is swept.
-///
-/// # Errors
-/// `CLAUDEX_STALE_MINUTES` is no positive integer.
-pub fn stale_after() -> Result<Duration, StartRefused> {
-    let minutes = match std::env::var(STALE_ENV) {
-        Ok(value) if !value.trim().is_empty() => {
-            let given = value.trim();
-            given
-                .parse()
-                .ok()
-                .filter(|&minutes: &u64| minutes > 0)
-                .ok_or_else(|| StartRefused::Rounds {
-                    what: STALE_ENV,
-                    given: text::one_line(given, 40),
-                })?
-        }
-        _ => STALE_MINUTES,
-    };
-    Ok(Duration::from_secs(minutes.saturating_mul(60)))
+    })
 }
 
 /// Starts a loop in the project of a folder.
@@ -259,9 +235,24 @@ pub fn start(
         if wanted.from_draft {
             return Err(StartRefused::PlanOnly { flag: "--from-draft" });
         }
+        if wanted.continues.is_some() {
+            return Err(StartRefused::PlanOnly { flag: "--continue" });
+        }
         return Err(StartRefused::ReviewMode);
     }
-    let topic = wanted.topic.trim();
+    let store = for_start(&STATE, from, locate::state_dir().as_deref());
+    let before = wanted
+        .continues
+        .as_deref()
+        .map(|given| over(&store, given))
+        .transpose()?;
+    // Whoever goes on from a loop goes on with its plan.
+    let from_draft = wanted.from_draft || before.is_some();
+    let old_topic = before.as_ref().map(|before| before.fields().topic());
+    let topic = match wanted.topic.trim() {
+        "" => old_topic.as_deref().unwrap_or_default(),
+        topic => topic,
+    };
     if topic.is_empty() {
         return Err(StartRefused::NoTopic);
     }
@@ -271,9 +262,11 @@ pub fn start(
     if caller.inside && caller.session.is_none() {
         return Err(StartRefused::NoSession);
     }
-    let store = for_start(&STATE, from, locate::state_dir().as_deref());
     // The plan lies where the start ran: a client that was opened in a subfolder may not write outside it.
-    let plan = from.join(wanted.plan.as_deref().unwrap_or(Utf8Path::new(PLAN)));
+    let plan = match &before {
+        Some(before) if wanted.plan.is_none() => before.raw().path("{subject}"),
+        _ => from.join(wanted.plan.as_deref().unwrap_or(Utf8Path::new(PLAN))),
+    };
     let plan = plan
         .strip_prefix(store.root())
         .map(Utf8Path::to_owned)
@@ -284,31 +277,59 @@ pub fn start(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(source) => return Err(StartRefused::Io { path, source }),
     };
-    if wanted.from_draft && existing.is_none() {
+    if from_draft && existing.is_none() {
         return Err(StartRefused::NoDraft { path });
     }
     // The plan that is there already counts as written only with --from-draft.
-    let plan_before = existing
-        .filter(|_| !wanted.from_draft)
+    let subject_before = existing
+        .filter(|_| !from_draft)
         .map(|content| Digest::of(&content).to_string());
+    let settings = Settings::load(store.root()).map_err(StartRefused::Settings)?;
     let start = Start {
         mode,
         topic: topic.to_owned(),
-        max_rounds: rounds.or(from_env(ROUNDS_ENV)?),
-        max_failures: from_env(FAILURES_ENV)?,
-        from_draft: Some(wanted.from_draft),
+        max_rounds: rounds.or(match mode {
+            Mode::Plan => settings.plan_rounds,
+            Mode::Review => settings.review_rounds,
+        }),
+        max_failures: settings.max_failures,
+        from_draft: Some(from_draft),
         interview_used: Some(wanted.interviewed),
-        plan: Some(plan.into_string()),
-        plan_before,
+        subject: Some(plan.into_string()),
+        subject_before,
+        continues: before.as_ref().map(|before| before.id().to_string()),
     };
     let how = Beginning {
         now,
-        stale_after: Some(stale_after()?),
+        stale_after: Some(settings.stale_after),
         session: caller.session.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
     };
     start
         .begin(&store, how, caller.actor(true))
         .map_err(StartRefused::Store)
+}
+
+/// The loop that a new one goes on from: of this project, of plan mode, and over.
+fn over(store: &Store, given: &str) -> Result<AnyLoop, StartRefused> {
+    let refused = |problem: String| StartRefused::Continues {
+        given: text::one_line(given, 60),
+        problem,
+    };
+    let id = LoopId::parse(given, STATE.ids).map_err(|_| refused("it is not the id of a loop".to_owned()))?;
+    if store.path_of(&id).symlink_metadata().is_err() {
+        return Err(refused(format!("{} has no such loop", store.folder())));
+    }
+    let before = AnyLoop::open(store, &id, Actor::Person).map_err(|error| refused(error.to_string()))?;
+    if before.fields().mode() != Mode::Plan.to_string() {
+        return Err(refused("it reviewed changes, not a plan".to_owned()));
+    }
+    if !before.phase().is_terminal() {
+        return Err(refused(format!(
+            "it is not over yet (phase {}); see `claudex-loop status`",
+            before.phase()
+        )));
+    }
+    Ok(before)
 }
 
 /// What a person should know of a loop that was just started.
@@ -318,10 +339,16 @@ pub fn notes(held: &AnyLoop) -> Vec<String> {
         format!("loop {id} showed no sign of life and was put aside; /claudex:resume {id} brings it back once this one is over")
     }));
     let fields = held.fields();
-    if !fields.from_draft() && !fields.plan_before().is_empty() {
+    if !fields.continues().is_empty() {
+        notes.push(format!(
+            "this loop goes on from {}: its reviewers are shown the findings of that one too",
+            fields.continues()
+        ));
+    }
+    if !fields.from_draft() && !fields.subject_before().is_empty() {
         notes.push(format!(
             "there is an existing {} already; it has to be written anew before the review begins (--from-draft takes it as it is)",
-            fields.plan()
+            fields.subject()
         ));
     }
     notes
@@ -351,25 +378,5 @@ mod tests {
         let error = split("--round 2 x").unwrap_err();
         assert!(error.to_string().contains("`--round`"), "{error}");
         assert!(matches!(split("--rounds"), Err(StartRefused::NoRounds)));
-    }
-
-    #[test]
-    fn rounds_are_positive_integers() {
-        for bad in [
-            "0",
-            "-1",
-            "1.5",
-            "three",
-            "",
-            "1001",
-            "99999999999999999999",
-            "+3",
-            " 3",
-            "٣",
-        ] {
-            let error = positive("--rounds", bad).unwrap_err();
-            assert!(error.to_string().contains("positive integer"), "{bad}: {error}");
-        }
-        assert_eq!(positive("--rounds", "007").unwrap(), 7);
     }
 }

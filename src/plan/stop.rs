@@ -12,6 +12,8 @@ use crate::hook::input::Input;
 use crate::machine::{Actor, Refusal, Refused};
 use crate::plan::caller::UNKNOWN;
 use crate::plan::messages::{self, Facts};
+use crate::plan::personas::Personas;
+use crate::plan::settings::Settings;
 use crate::plan::typestate::TABLE;
 use crate::plan::{AnyLoop, OnStop, Phase, locate, runner, summary};
 use crate::review::environment::GUARD;
@@ -229,9 +231,14 @@ fn drive(store: &Store, id: &LoopId, input: &Input, now: Timestamp) -> Decision 
             note: note_of(&repairs),
         };
     }
+    let settings = match Settings::load(store.root()) {
+        Ok(settings) => settings,
+        Err(error) => return fault(error.to_string()),
+    };
+    settings.evidence.make_usual();
     let decision = match PlanLoop.stop(held) {
         // The change is made by now: whatever goes wrong in telling it, the loop is not as it was.
-        Ok(step) => match after(step, now) {
+        Ok(step) => match after(step, &settings.personas, now) {
             Err(problem) => {
                 let line = text::one_line(&problem, 500);
                 store.log(&format!("{id} stop: {line}"));
@@ -277,7 +284,7 @@ fn refusal(refused: &Refused<AnyLoop>) -> Result<Decision, String> {
 }
 
 /// What a step says, and what it leaves on disk besides the state.
-pub fn after(step: Step<AnyLoop>, now: Timestamp) -> Result<Decision, String> {
+pub fn after(step: Step<AnyLoop>, personas: &Personas, now: Timestamp) -> Result<Decision, String> {
     match step {
         Step::Over(_) => Ok(Decision::Approve { note: None }),
         Step::Waits(held) => Ok(noted(waiting(&held))),
@@ -294,15 +301,16 @@ pub fn after(step: Step<AnyLoop>, now: Timestamp) -> Result<Decision, String> {
                 held.fields().max_rounds(),
             ));
             if held.phase().review().is_some() {
-                runner::write(&held).map_err(|error| format!("could not write the runner: {error}"))?;
+                runner::write(&held, personas)
+                    .map_err(|error| format!("could not write the runner: {error}"))?;
             }
             if edge.lets_turn_end(&TABLE) {
-                return Ok(ended(&held, now));
+                return Ok(ended(&held, personas, now));
             }
             match edge.words(&TABLE) {
                 None => Ok(Decision::Approve { note: None }),
                 Some(message) => {
-                    let reason = messages::render(message, &Facts::of(&held, now))
+                    let reason = messages::render(message, &Facts::of(&held, personas, now))
                         .map_err(|error| error.to_string())?;
                     Ok(Decision::Block { reason, note: None })
                 }
@@ -312,14 +320,14 @@ pub fn after(step: Step<AnyLoop>, now: Timestamp) -> Result<Decision, String> {
 }
 
 /// The turn ends: the loop is over, or waits after a failure.
-fn ended(held: &AnyLoop, now: Timestamp) -> Decision {
+fn ended(held: &AnyLoop, personas: &Personas, now: Timestamp) -> Decision {
     let (raw, id) = (held.raw(), held.id());
     if held.phase().is_terminal()
         && let Err(error) = runner::clear(raw)
     {
         raw.store().log(&format!("{id} clean-up: {error}"));
     }
-    let facts = || Facts::of(held, now);
+    let facts = || Facts::of(held, personas, now);
     match held.phase() {
         Phase::Errored => noted(format!(
             "claudex: loop {id} ended as errored after {} failures: {}. Its files stay; `claudex-loop journal {id}` tells what happened.",
@@ -342,7 +350,7 @@ fn ended(held: &AnyLoop, now: Timestamp) -> Decision {
 fn waiting(held: &AnyLoop) -> String {
     let (id, fields) = (held.id(), held.fields());
     let what = match held.phase() {
-        Phase::Drafting => format!("{} to be written", fields.plan()),
+        Phase::Drafting => format!("{} to be written", fields.subject()),
         Phase::Reviewing => format!(
             "the review of round {} of {} (claudex-loop review {id})",
             fields.round(),

@@ -7,12 +7,13 @@ use serde::Serialize;
 
 use crate::machine::Claim;
 use crate::plan::AnyLoop;
-use crate::plan::personas;
+use crate::plan::personas::Personas;
 use crate::plan::typestate::DecisionSignal;
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
 use crate::review::{Digest, fake, findings_file, twin};
 use crate::store::Entry;
+use crate::text;
 
 /// A round, as the table shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,7 +21,7 @@ pub struct RoundLine {
     /// From 1.
     pub round: u64,
     /// The persona's label.
-    pub persona: &'static str,
+    pub persona: String,
     /// The findings; None: there is no findings file.
     pub counts: Option<Counts>,
 }
@@ -36,14 +37,21 @@ impl fmt::Display for RoundLine {
 }
 
 /// The table's lines, one for each round that was begun.
-pub fn rounds(held: &AnyLoop) -> Vec<RoundLine> {
+///
+/// A round that was reviewed has the persona of its run; the configuration may have changed since.
+pub fn rounds(held: &AnyLoop, personas: &Personas) -> Vec<RoundLine> {
     let raw = held.raw();
+    let runs = runs(held);
     let of = |round| {
         let file = crate::store::read(&twin::findings_path(raw.store(), raw.id(), round)).ok();
         let counts = file.and_then(|bytes| counts_of(&bytes));
+        let run = runs.iter().rev().find(|run| run.began.round == round);
         RoundLine {
             round,
-            persona: personas::of_round(round).label,
+            persona: run.map_or_else(
+                || personas.of_round(round).label.clone(),
+                |run| text::one_line(&run.began.persona, 100),
+            ),
             counts,
         }
     };
@@ -115,7 +123,7 @@ pub fn seconds(held: &AnyLoop, now: Timestamp) -> u64 {
 }
 
 /// What a summary has to admit, each a sentence.
-pub fn admissions(held: &AnyLoop) -> Vec<String> {
+pub fn admissions(held: &AnyLoop, personas: &Personas) -> Vec<String> {
     let raw = held.raw();
     let Ok(journal) = raw.store().journal(raw.id()) else {
         return vec!["The journal cannot be read, so nothing stands behind this summary.".to_owned()];
@@ -136,7 +144,7 @@ pub fn admissions(held: &AnyLoop) -> Vec<String> {
             admitted.push(format!(
                 "Findings that were open at `{what}` (round {}) were rejected: {}",
                 claim.round(),
-                crate::text::one_line(why, 500)
+                text::one_line(why, 500)
             ));
         }
     }
@@ -160,8 +168,8 @@ pub fn admissions(held: &AnyLoop) -> Vec<String> {
         .find(|(what, _)| *what == "mark_done" || *what == "accept")
         && let Some(subject) = settled.subject()
     {
-        let plan = held.fields().plan();
-        let now = crate::store::read(&raw.path("{plan}")).map(|bytes| Digest::of(&bytes));
+        let plan = held.fields().subject();
+        let now = crate::store::read(&raw.path("{subject}")).map(|bytes| Digest::of(&bytes));
         if now.ok().is_none_or(|now| now.as_str() != subject) {
             admitted.push(format!(
                 "{plan} was changed after it was settled; that change was not reviewed."
@@ -170,14 +178,14 @@ pub fn admissions(held: &AnyLoop) -> Vec<String> {
     }
     if held.fields().decision_signal() == DecisionSignal::NoMaterialFindings {
         let rejected = claims.iter().any(|(_, claim)| claim.rejecting().is_some());
-        admitted.extend(unanswered(held, rejected));
+        admitted.extend(unanswered(held, personas, rejected));
     }
     admitted
 }
 
 /// Material findings of a loop that counts as settled which nobody has looked at again: on the very bytes that the last
 /// review saw, or from a point of view that no later round had. An edit answers a finding only as far as someone says so.
-fn unanswered(held: &AnyLoop, rejected: bool) -> Vec<String> {
+fn unanswered(held: &AnyLoop, personas: &Personas, rejected: bool) -> Vec<String> {
     let runs = runs(held);
     let verdicts: Vec<&Run> = runs
         .iter()
@@ -191,7 +199,7 @@ fn unanswered(held: &AnyLoop, rejected: bool) -> Vec<String> {
         verdicts.iter().any(|run| sees(run))
     };
     let mut told = Vec::new();
-    for line in rounds(held) {
+    for line in rounds(held, personas) {
         let run = verdicts.iter().rev().find(|run| run.began.round == line.round);
         let (Some(run), Some(counts)) = (run, line.counts.filter(|counts| counts.material() > 0)) else {
             continue;
@@ -253,7 +261,7 @@ mod tests {
     fn a_round_without_findings_file_says_so() {
         let line = RoundLine {
             round: 2,
-            persona: "Ops and SRE review",
+            persona: "Ops and SRE review".to_owned(),
             counts: None,
         };
         assert_eq!(
@@ -267,7 +275,7 @@ mod tests {
         let lines = |count| -> Vec<RoundLine> {
             let line = |round| RoundLine {
                 round,
-                persona: "Security and data-integrity review",
+                persona: "Security and data-integrity review".to_owned(),
                 counts: None,
             };
             (1..=count).map(line).collect()

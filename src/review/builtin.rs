@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::review::lint::{self, Focus};
+use crate::review::lint;
 use crate::review::output::Stream;
 use crate::review::reviewer::{Cause, CauseKind, Event, Outcome, Request, Reviewer, Watch};
 
@@ -24,7 +24,7 @@ impl Reviewer for Lint {
         }) {
             return Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, ""));
         }
-        let findings = lint::review(request.subject, Focus::for_round(request.focus_round));
+        let findings = lint::review(request.subject, request.focus);
         if findings.is_empty() {
             Outcome::Clean
         } else {

@@ -8,6 +8,7 @@
 
 use std::io;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use crate::machine::claim::{Claim, Grounds};
 use crate::machine::{Raw, Refusal, Requirement};
@@ -28,13 +29,32 @@ pub enum Policy {
     Optional,
 }
 
+/// The policy where the environment says nothing; the application sets it once, from the person's configuration.
+static USUAL: OnceLock<Policy> = OnceLock::new();
+
 impl Policy {
-    /// What the environment says. Anything but `optional` is `required`: a typo must not open the gate.
-    pub fn from_env() -> Self {
-        match std::env::var(EVIDENCE_ENV) {
-            Ok(value) if value.trim() == "optional" => Policy::Optional,
-            _ => Policy::Required,
+    /// What the environment says, where it says anything. Anything but `optional` is `required`: a typo must not open the
+    /// gate.
+    pub fn from_env() -> Option<Self> {
+        let value = std::env::var(EVIDENCE_ENV).ok()?;
+        match value.trim() {
+            "" => None,
+            "optional" => Some(Policy::Optional),
+            _ => Some(Policy::Required),
         }
+    }
+
+    /// The policy of this process: the environment's, else the application's, else `required`.
+    pub fn current() -> Self {
+        Self::from_env()
+            .or_else(|| USUAL.get().copied())
+            .unwrap_or(Policy::Required)
+    }
+
+    /// Makes this the policy of the process where the environment says nothing. Only the first call counts: what a loop is
+    /// judged by does not change under it.
+    pub fn make_usual(self) {
+        let _ = USUAL.set(self);
     }
 }
 
@@ -200,7 +220,7 @@ pub fn look(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
                 run: failed.began.run.clone(),
             });
         }
-    } else if Policy::from_env() == Policy::Optional {
+    } else if Policy::current() == Policy::Optional {
         return Ok(Found::Findings(round.waived()));
     }
     Ok(Found::Nothing)
@@ -310,7 +330,7 @@ impl<'r> Round<'r> {
         if let Some((run, twin)) = self.verdict().map_err(Missing::Unreadable)? {
             return Ok(self.reviewed(run, twin));
         }
-        if Policy::from_env() == Policy::Optional {
+        if Policy::current() == Policy::Optional {
             return Ok(self.waived());
         }
         if let Some(cause) = self

@@ -186,7 +186,7 @@ impl Reviewer for Fake {
     }
 
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        let (program, arguments) = self.item(request.focus_round).command();
+        let (program, arguments) = self.item(request.round).command();
         let call = Call {
             program,
             arguments: &arguments,
@@ -206,6 +206,7 @@ mod tests {
     use camino::Utf8Path;
 
     use super::super::environment::Environment;
+    use super::super::focus::{Focus, Kind};
     use super::super::limits::Limits;
     use super::super::reviewer::{CauseKind, Event, OutcomeName};
     use super::*;
@@ -217,7 +218,10 @@ mod tests {
             prompt: "review this",
             subject: "# Plan",
             subject_name: "PLAN.md",
-            focus_round: round,
+            kind: Kind::Document,
+            round,
+            focus: Focus::Engineering,
+            run: "r1-0",
             root,
             limits,
             environment: &Environment::default(),

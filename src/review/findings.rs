@@ -39,12 +39,18 @@ pub struct Finding {
     /// What to do, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recommendation: Option<String>,
-    /// The line of the reviewed document, from 1.
+    /// The file it is about, from the project's root, where the review is of more than one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line of that file, or of the reviewed document, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The catalogue's id of the check that found it; a model's findings have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
+    /// A unified diff that the reviewer proposes. It is shown and tried, never applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
     /// Further lines that stood below the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub detail: Vec<String>,
@@ -71,6 +77,22 @@ impl Counts {
     /// Findings that keep a loop from being settled: the high and the medium ones.
     pub fn material(self) -> usize {
         self.high + self.medium
+    }
+}
+
+impl Finding {
+    /// A finding of which nothing else is known.
+    pub fn new(severity: Severity, what: impl Into<String>) -> Self {
+        Self {
+            severity,
+            what: what.into(),
+            recommendation: None,
+            file: None,
+            line: None,
+            check: None,
+            patch: None,
+            detail: Vec::new(),
+        }
     }
 }
 

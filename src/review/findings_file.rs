@@ -24,6 +24,9 @@ pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 /// The one line of a file without findings.
 pub const CLEAN_LINE: &str = "No substantive findings.";
 
+/// The longest name of a file that is written, in characters.
+const MAX_FILE_CHARS: usize = 300;
+
 /// What a findings file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -128,8 +131,24 @@ pub fn render(round: u32, findings: &Findings) -> String {
 
 fn render_finding(out: &mut String, finding: &Finding) {
     let mut line = String::new();
-    if let Some(number) = finding.line {
-        let _ = write!(line, "line {number}: ");
+    let file = finding
+        .file
+        .as_deref()
+        .map(|file| text::fold(file, MAX_FILE_CHARS));
+    match (file.filter(|file| !file.is_empty()), finding.line) {
+        (Some(file), Some(number)) if file.contains([' ', '`']) => {
+            let _ = write!(line, "`{}:{number}`: ", file.replace('`', "'"));
+        }
+        (Some(file), Some(number)) => {
+            let _ = write!(line, "{file}:{number}: ");
+        }
+        (Some(file), None) => {
+            let _ = write!(line, "{file}: ");
+        }
+        (None, Some(number)) => {
+            let _ = write!(line, "line {number}: ");
+        }
+        (None, None) => {}
     }
     let what = text::fold(&finding.what, MAX_FINDING_CHARS);
     let recommendation = finding

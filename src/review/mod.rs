@@ -16,6 +16,7 @@ pub mod evidence;
 pub mod fake;
 pub mod findings;
 pub mod findings_file;
+pub mod focus;
 pub mod limits;
 #[cfg(feature = "cli")]
 pub mod lint;
@@ -24,6 +25,7 @@ pub mod process;
 pub mod reviewer;
 pub mod round;
 pub mod runs;
+pub mod settings;
 pub mod spec;
 pub mod twin;
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::environment::Environment;
 use super::findings::Findings;
 use super::findings_file::{self, Verdict};
+use super::focus::{Focus, Kind};
 use super::limits::{Limits, Spelled};
 use super::output::KEPT;
 use super::process::{Ended, How, StartError};
@@ -30,8 +31,14 @@ pub struct Request<'a> {
     pub subject: &'a str,
     /// What the text under review is called, such as `PLAN.md`.
     pub subject_name: &'a str,
-    /// Which persona's turn it is, from 1.
-    pub focus_round: u32,
+    /// What kind of text that is.
+    pub kind: Kind,
+    /// The round, from 1.
+    pub round: u32,
+    /// The persona's point of view.
+    pub focus: Focus,
+    /// The id of the run.
+    pub run: &'a str,
     /// The loop's root folder; a reviewer's process starts there.
     pub root: &'a Utf8Path,
     /// How long it may take.

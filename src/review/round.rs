@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
 use fs_err as fs;
 
@@ -16,12 +16,13 @@ use crate::machine::Raw;
 use crate::review::environment::Environment;
 use crate::review::evidence;
 use crate::review::findings::Findings;
+use crate::review::focus::{Focus, Kind};
 use crate::review::limits::Limits;
 use crate::review::reviewer::{Event, Outcome, Request, Reviewer};
 use crate::review::runs::{self, Began, Ended, How, Run};
 use crate::review::twin::{self, Twin};
 use crate::review::{Digest, ReviewSpec};
-use crate::store::{RunLock, StoreError};
+use crate::store::{RunLock, Store, StoreError};
 use crate::text;
 
 /// How often someone who follows a run looks for new lines.
@@ -29,19 +30,35 @@ const FOLLOW: Duration = Duration::from_millis(100);
 /// How often a running review tells the sweep that its loop is alive.
 const TOUCH: Duration = Duration::from_secs(10);
 
+/// Makes a run ready and gives its prompt.
+pub type Prepare<'p> = dyn Fn() -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> + 'p;
+
 /// What a round is asked with.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Brief<'a> {
     /// The persona's label, for records.
     pub persona: &'a str,
-    /// Which persona's turn it is, from 1.
-    pub focus_round: u32,
-    /// The whole text for a model.
-    pub prompt: &'a str,
+    /// The persona's point of view.
+    pub focus: Focus,
+    /// What kind of text is reviewed.
+    pub kind: Kind,
+    /// Called under the run lock, right before a new run: writes what the run reads, and gives the whole text for a model.
+    pub prepare: &'a Prepare<'a>,
     /// How long it may take.
     pub limits: Limits,
     /// What a reviewer's process sees of our environment.
     pub environment: &'a Environment,
+}
+
+impl std::fmt::Debug for Brief<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Brief")
+            .field("persona", &self.persona)
+            .field("focus", &self.focus)
+            .field("kind", &self.kind)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What whoever watches a round is told.
@@ -93,6 +110,22 @@ pub struct Report {
 #[derive(Debug, Display, Error, miette::Diagnostic)]
 #[non_exhaustive]
 pub enum RoundError {
+    /// The run could not be made ready.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Prepare(#[error(not(source))] Box<dyn miette::Diagnostic + Send + Sync>),
+    /// The file under review is a link that leads out of the project.
+    #[display("{path} leads out of {root}: a reviewer would be shown a file that is not the project's")]
+    #[diagnostic(
+        code(claudex::round::outside),
+        help("put the file itself there, then run the review again")
+    )]
+    Outside {
+        /// The file.
+        path: Utf8PathBuf,
+        /// The project's root.
+        root: Utf8PathBuf,
+    },
     /// The file under review is not there.
     #[display("{path} is not there to be reviewed")]
     #[diagnostic(code(claudex::round::subject), help("write it, then run the review again"))]
@@ -221,7 +254,9 @@ fn perform(
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
     let (store, id, round) = (raw.store(), raw.id(), raw.count(spec.round));
+    let prompt = (brief.prepare)().map_err(RoundError::Prepare)?;
     let file = raw.path(spec.subject);
+    inside(store, &file)?;
     let bytes = crate::store::read(&file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => RoundError::NoSubject { path: file.clone() },
         _ => RoundError::Io {
@@ -248,10 +283,13 @@ fn perform(
 
     let mut touched = Instant::now();
     let request = Request {
-        prompt: brief.prompt,
+        prompt: &prompt,
         subject: &subject,
         subject_name: &raw.fill(spec.subject),
-        focus_round: brief.focus_round,
+        kind: brief.kind,
+        round: u32::try_from(round).unwrap_or(u32::MAX),
+        focus: brief.focus,
+        run: &began.run,
         root: store.root(),
         limits: brief.limits,
         environment: brief.environment,
@@ -288,6 +326,7 @@ fn perform(
             subject: began.subject.clone(),
             verdict: verdict.to_owned(),
             findings: findings.clone(),
+            changed: Vec::new(),
         };
         twin.write(store, id)
             .map_err(io_error("could not write the findings"))
@@ -312,11 +351,13 @@ fn perform(
     let ended = Ended {
         run: began.run.clone(),
         how,
+        changed: Vec::new(),
     };
     runs::ended(store, id, &ended).map_err(RoundError::Store)?;
     let run = Run {
         at: String::new(),
         ended: Some(ended.how.clone()),
+        changed: ended.changed.clone(),
         counted: false,
         began,
     };
@@ -326,6 +367,27 @@ fn perform(
         run,
         how: ended.how,
         findings,
+    })
+}
+
+/// Refuses a subject that a link leads out of the project's root and the state folder: with a model as reviewer its text
+/// would leave this machine.
+fn inside(store: &Store, file: &Utf8Path) -> Result<(), RoundError> {
+    let Ok(real) = file.canonicalize_utf8() else {
+        // What is missing or unreadable is told by the read that follows.
+        return Ok(());
+    };
+    let within = |folder: &Utf8Path| {
+        folder
+            .canonicalize_utf8()
+            .is_ok_and(|folder| real.starts_with(folder))
+    };
+    if within(store.root()) || within(store.folder()) {
+        return Ok(());
+    }
+    Err(RoundError::Outside {
+        path: file.to_owned(),
+        root: store.root().to_owned(),
     })
 }
 

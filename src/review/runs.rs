@@ -39,6 +39,9 @@ pub struct Ended {
     /// How it ended.
     #[serde(flatten)]
     pub how: How,
+    /// Files of the work tree that changed while the reviewer ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
 }
 
 /// How a run ended.
@@ -94,6 +97,8 @@ pub struct Run {
     pub at: String,
     /// How it ended; None: it is running, or was cut off.
     pub ended: Option<How>,
+    /// Files of the work tree that changed while the reviewer ran.
+    pub changed: Vec<String>,
     /// Whether a change of the loop was counted for it.
     pub counted: bool,
 }
@@ -109,6 +114,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                         began,
                         at: note.at.to_string(),
                         ended: None,
+                        changed: Vec::new(),
                         counted: false,
                     });
                 }
@@ -116,8 +122,10 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
             Entry::Note(note) if note.note == ENDED => {
                 if let Ok(ended) = serde_json::from_value::<Ended>(Json::Object(note.data.clone()))
                     && let Some(run) = runs.iter_mut().find(|run| run.began.run == ended.run)
+                    && run.ended.is_none()
                 {
-                    run.ended.get_or_insert(ended.how);
+                    run.ended = Some(ended.how);
+                    run.changed = ended.changed;
                 }
             }
             Entry::Note(_) => {}

@@ -34,6 +34,9 @@ pub struct Twin {
     pub verdict: String,
     /// What was found.
     pub findings: Findings,
+    /// Files of the work tree that changed while the reviewer ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
 }
 
 /// `<id>/findings-round-N.md`

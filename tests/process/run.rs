@@ -240,7 +240,10 @@ fn a_plan_with_a_space_in_its_path_anywhere_is_taken() {
     )
     .expect("an outcome");
     let id = outcome["id"].as_str().unwrap();
-    assert_eq!(project.field(id, "plan"), "docs & plans/the plän's \"draft\".md");
+    assert_eq!(
+        project.field(id, "subject"),
+        "docs & plans/the plän's \"draft\".md"
+    );
 
     let absolute = folder.join("the plän's \"draft\".md");
     let mut command = project.command(&["run", absolute.to_str().unwrap(), "--reviewer", "fake:clean"]);

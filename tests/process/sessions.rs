@@ -122,7 +122,7 @@ fn a_start_in_a_subdirectory_belongs_to_the_repositorys_top() {
     assert_eq!(project.field(&id, "repo_root"), project.root.to_str().unwrap());
     assert_eq!(tree(&deep), []);
     // The plan lies where the start ran: a client that was opened there may not write anywhere else.
-    assert_eq!(project.field(&id, "plan"), "a/b/PLAN.md");
+    assert_eq!(project.field(&id, "subject"), "a/b/PLAN.md");
     std::fs::write(deep.join("PLAN.md"), "# Plan\n").unwrap();
     project.fire().blocked();
     assert_eq!(project.field(&id, "phase"), "reviewing");

@@ -70,6 +70,8 @@ fn effects<'m>(live: &[&Edge<'m>], component: &[usize]) -> HashMap<usize, Effect
                 Update::Field { name: source, offset } if *source == field.value && *offset >= 0 => {
                     effect.changed |= *offset > 0;
                 }
+                // A count argument is 0 at least: it lowers nothing, and bounds nothing.
+                Update::Plus { name: source, .. } if *source == field.value => effect.changed = true,
                 Update::Constant(constant) => {
                     effect.changed = true;
                     effect.words.insert(word(constant));
@@ -77,7 +79,7 @@ fn effects<'m>(live: &[&Edge<'m>], component: &[usize]) -> HashMap<usize, Effect
                         effect.lowered_by = Some(name);
                     }
                 }
-                Update::Field { .. } | Update::Next(_) | Update::Argument(_) => {
+                Update::Field { .. } | Update::Next(_) | Update::Argument(_) | Update::Plus { .. } => {
                     effect.changed = true;
                     effect.lowered_by = Some(name);
                 }
@@ -113,7 +115,7 @@ fn is_bounded(index: &Index<'_>, edge: &Edge<'_>, effects: &Effects<'_>) -> bool
             Update::Constant(constant) => leaves(index, &when.value, field).is_some_and(|left| {
                 !left.contains(&word(constant)) && left.iter().all(|word| !effect.words.contains(word))
             }),
-            Update::Next(_) | Update::Argument(_) => false,
+            Update::Next(_) | Update::Argument(_) | Update::Plus { .. } => false,
         }
     })
 }

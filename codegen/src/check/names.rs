@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{ENOUGH, Index};
 use crate::diagnostic::{Diagnostic, suggest};
-use crate::model::{At, FieldKind, From, Guard, Held, Operand, To, Update};
+use crate::model::{At, FieldKind, From, Guard, Held, Operand, To, Transition, Update};
 use crate::source::{MOST_PHASES, template};
 
 /// What refers to nothing.
@@ -73,14 +73,13 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
                 Update::Field { name, .. } | Update::Next(name) => {
                     field(index, &At::new(name.clone(), update.span.clone()), found);
                 }
-                Update::Argument(name) => {
-                    if !entry.args.iter().any(|(known, _)| known.value == *name) {
-                        let message = format!("`{}` has no argument `{name}`", entry.name.value);
-                        let hint = suggest(name, entry.args.iter().map(|(known, _)| known.value.as_str()));
-                        let hint = hint.unwrap_or_else(|| format!("add `args = {{ {name} = \"text\" }}`"));
-                        let code = "claudex::machine::unknown_argument";
-                        found.push(Diagnostic::new(code, update.span.clone(), message).help(hint));
-                    }
+                Update::Argument(name) => argument(entry, name, "text", update, found),
+                Update::Plus {
+                    name,
+                    argument: added,
+                } => {
+                    field(index, &At::new(name.clone(), update.span.clone()), found);
+                    argument(entry, added, "count", update, found);
                 }
             }
         }
@@ -89,6 +88,18 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         }
     }
     unknown
+}
+
+/// An argument that an update names; `kind`: what it would have to be.
+fn argument(entry: &Transition, name: &str, kind: &str, update: &At<Update>, found: &mut Vec<Diagnostic>) {
+    if entry.args.iter().any(|(known, _)| known.value == name) {
+        return;
+    }
+    let message = format!("`{}` has no argument `{name}`", entry.name.value);
+    let hint = suggest(name, entry.args.iter().map(|(known, _)| known.value.as_str()));
+    let hint = hint.unwrap_or_else(|| format!("add `args = {{ {name} = \"{kind}\" }}`"));
+    let code = "claudex::machine::unknown_argument";
+    found.push(Diagnostic::new(code, update.span.clone(), message).help(hint));
 }
 
 fn guard(index: &Index<'_>, guard: &Guard, found: &mut Vec<Diagnostic>) {

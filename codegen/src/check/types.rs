@@ -263,6 +263,30 @@ fn set(
                 )
             })
         }
+        Update::Plus {
+            name: source,
+            argument,
+        } => {
+            let source = index.fields.get(source.as_str());
+            let argument = entry.args.iter().find(|(known, _)| known.value == *argument);
+            let (Some(source), Some((known, kind))) = (source, argument) else {
+                return;
+            };
+            let counts = field.kind == FieldKind::Count
+                && source.kind == FieldKind::Count
+                && kind.value == ArgumentKind::Count;
+            (!counts).then(|| {
+                let of = describe(&field.kind);
+                let message = format!(
+                    "`{target}` is {of}, and takes the sum of `{}` and the argument `{}`",
+                    source.name.value, known.value
+                );
+                (
+                    message,
+                    "field, source and argument of a sum are counts, all three".to_owned(),
+                )
+            })
+        }
         Update::Argument(argument) => {
             let argument = entry.args.iter().find(|(known, _)| known.value == *argument);
             let Some((known, kind)) = argument else { return };

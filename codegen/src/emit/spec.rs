@@ -72,6 +72,7 @@ pub(super) fn update(update: &Update) -> String {
         Update::Field { name, offset } => with_offset(name, *offset),
         Update::Next(name) => format!("next({name})"),
         Update::Argument(name) => format!("args.{name}"),
+        Update::Plus { name, argument } => format!("{name} + args.{argument}"),
     }
 }
 

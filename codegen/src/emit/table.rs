@@ -246,6 +246,7 @@ fn update(update: &Update) -> TokenStream {
         Update::Field { name, offset } => quote! { rt::Update::Field { name: #name, offset: #offset } },
         Update::Next(name) => quote! { rt::Update::Next(#name) },
         Update::Argument(name) => quote! { rt::Update::Argument(#name) },
+        Update::Plus { name, argument } => quote! { rt::Update::Plus { name: #name, argument: #argument } },
     }
 }
 

@@ -303,9 +303,10 @@ fn number(digits: &str, part: Range<usize>) -> Result<i64, Fault> {
     }
 }
 
-/// Reads what `set` gives a count or a flag: `field`, `field + 1`, `next(field)`, `args.name` or a number.
+/// Reads what `set` gives a count or a flag: `field`, `field + 1`, `field + args.name`, `next(field)`, `args.name` or a
+/// number.
 pub(super) fn update(text: &str) -> Result<Update, Fault> {
-    const HELP: &str = "it is a number, `field`, `field + 1`, `field - 1`, `next(field)` or `args.name`";
+    const HELP: &str = "it is a number, `field`, `field + 1`, `field - 1`, `field + args.name`, `next(field)` or `args.name`";
     if text.len() > LONGEST {
         return fault(0..text.len(), "this is too long", HELP);
     }
@@ -328,9 +329,30 @@ pub(super) fn update(text: &str) -> Result<Update, Fault> {
     }
 }
 
-/// `next(field)` or `args.name`; None where it is neither.
+/// `next(field)`, `args.name` or `field + args.name`; None where it is none of them.
 pub(super) fn call_or_argument(text: &str) -> Option<Result<Update, Fault>> {
     let trimmed = text.trim();
+    if let Some((name, argument)) = trimmed.split_once('+')
+        && let Some(argument) = argument.trim().strip_prefix("args.")
+    {
+        let name = name.trim();
+        let known = super::read::is_name(name) && super::read::is_name(argument);
+        let plus = || Update::Plus {
+            name: name.to_owned(),
+            argument: argument.to_owned(),
+        };
+        let help = "name a field and an argument: `field + args.more`";
+        return Some(known.then(plus).map_or_else(
+            || {
+                fault(
+                    0..text.len(),
+                    format!("`{trimmed}` adds no argument to a field"),
+                    help,
+                )
+            },
+            Ok,
+        ));
+    }
     if let Some(name) = trimmed.strip_prefix("args.") {
         let known = super::read::is_name(name).then(|| Update::Argument(name.to_owned()));
         let help = "name an argument: `args.why`, with args = { why = \"text\" }";

@@ -372,15 +372,49 @@ fn hang(above: &mut Finding, line: &str) {
 }
 
 fn finding(severity: Severity, body: &str) -> Finding {
-    let (line, body) = line_number(body);
+    let (place, body) = place(body);
     let (what, recommendation) = split_recommendation(body);
+    let (file, line) = place.map_or((None, None), |place| (place.file, place.line));
     Finding {
-        severity,
-        what: text::fold(what, MAX_FINDING_CHARS),
         recommendation: recommendation.map(|it| text::fold(it, MAX_FINDING_CHARS)),
+        file,
         line,
-        check: None,
-        detail: Vec::new(),
+        ..Finding::new(severity, text::fold(what, MAX_FINDING_CHARS))
+    }
+}
+
+/// Where a finding is.
+struct Place {
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+/// Splits `line 12: text`, `src/a.rs:12: text` and, for a name with white space in it, `` `a b.rs:12`: text ``.
+fn place(body: &str) -> (Option<Place>, &str) {
+    if let (Some(line), rest) = line_number(body) {
+        let line = Some(line);
+        return (Some(Place { file: None, line }), rest);
+    }
+    let split = match body.strip_prefix('`') {
+        Some(quoted) => quoted.split_once("`: "),
+        None => body
+            .split_once(": ")
+            .filter(|(name, _)| !name.contains(char::is_whitespace)),
+    };
+    let named = split.and_then(|(name, rest)| {
+        let (file, number) = name.rsplit_once(':')?;
+        let line = number.parse::<u32>().ok().filter(|number| *number > 0)?;
+        (!file.is_empty() && !rest.trim().is_empty()).then(|| (file.to_owned(), line, rest.trim()))
+    });
+    match named {
+        Some((file, line, rest)) => (
+            Some(Place {
+                file: Some(file),
+                line: Some(line),
+            }),
+            rest,
+        ),
+        None => (None, body),
     }
 }
 

@@ -30,12 +30,8 @@ fn found(text: &str) -> Vec<Finding> {
 
 fn one(severity: Severity, what: &str, recommendation: Option<&str>) -> Finding {
     Finding {
-        severity,
-        what: what.to_owned(),
         recommendation: recommendation.map(str::to_owned),
-        line: None,
-        check: None,
-        detail: Vec::new(),
+        ..Finding::new(severity, what)
     }
 }
 
@@ -360,18 +356,20 @@ fn any_finding() -> impl Strategy<Value = Finding> {
         0..3_u8,
         text.clone(),
         proptest::option::of(text.clone()),
-        proptest::option::of(1..900_u32),
+        (
+            proptest::option::of("[a-z ./\\-]{1,12}\\.rs"),
+            proptest::option::of(1..900_u32),
+        ),
         proptest::collection::vec(text, 0..3),
     )
-        .prop_map(|(severity, what, recommendation, line, detail)| {
+        .prop_map(|(severity, what, recommendation, (file, line), detail)| {
             let severity = [Severity::High, Severity::Medium, Severity::Low][usize::from(severity)];
             Finding {
-                severity,
-                what,
                 recommendation,
+                file,
                 line,
-                check: None,
                 detail,
+                ..Finding::new(severity, what)
             }
         })
 }

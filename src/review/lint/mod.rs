@@ -19,32 +19,11 @@ mod wording;
 mod words;
 
 use super::findings::{Finding, Findings, Severity};
+pub use super::focus::Focus;
 use plan::Plan;
 
 /// Most findings of one review; the lightest are left out first.
 pub const MAX_FINDINGS: usize = 12;
-
-/// What a round looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display, strum::EnumIter)]
-pub enum Focus {
-    /// Steps, scope, acceptance, wording: the first round.
-    Engineering,
-    /// Access, secrets, data and its integrity: the second round.
-    Security,
-    /// Deploying, watching, failing and going back: the third round and all later ones.
-    Operations,
-}
-
-impl Focus {
-    /// The focus of a round, counted from 1.
-    pub fn for_round(round: u32) -> Self {
-        match round {
-            0 | 1 => Self::Engineering,
-            2 => Self::Security,
-            _ => Self::Operations,
-        }
-    }
-}
 
 /// What one check found.
 #[derive(Debug)]
@@ -111,12 +90,11 @@ fn finding(check: &'static str, hit: Hit) -> Finding {
         .map(|(line, text)| format!("line {line}: {}", quote(text)))
         .collect();
     Finding {
-        severity: hit.severity,
-        what: hit.what,
         recommendation: Some(hit.add),
         line: Some(hit.line),
         check: Some(check.to_owned()),
         detail,
+        ..Finding::new(hit.severity, hit.what)
     }
 }
 

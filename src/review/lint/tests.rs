@@ -4,7 +4,6 @@ use super::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use strum::IntoEnumIterator as _;
 
 const FOCUSES: [Focus; 3] = [Focus::Engineering, Focus::Security, Focus::Operations];
 
@@ -550,15 +549,4 @@ fn code_and_documentation_list_the_same_checks() {
         .collect();
     assert_eq!(coded.len(), catalogue::all().count(), "ids are unique");
     assert_eq!(documented(), coded);
-}
-
-#[test]
-fn rounds_have_their_focus() {
-    assert_eq!(Focus::for_round(1), Focus::Engineering);
-    assert_eq!(Focus::for_round(2), Focus::Security);
-    assert_eq!(
-        (Focus::for_round(3), Focus::for_round(u32::MAX)),
-        (Focus::Operations, Focus::Operations)
-    );
-    assert_eq!(Focus::iter().count(), FOCUSES.len());
 }

@@ -193,6 +193,8 @@ fn round_never_exceeds_max_rounds() {
 #[test]
 fn a_last_round_without_a_review_is_summed_up_as_having_no_findings_file() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    let reminder = project.fire().blocked();
+    assert!(reminder.contains("is waiting for its review"), "{reminder}");
     let summary = project.fire().blocked();
     assert!(
         summary.contains("stopped at max rounds (round 1 of 1)"),
