@@ -27,6 +27,8 @@ pub struct Outcome {
     pub evidence: Option<crate::model::Evidence>,
     /// Whether naming no transition is an error (otherwise the loop waits).
     pub required: bool,
+    /// The outcome whose transitions are taken where this one names none.
+    pub instead: Option<&'static str>,
 }
 
 const fn plain(name: &'static str, required: bool) -> Outcome {
@@ -34,6 +36,7 @@ const fn plain(name: &'static str, required: bool) -> Outcome {
         name,
         evidence: None,
         required,
+        instead: None,
     }
 }
 
@@ -55,11 +58,19 @@ pub const CATALOGUE: &[Entry] = &[
                 name: "clean",
                 evidence: Some(crate::model::Evidence::Settled),
                 required: true,
+                instead: None,
             },
             Outcome {
                 name: "findings",
                 evidence: Some(crate::model::Evidence::Reviewed),
                 required: true,
+                instead: None,
+            },
+            Outcome {
+                name: "stalled",
+                evidence: Some(crate::model::Evidence::Reviewed),
+                required: false,
+                instead: Some("findings"),
             },
             plain("nothing", false),
             plain("running", false),

@@ -469,6 +469,8 @@ is "defect 1: a findings file written by hand is no review" "approve reviewing 1
 project "defect 1 last"
 to_reviewing --rounds 1 "the last round without a review"
 fire
+has "defect 1: the last round, too, is reminded of its review" "$reason" "is waiting for its review"
+fire
 has "defect 1: the last round without a review claims nothing" "$reason" "stopped at max rounds (round 1 of 1)"
 has "defect 1: and its row says no findings file" "$reason" "- Round 1 (Senior-engineer review): no findings file"
 

@@ -44,6 +44,8 @@ pub enum ReviewSeen {
     Clean(Settled),
     /// The round was reviewed.
     Findings(Reviewed),
+    /// The round was reviewed, and the rounds go nowhere.
+    Stalled(Reviewed),
     /// There is no review of this round that counts.
     Nothing,
     /// A review is running.
@@ -126,6 +128,13 @@ pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSee
             let run = evidence.run().map(str::to_owned);
             Observed {
                 seen: ReviewSeen::Findings(evidence),
+                run,
+            }
+        }
+        Found::Stalled(evidence) => {
+            let run = evidence.run().map(str::to_owned);
+            Observed {
+                seen: ReviewSeen::Stalled(evidence),
                 run,
             }
         }

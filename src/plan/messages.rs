@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::machine::table::Message;
 use crate::plan::caller::RUN;
 use crate::plan::personas::Personas;
+use crate::plan::typestate::DecisionSignal;
 use crate::plan::{AnyLoop, runner, summary};
 use crate::review::findings::Counts;
 use crate::review::twin;
@@ -69,6 +70,9 @@ pub struct Facts {
     findings: String,
     previous: Option<String>,
     rounds: String,
+    /// How the findings of all rounds stand; None where there are none.
+    across: Option<String>,
+    stalled: bool,
     elapsed: String,
     reviewers: String,
     admissions: Vec<String>,
@@ -107,6 +111,8 @@ impl Facts {
             findings: twin::findings_path(raw.store(), raw.id(), round).to_string(),
             previous: previous.map(|counts| counts.to_string()),
             rounds: summary::table(&lines),
+            across: summary::across(held),
+            stalled: fields.decision_signal() == DecisionSignal::Stalled,
             elapsed: summary::elapsed(summary::seconds(held, now)),
             reviewers: summary::reviewers(held),
             admissions: summary::admissions(held, personas),

@@ -8,10 +8,11 @@ use serde::Serialize;
 use crate::machine::Claim;
 use crate::plan::AnyLoop;
 use crate::plan::personas::Personas;
-use crate::plan::typestate::DecisionSignal;
+use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
-use crate::review::{Digest, fake, findings_file, twin};
+use crate::review::track::{self, Tally};
+use crate::review::{Digest, evidence, fake, findings_file, twin};
 use crate::store::Entry;
 use crate::text;
 
@@ -56,6 +57,13 @@ pub fn rounds(held: &AnyLoop, personas: &Personas) -> Vec<RoundLine> {
         }
     };
     (1..=held.fields().round().min(1000)).map(of).collect()
+}
+
+/// How the findings of all rounds stand, in words; None where nothing was found.
+pub fn across(held: &AnyLoop) -> Option<String> {
+    let rounds = evidence::history(held.raw(), &REVIEWING_REVIEW).ok()?;
+    let standings = track::standings(&rounds);
+    (!standings.is_empty()).then(|| Tally::of(&standings).to_string())
 }
 
 /// Most rounds that a table shows, and most numbers in a list of rounds.

@@ -14,6 +14,7 @@ use crate::machine::claim::{Claim, Grounds};
 use crate::machine::{Raw, Refusal, Requirement};
 use crate::review::findings::{Counts, Findings};
 use crate::review::runs::{self, How, Run};
+use crate::review::track;
 use crate::review::twin::Twin;
 use crate::review::{Digest, ReviewSpec};
 
@@ -106,6 +107,8 @@ pub enum Found {
     Clean(Settled),
     /// The round was reviewed.
     Findings(Reviewed),
+    /// The round was reviewed, and it found what earlier rounds of the same persona have found again and again.
+    Stalled(Reviewed),
     /// No review of this round counts.
     Nothing,
     /// One is running.
@@ -212,7 +215,11 @@ pub fn look(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
         {
             return Ok(Found::Clean(settled));
         }
-        return Ok(Found::Findings(reviewed));
+        return Ok(if track::is_stalled(&round.history()?) {
+            Found::Stalled(reviewed)
+        } else {
+            Found::Findings(reviewed)
+        });
     }
     if let Some(failed) = round.failure() {
         if !failed.counted {
@@ -246,6 +253,14 @@ pub fn settled(
 ) -> Result<Settled, Missing> {
     let round = Round::of(raw, spec.ok_or(Missing::NoReview)?).map_err(Missing::Unreadable)?;
     round.settle(round.demand()?, rejecting)
+}
+
+/// The rounds of a loop that were reviewed, oldest first, each with the verdict that counts.
+///
+/// # Errors
+/// The journal or a twin cannot be read.
+pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<track::Round>> {
+    Round::of(raw, spec)?.history()
 }
 
 /// The run of this round whose verdict counts, with what it said.
@@ -313,6 +328,26 @@ impl<'r> Round<'r> {
                 && twin.loop_id == self.raw.id().as_str()
                 && twin.subject == run.began.subject
         }))
+    }
+
+    /// Every round with a verdict, oldest first.
+    fn history(&self) -> io::Result<Vec<track::Round>> {
+        let mut rounds: Vec<track::Round> = Vec::new();
+        for run in self.runs.iter().rev() {
+            let number = run.began.round;
+            if rounds.iter().any(|round| round.number == number) {
+                continue;
+            }
+            if let Some(twin) = self.twin_of(run)? {
+                rounds.push(track::Round {
+                    number,
+                    persona: twin.persona,
+                    findings: twin.findings,
+                });
+            }
+        }
+        rounds.sort_by_key(|round| round.number);
+        Ok(rounds)
     }
 
     /// The newest run of the round, if it failed.

@@ -32,6 +32,12 @@ pub enum Severity {
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
+    /// Its id within the loop, such as `F3`; given when its round is written down, kept where a later round finds it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The first round that found it, where that is an earlier one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
     /// How much it weighs.
     pub severity: Severity,
     /// What is wrong, on one line.
@@ -84,6 +90,8 @@ impl Finding {
     /// A finding of which nothing else is known.
     pub fn new(severity: Severity, what: impl Into<String>) -> Self {
         Self {
+            id: None,
+            since: None,
             severity,
             what: what.into(),
             recommendation: None,

@@ -166,6 +166,9 @@ fn render_finding(out: &mut String, finding: &Finding) {
         let _ = write!(line, "{what}{recommendation}");
     }
     let _ = writeln!(out, "- {line}");
+    if let (Some(id), Some(since)) = (&finding.id, finding.since) {
+        let _ = writeln!(out, "  - {id}, found since round {since}");
+    }
     for detail in finding.detail.iter().take(MAX_DETAIL_LINES) {
         let detail = text::fold(detail, MAX_DETAIL_CHARS);
         if !detail.is_empty() {

@@ -27,6 +27,7 @@ pub mod round;
 pub mod runs;
 pub mod settings;
 pub mod spec;
+pub mod track;
 pub mod twin;
 
 pub use digest::Digest;

@@ -20,6 +20,7 @@ use crate::review::focus::{Focus, Kind};
 use crate::review::limits::Limits;
 use crate::review::reviewer::{Event, Outcome, Request, Reviewer};
 use crate::review::runs::{self, Began, Ended, How, Run};
+use crate::review::track;
 use crate::review::twin::{self, Twin};
 use crate::review::{Digest, ReviewSpec};
 use crate::store::{RunLock, Store, StoreError};
@@ -315,6 +316,7 @@ fn perform(
         }
     });
 
+    let earlier = evidence::history(raw, spec).map_err(io_error("could not read the earlier rounds"))?;
     let write = |verdict: &str, findings: &Findings| {
         let twin = Twin {
             version: 1,
@@ -338,12 +340,11 @@ fn perform(
             },
             Findings::default(),
         ),
-        Outcome::Findings(findings) => (
-            How::Findings {
-                digest: write("findings", &findings)?,
-            },
-            findings,
-        ),
+        Outcome::Findings(mut findings) => {
+            track::name(&earlier, &mut findings);
+            let digest = write("findings", &findings)?;
+            (How::Findings { digest }, findings)
+        }
         Outcome::CouldNotRun(_) if stopped => return Err(RoundError::Interrupted),
         Outcome::CouldNotRun(cause) => (How::CouldNotRun { cause }, Findings::default()),
         Outcome::Unreadable(cause) => (How::Unreadable { cause }, Findings::default()),

@@ -66,7 +66,7 @@ pub(super) fn behaviours(
                     );
                     let one = Diagnostic::new("claudex::machine::evidence", name.span.clone(), message);
                     let one = one.related(needs.span.clone(), "required here");
-                    let help = "`clean` gives settled and reviewed, `findings` gives reviewed, other outcomes nothing";
+                    let help = "`clean` gives settled and reviewed, `findings` and `stalled` give reviewed, other outcomes nothing";
                     found.push(one.help(format!("name another transition; {help}")));
                 }
                 if let Some((argument, _)) = edge.declared.args.first() {

@@ -123,10 +123,16 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
     };
     let arms = entry.outcomes.iter().map(|outcome| {
         let variant = type_of(outcome.name);
-        let transitions = behaviour.outcomes.iter().find(|(name, _)| name == outcome.name);
-        let transitions = transitions
-            .map(|(_, transitions)| transitions.as_slice())
-            .unwrap_or_default();
+        let of = |wanted: &str| {
+            let named = behaviour.outcomes.iter().find(|(name, _)| name == wanted);
+            named
+                .map(|(_, transitions)| transitions.as_slice())
+                .unwrap_or_default()
+        };
+        let transitions = match (of(outcome.name), outcome.instead) {
+            ([], Some(instead)) => of(instead),
+            (transitions, _) => transitions,
+        };
         let uses = transitions
             .iter()
             .any(|name| context.first(&name.value).requires.is_some());

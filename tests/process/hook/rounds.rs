@@ -278,3 +278,43 @@ fn the_runner_line_of_the_block_runs_as_it_stands() {
         .says("high=1 medium=1 low=1");
     assert!(project.findings(&id, 1).exists());
 }
+
+#[test]
+fn findings_keep_their_ids_and_a_loop_that_goes_nowhere_ends_and_says_so() {
+    let (project, id) = Project::reviewing(&["--rounds", "9"]);
+    let mut said = String::new();
+    for round in 1..=5 {
+        project.review(&id, "fake:findings").exits(0);
+        project.plan(format!("# Plan, revised {round} times\n"));
+        said = project.fire().blocked();
+    }
+    assert!(
+        said.starts_with("### Claudex plan loop stalled (round 5 of 9)\n"),
+        "the persona of round 3 said the same in rounds 4 and 5: {said}"
+    );
+    assert!(said.contains("**Findings across rounds:** 3 carried\n"), "{said}");
+    assert_eq!(project.field(&id, "decision_signal"), "stalled");
+    let file = std::fs::read_to_string(project.findings(&id, 5)).unwrap();
+    assert!(file.contains("  - F1, found since round 1\n"), "{file}");
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+}
+
+#[test]
+fn a_loop_in_which_something_is_dealt_with_is_no_stall() {
+    let (project, id) = Project::reviewing(&["--rounds", "9"]);
+    for (round, script) in ["findings", "findings", "findings", "findings", "low"]
+        .into_iter()
+        .enumerate()
+    {
+        project.review(&id, &format!("fake:{script}")).exits(0);
+        project.plan(format!("# Plan, revised {round} times\n"));
+        project.fire().blocked();
+    }
+    assert_eq!(project.field(&id, "round"), "6");
+    project.review(&id, "fake:findings").exits(0);
+    assert!(
+        project.fire().blocked().contains("loop stalled"),
+        "the same for the third time, after a round without"
+    );
+}
