@@ -9,12 +9,21 @@ use super::{Check, Focus, Hit, Rule, Severity};
 const FOCUS: &[Focus] = &[Focus::Operations];
 
 /// Something is put in front of its users.
-const DEPLOYED: &[&str] = &[
+pub(super) const DEPLOYED: &[&str] = &[
     "deploy*",
     "release it|to|the",
     "roll* out",
+    "roll|rolls|rolled|rolling it|this|them|that|everything|these out|to",
     "rollout",
     "to|in production",
+    "put|puts .. into production",
+    "flip|flips|flipped|flipping .. config*|flag|switch|dns|setting*|toggle",
+    "turn|turned|switch|switched it|them|this on",
+    "enable* .. for all|everybody|everyone|customers|users",
+    "be|go|goes|is|are|make|makes|get|gets live",
+    "make it|this|them live",
+    "live in|within|by|on a|one|two|three|#|monday|tuesday|wednesday|thursday|friday|week|month",
+    "goes out to|with|on",
     "launch*",
     "go live",
     "going live",
@@ -79,6 +88,9 @@ pub(super) const CHECKS: &[Check] = &[
                 "restor*",
                 "reverse replication",
                 "back to|out",
+                "bring*|put|set|switch*|flip*|change*|move*|point*|step* .. back",
+                "keep|keeps|kept .. old|previous .. running|warm|ready|installed|available|beside|for|until",
+                "old|previous|former .. stays|remains|still|is|keeps .. running|available|installed|place|reachable|ready|warm|until",
                 "backs out",
                 "brings .. back",
                 "hidden again",
