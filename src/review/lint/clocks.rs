@@ -20,11 +20,11 @@ const RECKONS: &[&str] = &[
     "calculat*|comput*|count|counts|counted|counting .. business|working day|days",
     "# business|working days after|before|from|since|until|later",
     "due date|dates",
-    "reminder*",
-    "appointment*",
+    "remind* .. hour|hours|day|days|morning|evening|before",
+    "book|books|booking|schedule*|rebook|reschedule*|remind*|cancel .. appointment*|slot|slots",
     "time slot|slots",
-    "slot|slots .. book*|free|available",
-    "calendar|calendars",
+    "calendar entry|entries|event*|invite*|invitation*|sync*|feed*",
+    "in|into|to a|the|their|your|his|her calendar|calendars",
     "expire*|expiry .. midnight|date|end of",
     "schedule|schedules|scheduled posts|messages|emails|mails|publication|publishing|sending",
     "daily|weekly|monthly digest*|newsletter*|summary",
@@ -33,11 +33,9 @@ const RECKONS: &[&str] = &[
     "cut off time",
 ];
 
-/// With a time of day beside it, one of these makes a schedule of it.
+/// With a time of day behind it, one of these makes a schedule of it.
 const REPEATS: &[&str] = &[
-    "every|each|daily|nightly|weekly|monthly|hourly|cron*|scheduler",
-    "job|jobs|run|runs|sends|sent|starts|triggered",
-    "days|weekdays",
+    "every|each|daily|nightly|weekly|monthly|weekdays|cron*|job|jobs|runs|run|sends|send|sent|starts|triggered|mailed|emailed|published .. at|by|until|before|from|around #",
 ];
 
 const ANSWERED: &[&str] = &[

@@ -57,6 +57,7 @@ pub(super) const CHECKS: &[Check] = &[
                 "stripe|twilio|sendgrid|mailgun|postmark|adyen|paypal|mollie|auth0|okta|cognito|algolia|mapbox|salesforce|hubspot|zendesk|shopify|docusign|plaid|firebase",
                 "openai|anthropic|gpt|gpt4|chatgpt|claude|gemini|bedrock|llm|llms",
                 "language model|models",
+                "call|calls|calling .. endpoint",
                 "google maps|calendar|sheets|drive|cloud",
                 "to|from|into|in the crm|erp|sap",
                 "partner|supplier|vendor*|bank* api|apis|feed|feeds|sftp|system",
@@ -105,17 +106,18 @@ const NEEDED: &[&str] = &[
 const DOES: &str = "will|must|needs|provides|delivers|builds|adds|should|would|has";
 /// Words before "team" that make it the plan's own.
 const OWN: &[&str] = &[
-    "our", "own", "the", "my", "this", "whole", "each", "every", "all", "per", "both", "project", "entire", "core", "a",
+    "our", "own", "the", "my", "this", "whole", "each", "every", "all", "per", "both", "project", "entire", "core",
+    "a", "development", "dev", "engineering", "delivery", "functional", "product", "implementation",
 ];
 
 fn others(plan: &Plan) -> Option<Hit> {
     let mut found = relevant(plan, NEEDED);
     let does = words::Pattern::new(DOES);
-    for sentence in relevant(plan, &["team|teams|department"]) {
+    for sentence in relevant(plan, &["team|department"]) {
         let at = sentence
             .words
             .iter()
-            .position(|word| matches!(word.as_str(), "team" | "teams" | "department"));
+            .position(|word| matches!(word.as_str(), "team" | "department"));
         let Some(at) = at.filter(|at| *at > 0) else { continue };
         let own = OWN.contains(&sentence.words[at - 1].as_str());
         let after = &sentence.words[at + 1..sentence.words.len().min(at + 4)];

@@ -1,8 +1,9 @@
 //! Engineering checks: goal, steps and their outcomes, failure of a step, tests, acceptance.
 
-use super::plan::{Plan, Topic};
+use super::plan::{Plan, Sentence, Topic};
 use super::steps::Step;
 use super::topic::{self, answered, answers, relevant};
+use super::words::{any, patterns};
 use super::{Check, Focus, Hit, Rule, Severity};
 
 const FOCUS: &[Focus] = &[Focus::Engineering];
@@ -96,6 +97,7 @@ const ACCEPTED: &[&str] = &[
     "we know it|this|whether",
     "definition of done",
     "good enough .. #",
+    "enough when|if|once",
     "outcome",
     "result is|was",
     "must .. #",
@@ -168,7 +170,19 @@ fn accepted(plan: &Plan) -> bool {
         .sentences
         .iter()
         .any(|sentence| sentence.topic == Topic::Acceptance && topic::says(sentence));
-    titled || answered(plan, ACCEPTED)
+    titled || answered(plan, ACCEPTED) || plan.sentences.iter().any(target)
+}
+
+/// "Every shard should be <= 45 % full", or a bound among the goals.
+fn target(sentence: &Sentence) -> bool {
+    let bound = sentence
+        .text
+        .split(['\u{2264}', '\u{2265}', '<', '>'])
+        .skip(1)
+        .any(|after| after.trim_start_matches(['=', ' ', '$', '\u{20ac}']).starts_with(|c: char| c.is_ascii_digit()))
+        || any(&patterns(&["under|below|over|above|least|most|within|than #"]), &sentence.words);
+    let wanted = any(&patterns(&["should|shall|must|after this"]), &sentence.words);
+    sentence.block.is_some() && bound && (wanted || sentence.topic == Topic::Goal)
 }
 
 fn outcomes(plan: &Plan) -> Option<Hit> {

@@ -86,7 +86,8 @@ pub(super) fn outline(source: &str) -> Outline {
 /// items, which Markdown does not make them; each line keeps its number.
 fn tame(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
-    for line in source.split_inclusive('\n') {
+    let mut lines = source.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
         let body = line.trim_start_matches([' ', '\t', '>', '-', '+', '*']);
         let front = &line[..line.len() - body.len()];
         let marks = front
@@ -97,10 +98,20 @@ fn tame(source: &str) -> String {
         if marks > MAX_MARKERS || front.len() > 8 * MAX_MARKERS {
             out.push_str(if rule { "\n" } else { body });
         } else {
-            if sub_numbered(line) {
-                out.push_str("- ");
+            match line.find(['.', ')']) {
+                // A numbered line that is underlined is a heading, though Markdown makes an item of it and a rule below.
+                Some(mark) if numbered(line, mark) && lines.peek().is_some_and(|next| underline(next)) => {
+                    out.push_str(&line[..mark]);
+                    out.push('\\');
+                    out.push_str(&line[mark..]);
+                }
+                _ => {
+                    if sub_numbered(line) {
+                        out.push_str("- ");
+                    }
+                    out.push_str(line);
+                }
             }
-            out.push_str(line);
         }
     }
     // Brackets and emphasis marks by the ten thousand mean nothing to a reviewer.
@@ -112,6 +123,19 @@ fn tame(source: &str) -> String {
         out = out.replace(['[', '<', '`', '~', '_', '*', '&'], " ");
     }
     out
+}
+
+/// Whether a line begins with a number that ends at this mark.
+fn numbered(line: &str, mark: usize) -> bool {
+    (1..=3).contains(&mark)
+        && line[..mark].bytes().all(|byte| byte.is_ascii_digit())
+        && line[mark + 1..].starts_with([' ', '\t'])
+}
+
+/// Whether a line makes a heading of the one above it.
+fn underline(line: &str) -> bool {
+    let line = line.trim_end();
+    line.len() >= 3 && (line.bytes().all(|byte| byte == b'-') || line.bytes().all(|byte| byte == b'='))
 }
 
 /// Whether a line begins with a number of at least two parts that ends like the number of an item: "2.1. Text", "6.1.3) Text".

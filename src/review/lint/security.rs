@@ -49,6 +49,7 @@ pub(super) const CHECKS: &[Check] = &[
                 "password",
                 "passkey*",
                 "anonymous*",
+                "check*|require*|need*|only .. admin*|owner*|role*|scope*|permission*",
                 "public by design",
                 "client certificate*",
             ],
@@ -218,10 +219,11 @@ pub(super) const CHECKS: &[Check] = &[
         severity: Severity::High,
         run: Rule::Topic(TopicRule {
             relevant: &[
-                "delete*|drop*|purge*|truncat*|overwrit*|wipe* .. table*|column*|data|rows|database*|bucket*|records|history|volume*|dataset*|archive*",
+                "delete*|drop*|purge*|truncat*|overwrit*|wipe* .. table*|column*|data|rows|database*|index|indexes|indices|bucket*|records|history|volume*|dataset*|archive*",
                 "move*|migrat*|switch*|replac*|moving|migration .. database*|postgres*|mysql|data|records|bucket*|storage|volume*",
                 "shut|shutdown|decommission*|retire*|turn .. vm*|server*|database*|cluster*|wiki|host*",
                 "statefulset*",
+                "cancel* .. old hosting|server*|account|contract|subscription",
                 "remove* .. table*|column*|data|rows|database*|records|history",
             ],
             also: &[],
@@ -275,6 +277,7 @@ pub(super) const CHECKS: &[Check] = &[
             ],
             answered: &[
                 "backfill*|backfilled",
+                "additive",
                 "existing .. rows|data|records|payments|users|entries",
                 "nullable|null",
                 "default .. value*|false|true|null|#",
@@ -414,6 +417,8 @@ fn secret_in_config(plan: &Plan) -> Option<Hit> {
             "hardcod* .. secret*|password*|credential*|key*|token*",
             "hard coded .. secret*|password*|credential*|key*|token*",
             "commit* .. secret*|password*|credential*|token*",
+            "login|password*|credential* .. put|kept|stored|shared|posted|pasted|saved|pinned .. wiki|confluence|notion|spreadsheet|readme|channel|slack|chat",
+            "password*|credential* is|are in|on .. wiki|confluence|notion|spreadsheet|readme|channel|slack|chat",
         ],
     );
     let secret = [
@@ -421,6 +426,8 @@ fn secret_in_config(plan: &Plan) -> Option<Hit> {
         "password",
         "credential",
         "token",
+        "admin login",
+        "shared login",
         "signing key",
         "api key",
         "jwt",
@@ -448,7 +455,7 @@ fn secret_in_config(plan: &Plan) -> Option<Hit> {
     .then(|| Hit {
         severity: Severity::High,
         line: first.line,
-        what: "a secret is to be kept in configuration or code, where everybody who reads it has it"
+        what: "a secret is to be kept in configuration, code or a shared page, where everybody who reads it has it"
             .to_owned(),
         add: "keep it in a secret store, hand it to the process at run time, and say how it is rotated"
             .to_owned(),

@@ -172,10 +172,11 @@ fn step_table(header: &[String]) -> bool {
 fn headed(outline: &Outline, topics: &[Topic], outcome: &[Pattern]) -> Vec<Step> {
     let named = Pattern::new(NAMED);
     let mut out: Vec<Step> = Vec::new();
+    let delivers = delivering(outline);
     let mut last_level = None;
     // The step that each section belongs to.
     let mut owner: Vec<Option<usize>> = Vec::with_capacity(outline.sections.len());
-    for section in &outline.sections {
+    for (index, section) in outline.sections.iter().enumerate() {
         let words = words::words(&section.title);
         let numbered = words.first().is_some_and(|word| {
             let number = word.strip_prefix(|c: char| c.is_ascii_alphabetic());
@@ -186,7 +187,8 @@ fn headed(outline: &Outline, topics: &[Topic], outcome: &[Pattern]) -> Vec<Step>
             .is_some_and(|parent| topics[parent] == Topic::Steps)
             && section.level < 7;
         let deeper = last_level.is_some_and(|level| section.level > level);
-        if deeper || !(named.find(&words) == Some(0) || numbered && below) {
+        let step = named.find(&words) == Some(0) || numbered && (below || delivers.contains(&index));
+        if deeper || !step {
             owner.push(section.parent.and_then(|parent| owner[parent]));
             continue;
         }
@@ -208,6 +210,28 @@ fn headed(outline: &Outline, topics: &[Topic], outcome: &[Pattern]) -> Vec<Step>
         step.outcome = step.words.len() >= OUTCOME_WORDS && any(outcome, &step.words);
     }
     if out.len() < 2 { Vec::new() } else { out }
+}
+
+/// Sections with an item or a paragraph that begins with "Result:", "Done when" or an arrow, if there are three such.
+fn delivering(outline: &Outline) -> Vec<usize> {
+    let label = patterns(&[
+        "result|results|outcome|exit|shown|proof|deliverable|deliverables",
+        "done|finished|complete|accepted when|if|once",
+    ]);
+    let mut sections: Vec<usize> = Vec::new();
+    for block in &outline.blocks {
+        let begins = block.text.trim_start().starts_with('\u{2192}')
+            || words::sentences(&block.text).into_iter().any(|range| {
+                let words = words::words(&block.text[range]);
+                label.iter().any(|label| label.find(&words) == Some(0))
+            });
+        if let Some(section) = block.section.filter(|_| begins)
+            && sections.last() != Some(&section)
+        {
+            sections.push(section);
+        }
+    }
+    if sections.len() < 3 { Vec::new() } else { sections }
 }
 
 fn step(outline: &Outline, index: usize, outcome: &[Pattern]) -> Step {
