@@ -1,5 +1,6 @@
 //! Checks of size: how much traffic and data there will be, and what is paid for it.
 
+use super::operations::DEPLOYED;
 use super::plan::{Plan, Sentence, Topic};
 use super::topic::{self, Rule as TopicRule, answered, relevant};
 use super::{Check, Focus, Hit, Rule, Severity};
@@ -15,10 +16,11 @@ pub(super) const CHECKS: &[Check] = &[
             relevant: &[
                 "endpoint*",
                 "webhook*",
-                "api",
-                "service",
+                "public|rest|http|graphql|new|our api",
+                "service to|for|that|is|as",
+                "new|our|this|a service",
                 "traffic",
-                "requests",
+                "requests from|per|to|are",
                 "events per",
                 "queue|queues",
                 "workers",
@@ -37,7 +39,7 @@ pub(super) const CHECKS: &[Check] = &[
                 "portal|kiosk",
             ],
             // Something that nobody uses has no load.
-            also: DEPLOYED_OR_RUNNING,
+            also: DEPLOYED,
             answered: &[
                 "# .. per|a|an second|minute|hour|day|night|week|month",
                 "# * s|sec|min|h",
@@ -72,33 +74,10 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-const DEPLOYED_OR_RUNNING: &[&str] = &[
-    "deploy*",
-    "production",
-    "launch*",
-    "roll* .. out",
-    "rollout",
-    "live",
-    "release*",
-    "ship*",
-    "switch*",
-    "cut over",
-    "cutover",
-    "service|services",
-    "server*",
-    "cluster*",
-    "worker*",
-    "endpoint*",
-    "every|each night|hour|day|minute",
-    "nightly|hourly|daily",
-    "cron*",
-    "pipeline*",
-    "app store",
-];
-
 /// Somebody sends a bill for this.
 const PAID: &[&str] = &[
-    "gpu|gpus|a100|h100|tpu",
+    "gpu|gpus|a100|h100|tpu instance*|machine*|node*|hour*|server*|box*|cluster|capacity|quota|job*",
+    "on|more|new|our|rent|buy|two|four|eight|# gpu|gpus|a100|h100|tpu",
     "openai|anthropic|gpt|gpt4|chatgpt|claude|gemini|bedrock|llm|llms",
     "language model|models",
     "twilio|sendgrid|mailgun|postmark|algolia|mapbox|datadog|snowflake|databricks|redshift|auth0",
@@ -106,11 +85,12 @@ const PAID: &[&str] = &[
     "sms|text messages",
     "text message*",
     "maps|geocoding|translation|ocr|vision|speech|transcription api",
-    "provision*|spin*|rent|buy|purchase|order|create|add|launch|set .. cluster|clusters|vm|vms|machines|servers|instances|licen*|database|databases",
-    "create|add|new|bigger|larger|more|another|second instance|instances|servers|nodes|machines|cluster",
+    "provision*|rent|rents|buy|buys|purchase*|order|orders .. cluster|clusters|vm|vms|machines|servers|instances|licen*|database|databases",
+    "set|spin|create|add|launch up|a|an|the|new|another|two|three|managed cluster|vm|vms|machine|machines|servers|instance|instances|database",
+    "set|spin up a|an|the|new|another|two|three|our cluster|vm|vms|machine|machines|servers|instance|instances|database",
+    "bigger|larger|more|additional instance|instances|servers|machines",
     "move|moves|moving|migrat* .. cloud|aws|azure|gcp|kubernetes|s3|saas",
-    "eks|gke|aks|rds|aurora|lambda|lambdas|cloudfront|dynamodb|bigquery",
-    "ec2|s3",
+    "provision*|create|add|new|set|introduce .. eks|gke|aks|rds|aurora|lambda|lambdas|cloudfront|dynamodb|bigquery|ec2|opensearch|elasticache",
     "managed kubernetes|postgres|postgresql|database|service|redis|kafka",
     "licen* for|per|from|key|keys|seats|fee|fees|server",
     "seats|seat",
@@ -121,17 +101,15 @@ const PAID: &[&str] = &[
     "per call|request|seat|token|message pricing|price*",
     "paid plan|tier|api|service",
     "commercial|enterprise licen*|edition|product|plan|tier",
+    "in|to|into the cloud",
     "cdn",
     "buy|buys|purchase|purchases|rent|rents",
 ];
 
 const COUNTED: &[&str] = &[
-    "cost|costs|costing",
-    "budget .. of|is|was|for|approved|limit*|alert*|cap|#",
-    "nothing|no|not .. budget*",
-    "price*|pricing",
-    "spend*|spent",
-    "euro|euros|eur|usd|dollar|dollars|gbp|pounds|chf",
+    "cost|costs|costing|price*|pricing|spend*|spent|budget*|run rate .. #|nothing|no|none|zero|same|less|more|unchanged|approved|agreed|covered|paid|included|free|cap|capped|limit*|alert*|ceiling|doubles|halves",
+    "#|no|nothing|same|less|approved|agreed|zero|extra .. cost|costs|costing|price*|pricing|spend*|spent|budget*",
+    "euro|euros|eur|usd|dollar|dollars|gbp|pounds|chf|kr|sek|nok|dkk|jpy|yen|rupees|inr|pln|czk",
     "# cents",
     "free tier|plan|of charge",
     "bill|billed|billing .. alert*|month*|#",

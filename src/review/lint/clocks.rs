@@ -1,7 +1,7 @@
 //! The check of times: what happens at a time of day, or counts days, needs to say whose clock that is.
 
 use super::plan::{Plan, Sentence};
-use super::topic::{answered, relevant};
+use super::topic::{answered, relevant, says};
 use super::words::{any, patterns};
 use super::{Check, Focus, Hit, Rule, Severity};
 
@@ -14,8 +14,8 @@ pub(super) const CHECKS: &[Check] = &[Check {
 
 /// What is built does something at a time, or reckons with dates. When people do a step of the plan is no such thing.
 const RECKONS: &[&str] = &[
-    "at|until|before midnight|noon",
-    "send|sends|sent|sending|run|runs|start|starts|remind* .. midnight|noon",
+    "midnight",
+    "until|before|by noon",
     "business|office|opening|working|quiet hours",
     "calculat*|comput*|count|counts|counted|counting .. business|working day|days",
     "# business|working days after|before|from|since|until|later",
@@ -64,7 +64,11 @@ fn zones(plan: &Plan) -> Option<Hit> {
             .filter(|sentence| time_of_day(sentence) && any(&repeats, &sentence.words)),
     );
     let first = found.first()?;
-    (!answered(plan, ANSWERED)).then(|| Hit {
+    let named = plan
+        .sentences
+        .iter()
+        .any(|sentence| says(sentence) && named_time(&sentence.text));
+    (!named && !answered(plan, ANSWERED)).then(|| Hit {
         severity: Severity::Medium,
         line: first.line,
         what: "something depends on the time of day or on dates, and nothing says in which time zone".to_owned(),
@@ -74,6 +78,17 @@ fn zones(plan: &Plan) -> Option<Hit> {
             .take(3)
             .map(|sentence| (sentence.line, sentence.text.clone()))
             .collect(),
+    })
+}
+
+/// "Stockholm time".
+fn named_time(text: &str) -> bool {
+    let tokens: Vec<&str> = text.split_whitespace().collect();
+    tokens.windows(3).any(|near| {
+        near[1].starts_with(char::is_uppercase)
+            && near[1].len() > 3
+            && !near[0].ends_with(['.', ':', '?', '!'])
+            && near[2].trim_end_matches(|c: char| !c.is_alphanumeric()) == "time"
     })
 }
 

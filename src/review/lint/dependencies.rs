@@ -62,6 +62,8 @@ pub(super) const CHECKS: &[Check] = &[
                 "to|from|into|in the crm|erp|sap",
                 "partner|supplier|vendor*|bank* api|apis|feed|feeds|sftp|system",
                 "saas",
+                "new|different|another|switch* .. vendor|provider",
+                "issue refund*",
             ],
             also: &[],
             answered: &[
@@ -103,7 +105,10 @@ const NEEDED: &[&str] = &[
 ];
 
 /// What a team other than one's own does in a plan that leans on it.
-const DOES: &str = "will|must|needs|provides|delivers|builds|adds|should|would|has";
+const DOES: &[&str] = &[
+    "provides|delivers|builds|adds|sends|gives|exposes",
+    "will|must|needs|should|would|has .. add|build|provide|deliver|implement|create|write|expose|change|set|give|send|open|approve|upgrade|migrate|fix|ship|extend|update|release|supply",
+];
 /// Words before "team" that make it the plan's own.
 const OWN: &[&str] = &[
     "our", "own", "the", "my", "this", "whole", "each", "every", "all", "per", "both", "project", "entire", "core",
@@ -112,7 +117,7 @@ const OWN: &[&str] = &[
 
 fn others(plan: &Plan) -> Option<Hit> {
     let mut found = relevant(plan, NEEDED);
-    let does = words::Pattern::new(DOES);
+    let does = patterns(DOES);
     for sentence in relevant(plan, &["team|department"]) {
         let at = sentence
             .words
@@ -120,8 +125,8 @@ fn others(plan: &Plan) -> Option<Hit> {
             .position(|word| matches!(word.as_str(), "team" | "department"));
         let Some(at) = at.filter(|at| *at > 0) else { continue };
         let own = OWN.contains(&sentence.words[at - 1].as_str());
-        let after = &sentence.words[at + 1..sentence.words.len().min(at + 4)];
-        if !own && does.find(after).is_some() {
+        let after = &sentence.words[at + 1..sentence.words.len().min(at + 8)];
+        if !own && does.iter().any(|does| does.find(after) == Some(0)) {
             found.push(sentence);
         }
     }

@@ -104,6 +104,7 @@ const ACCEPTED: &[&str] = &[
     "by .. will|shall .. #",
     "aim is .. #",
     "goal is .. #",
+    "goal|goals|target|targets .. zero|#",
     "at least|most #",
     "no|zero .. for # week*|day*|month*",
     "is met|reached when|if",
@@ -127,6 +128,8 @@ fn goal(plan: &Plan) -> Option<Hit> {
             "because",
             "we want",
             "want to",
+            "wants|wanted|want a|an|the|to|our|us",
+            "ask|asks|asked|asking us|for",
             "we need",
             "need to",
             "success",
@@ -181,7 +184,7 @@ fn target(sentence: &Sentence) -> bool {
         .skip(1)
         .any(|after| after.trim_start_matches(['=', ' ', '$', '\u{20ac}']).starts_with(|c: char| c.is_ascii_digit()))
         || any(&patterns(&["under|below|over|above|least|most|within|than #"]), &sentence.words);
-    let wanted = any(&patterns(&["should|shall|must|after this"]), &sentence.words);
+    let wanted = any(&patterns(&["should|shall|must", "after this", "want|wants|target|targets|aim|goal"]), &sentence.words);
     sentence.block.is_some() && bound && (wanted || sentence.topic == Topic::Goal)
 }
 

@@ -17,6 +17,9 @@ pub(super) const DEPLOYED: &[&str] = &[
     "rollout",
     "to|in production",
     "put|puts .. into production",
+    "put|puts it|this|them|that live",
+    "ship|ships|shipped with|in #",
+    "hosted on|at|in|by the|our",
     "flip|flips|flipped|flipping .. config*|flag|switch|dns|setting*|toggle",
     "turn|turned|switch|switched it|them|this on",
     "enable* .. for all|everybody|everyone|customers|users",
@@ -64,6 +67,8 @@ const RUNNING: &[&str] = &[
     "daemon*",
     "fleet",
     "devices|sensors .. field|update*",
+    "broker|brokers",
+    "hosted on|at|in",
     "job",
 ];
 

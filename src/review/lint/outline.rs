@@ -58,6 +58,8 @@ pub(super) struct Outline {
     pub(super) blocks: Vec<Block>,
     /// Header cells, one entry per table.
     pub(super) headers: Vec<Vec<String>>,
+    /// Pieces of code, in lines or in blocks of their own.
+    pub(super) code: usize,
     /// Number of lines of the whole text, at least 1.
     pub(super) last_line: u32,
     /// Whether the text is longer than [`MAX_BYTES`].
@@ -96,7 +98,12 @@ fn tame(source: &str) -> String {
             .count();
         let rule = body.trim().is_empty();
         if marks > MAX_MARKERS || front.len() > 8 * MAX_MARKERS {
-            out.push_str(if rule { "\n" } else { body });
+            // A long line of dashes still underlines the heading above it.
+            out.push_str(match (rule, underline(line)) {
+                (true, true) => "---\n",
+                (true, false) => "\n",
+                (false, _) => body,
+            });
         } else {
             match line.find(['.', ')']) {
                 // A numbered line that is underlined is a heading, though Markdown makes an item of it and a rule below.
@@ -184,6 +191,9 @@ struct Builder {
 
 impl Builder {
     fn event(&mut self, event: Event<'_>, offset: usize) {
+        if matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))) {
+            self.out.code += 1;
+        }
         match event {
             Event::Start(tag) => self.start(tag, offset),
             Event::End(tag) => self.end(tag),

@@ -295,6 +295,14 @@ fn section_topics(outline: &Outline) -> Vec<Topic> {
     topics
 }
 
+/// Whether a section has items; a paragraph beside them is about them.
+fn with_items(outline: &Outline, section: Option<usize>) -> bool {
+    outline
+        .blocks
+        .iter()
+        .any(|block| block.section == section && matches!(block.kind, Kind::Item { .. }))
+}
+
 /// "Which currency is shown - Ana until 12 June": what stands behind the dash, or in brackets, is by when somebody answers.
 fn assigned(text: &str) -> bool {
     let due = Pattern::new("by|until|before|on|due #|monday|tuesday|wednesday|thursday|friday");
@@ -356,6 +364,7 @@ fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
                 text.ends_with('?') && last && !block.text.trim_start().starts_with(['"', '\u{201c}']);
             let marked = any(&marks, &words) || text.contains("???");
             let listed = !followed
+                && !(block.kind == Kind::Paragraph && with_items(outline, block.section))
                 && topic == Topic::Questions
                 && !words.is_empty()
                 && count == 1

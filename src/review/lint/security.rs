@@ -17,7 +17,9 @@ const ENTRY: &[&str] = &[
     "login|sign in",
     "upload*",
     "portal",
-    "admin page|panel|interface",
+    "admin page|panel|interface|dashboard|tool|console|area",
+    "internal tool|dashboard",
+    "log|sign in as",
 ];
 
 pub(super) const CHECKS: &[Check] = &[
@@ -66,7 +68,11 @@ pub(super) const CHECKS: &[Check] = &[
                 "endpoint* .. user*|customer*|account*|profile|tenant*|member*|patient*|order*|subscription*",
                 "get|put|patch|delete profile|users|orders|accounts|customers",
                 "user|customer|account|tenant id",
-                "admin page|panel|interface|endpoint*|tool*",
+                "admin page|panel|interface|endpoint*|tool*|dashboard|console|area",
+                "internal dashboard|tool",
+                "log|sign in as",
+                "view|edit|search|export|find users|customers|members|employees|patients|profile|profiles",
+                "view and edit",
                 "portal",
                 "customer*|user*|member* .. endpoint*|configure*|register their|own",
                 "multi tenant*",
@@ -107,6 +113,8 @@ pub(super) const CHECKS: &[Check] = &[
                 "payload*",
                 "upload*",
                 "user input",
+                "sql queries|query",
+                "upload button|page",
                 "request body",
                 "untrusted",
                 "input .. from .. user*|outside|network|internet",
@@ -220,6 +228,7 @@ pub(super) const CHECKS: &[Check] = &[
         run: Rule::Topic(TopicRule {
             relevant: &[
                 "delete*|drop*|purge*|truncat*|overwrit*|wipe* .. table*|column*|data|rows|database*|index|indexes|indices|bucket*|records|history|volume*|dataset*|archive*",
+                "delete user|users|customer|customers|account|accounts|member|members|all",
                 "move*|migrat*|switch*|replac*|moving|migration .. database*|postgres*|mysql|data|records|bucket*|storage|volume*",
                 "shut|shutdown|decommission*|retire*|turn .. vm*|server*|database*|cluster*|wiki|host*",
                 "statefulset*",
@@ -374,7 +383,9 @@ pub(super) const CHECKS: &[Check] = &[
                 "every night",
                 "job* nightly|hourly|daily",
                 "nightly|hourly|daily .. job*",
-                "sync*",
+                "sync|syncs|syncing the|them|with|in|from|to|orders|data|every|runs",
+                "synchroni*",
+                "background|periodic* sync",
                 "incremental* load*",
                 "download* .. image*|firmware|update*",
                 "job .. rows|data|load*|extract*",

@@ -69,7 +69,8 @@ fn hollow(plan: &Plan) -> Option<Hit> {
         .filter(|sentence| sentence.block.is_some() && !sentence.words.is_empty())
         .collect();
     let concrete = sentences.iter().filter(|sentence| is_concrete(sentence)).count();
-    (plan.word_count >= SHORT_WORDS && concrete * HOLLOW < sentences.len()).then(|| Hit {
+    let specific = concrete + plan.outline.code;
+    (plan.word_count >= SHORT_WORDS && specific * HOLLOW < sentences.len()).then(|| Hit {
         severity: Severity::High,
         line: 1,
         what: format!(

@@ -35,6 +35,7 @@ const OUTCOME: &[&str] = &[
     "stays",
     "stay",
     "prevent*",
+    "proven|proved|proof",
     "under|below|within|least|most|over|than #",
     "after this step",
     "finds nothing",
@@ -67,6 +68,8 @@ const NAMED: &str = "phase|phases|step|steps|stage|milestone|week|weeks|day|days
 /// a time or a phase; items that begin with a verb; prose.
 pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) -> Vec<Step> {
     let outcome = patterns(OUTCOME);
+    // "What we do, and how we know that it is done": such items are steps, whatever their heading is about.
+    let accepted = patterns(&["done|finished|complete|accepted when|if|once"]);
     let topic = |section: Option<usize>| section.map_or(Topic::Other, |section| topics[section]);
     let no_steps = |topic: Topic| {
         matches!(
@@ -89,7 +92,8 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
         let topic = topic(block.section);
         let is_step = match block.kind {
             Kind::Item { depth, ordered, task } => {
-                depth == 0 && (task || ordered && !no_steps(topic) || topic == Topic::Steps)
+                let stated = topic == Topic::Acceptance && any(&accepted, &words::words(&block.text));
+                depth == 0 && (task || ordered && (stated || !no_steps(topic)) || topic == Topic::Steps)
             }
             Kind::Row => {
                 !no_steps(topic)
@@ -234,6 +238,15 @@ fn delivering(outline: &Outline) -> Vec<usize> {
     if sections.len() < 3 { Vec::new() } else { sections }
 }
 
+/// This many blocks with an arrow are a habit.
+const ARROWS: usize = 3;
+
+/// Whether something stands behind an arrow.
+fn states(text: &str) -> bool {
+    text.split_once('\u{2192}')
+        .is_some_and(|(_, after)| words::words(after).len() > 1)
+}
+
 fn step(outline: &Outline, index: usize, outcome: &[Pattern]) -> Step {
     let block = &outline.blocks[index];
     let mut all = words::words(&block.text);
@@ -257,7 +270,10 @@ fn step(outline: &Outline, index: usize, outcome: &[Pattern]) -> Step {
             .nth(cell)
             .filter(|text| words::words(text).len() > 1)
     });
+    // An arrow is a result where the plan makes a habit of it.
+    let arrows = outline.blocks.iter().filter(|block| states(&block.text)).count() >= ARROWS;
     let known = column.is_some() || all.len() >= OUTCOME_WORDS && any(outcome, &all);
+    let known = known || arrows && states(&block.text);
     let title = block
         .text
         .lines()
