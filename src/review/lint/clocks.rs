@@ -15,7 +15,6 @@ pub(super) const CHECKS: &[Check] = &[Check {
 /// What is built does something at a time, or reckons with dates. When people do a step of the plan is no such thing.
 const RECKONS: &[&str] = &[
     "midnight",
-    "until|before|by noon",
     "business|office|opening|working|quiet hours",
     "calculat*|comput*|count|counts|counted|counting .. business|working day|days",
     "# business|working days after|before|from|since|until|later",
@@ -94,15 +93,18 @@ fn named_time(text: &str) -> bool {
 
 /// "07:00", "7 am", "7pm".
 fn time_of_day(sentence: &Sentence) -> bool {
-    let colon = sentence.text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | ';')).any(|token| {
-        let token = token.trim_end_matches(['.', '?', '!']);
-        token.split_once(':').is_some_and(|(hour, minute)| {
-            let digits = |text: &str, lengths: std::ops::RangeInclusive<usize>| {
-                lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
-            };
-            digits(hour, 1..=2) && digits(minute, 2..=2)
-        })
-    });
+    let colon = sentence
+        .text
+        .split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | ';'))
+        .any(|token| {
+            let token = token.trim_end_matches(['.', '?', '!']);
+            token.split_once(':').is_some_and(|(hour, minute)| {
+                let digits = |text: &str, lengths: std::ops::RangeInclusive<usize>| {
+                    lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+                };
+                digits(hour, 1..=2) && digits(minute, 2..=2)
+            })
+        });
     let half = |word: &str| {
         ["am", "pm"]
             .iter()

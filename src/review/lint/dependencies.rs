@@ -1,9 +1,10 @@
 //! Checks of what the work leans on: other teams, libraries, services of others; what their delay or failure does.
 
-use super::plan::{Plan, Sentence};
+use super::plan::Plan;
 use super::topic::{Rule as TopicRule, answered, relevant};
 use super::words::{self, patterns};
 use super::{Check, Focus, Hit, Rule, Severity};
+use std::collections::HashSet;
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -100,7 +101,8 @@ const NEEDED: &[&str] = &[
     "once|as soon as .. team|vendor|supplier|legal|department|partner has|have|delivers|provides|approves|gives|finishes|is|are",
     "once|after|when team|vendor|supplier|legal|it|security|ops|procurement has|have|delivers|provides|approves|gives",
     "need|needs|requires|require .. from .. team|vendor|supplier|legal|department|partner|procurement",
-    "need|needs|requires|require approval|sign",
+    "need|needs|requires|require approval",
+    "need|needs|requires|require sign off",
     "coordinate|coordinated|coordination|align with .. team|teams|vendor|supplier",
 ];
 
@@ -111,8 +113,28 @@ const DOES: &[&str] = &[
 ];
 /// Words before "team" that make it the plan's own.
 const OWN: &[&str] = &[
-    "our", "own", "the", "my", "this", "whole", "each", "every", "all", "per", "both", "project", "entire", "core",
-    "a", "development", "dev", "engineering", "delivery", "functional", "product", "implementation",
+    "our",
+    "own",
+    "the",
+    "my",
+    "this",
+    "whole",
+    "each",
+    "every",
+    "all",
+    "per",
+    "both",
+    "project",
+    "entire",
+    "core",
+    "a",
+    "development",
+    "dev",
+    "engineering",
+    "delivery",
+    "functional",
+    "product",
+    "implementation",
 ];
 
 fn others(plan: &Plan) -> Option<Hit> {
@@ -123,14 +145,17 @@ fn others(plan: &Plan) -> Option<Hit> {
             .words
             .iter()
             .position(|word| matches!(word.as_str(), "team" | "department"));
-        let Some(at) = at.filter(|at| *at > 0) else { continue };
+        let Some(at) = at.filter(|at| *at > 0) else {
+            continue;
+        };
         let own = OWN.contains(&sentence.words[at - 1].as_str());
         let after = &sentence.words[at + 1..sentence.words.len().min(at + 8)];
         if !own && does.iter().any(|does| does.find(after) == Some(0)) {
             found.push(sentence);
         }
     }
-    found.retain(|sentence| !dated(plan, sentence));
+    let dated = dated(plan);
+    found.retain(|sentence| !dated.contains(&sentence.block));
     let first = found.first()?;
     let handled = answered(
         plan,
@@ -152,8 +177,11 @@ fn others(plan: &Plan) -> Option<Hit> {
     (!handled).then(|| Hit {
         severity: Severity::Medium,
         line: first.line,
-        what: "others have to do something for this, and nothing says by when, or what happens if they are late".to_owned(),
-        add: "name the person who agreed and the day, what goes on without them, and when one stops waiting".to_owned(),
+        what:
+            "others have to do something for this, and nothing says by when, or what happens if they are late"
+                .to_owned(),
+        add: "name the person who agreed and the day, what goes on without them, and when one stops waiting"
+            .to_owned(),
         quotes: found
             .iter()
             .take(3)
@@ -162,8 +190,8 @@ fn others(plan: &Plan) -> Option<Hit> {
     })
 }
 
-/// Whether the sentence, or another of its block, names a day or that it is agreed.
-fn dated(plan: &Plan, sentence: &Sentence) -> bool {
+/// Blocks in which a day is named, or that it is agreed.
+fn dated(plan: &Plan) -> HashSet<Option<usize>> {
     let days = patterns(&[
         "#",
         "agreed|confirmed|committed|promised|approved|already",
@@ -171,6 +199,7 @@ fn dated(plan: &Plan, sentence: &Sentence) -> bool {
     ]);
     plan.sentences
         .iter()
-        .filter(|other| std::ptr::eq(*other, sentence) || other.block.is_some() && other.block == sentence.block)
-        .any(|other| words::any(&days, &other.words))
+        .filter(|sentence| sentence.block.is_some() && words::any(&days, &sentence.words))
+        .map(|sentence| sentence.block)
+        .collect()
 }

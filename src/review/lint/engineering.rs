@@ -182,9 +182,23 @@ fn target(sentence: &Sentence) -> bool {
         .text
         .split(['\u{2264}', '\u{2265}', '<', '>'])
         .skip(1)
-        .any(|after| after.trim_start_matches(['=', ' ', '$', '\u{20ac}']).starts_with(|c: char| c.is_ascii_digit()))
-        || any(&patterns(&["under|below|over|above|least|most|within|than #"]), &sentence.words);
-    let wanted = any(&patterns(&["should|shall|must", "after this", "want|wants|target|targets|aim|goal"]), &sentence.words);
+        .any(|after| {
+            after
+                .trim_start_matches(['=', ' ', '$', '\u{20ac}'])
+                .starts_with(|c: char| c.is_ascii_digit())
+        })
+        || any(
+            &patterns(&["under|below|over|above|least|most|within|than #"]),
+            &sentence.words,
+        );
+    let wanted = any(
+        &patterns(&[
+            "should|shall|must",
+            "after this",
+            "want|wants|target|targets|aim|goal",
+        ]),
+        &sentence.words,
+    );
     sentence.block.is_some() && bound && (wanted || sentence.topic == Topic::Goal)
 }
 

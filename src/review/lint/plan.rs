@@ -1,5 +1,6 @@
 //! A plan as the checks see it: sentences with what they are about. Knows how people title and phrase plans, and no check.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::outline::{Kind, Outline};
@@ -109,6 +110,8 @@ pub(super) const VAGUE: &[&str] = &[
     "user friendly",
     "seamless*",
     "properly",
+    "important|relevant parts|things|cases|aspects",
+    "comprehensive|thorough testing|tests",
     "good enough",
     "high enough",
     "should be good",
@@ -295,14 +298,6 @@ fn section_topics(outline: &Outline) -> Vec<Topic> {
     topics
 }
 
-/// Whether a section has items; a paragraph beside them is about them.
-fn with_items(outline: &Outline, section: Option<usize>) -> bool {
-    outline
-        .blocks
-        .iter()
-        .any(|block| block.section == section && matches!(block.kind, Kind::Item { .. }))
-}
-
 /// "Which currency is shown - Ana until 12 June": what stands behind the dash, or in brackets, is by when somebody answers.
 fn assigned(text: &str) -> bool {
     let due = Pattern::new("by|until|before|on|due #|monday|tuesday|wednesday|thursday|friday");
@@ -317,6 +312,13 @@ fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
     let (excludes, marks, vague) = (patterns(EXCLUDES), patterns(OPEN_MARKS), patterns(VAGUE));
     let none = patterns(&["none", "no open", "resolved", "answered"]);
     let settled = patterns(SETTLED);
+    // A paragraph beside items is about them.
+    let itemized: HashSet<Option<usize>> = outline
+        .blocks
+        .iter()
+        .filter(|block| matches!(block.kind, Kind::Item { .. }))
+        .map(|block| block.section)
+        .collect();
     let defined = patterns(&["good enough when|if|means|is|at|once"]);
     let mut out = Vec::new();
     for (index, section) in outline.sections.iter().enumerate() {
@@ -364,7 +366,7 @@ fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
                 text.ends_with('?') && last && !block.text.trim_start().starts_with(['"', '\u{201c}']);
             let marked = any(&marks, &words) || text.contains("???");
             let listed = !followed
-                && !(block.kind == Kind::Paragraph && with_items(outline, block.section))
+                && !(block.kind == Kind::Paragraph && itemized.contains(&block.section))
                 && topic == Topic::Questions
                 && !words.is_empty()
                 && count == 1

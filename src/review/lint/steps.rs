@@ -70,6 +70,8 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
     let outcome = patterns(OUTCOME);
     // "What we do, and how we know that it is done": such items are steps, whatever their heading is about.
     let accepted = patterns(&["done|finished|complete|accepted when|if|once"]);
+    // An arrow is a result where the plan makes a habit of it.
+    let arrows = outline.blocks.iter().filter(|block| states(&block.text)).count() >= ARROWS;
     let topic = |section: Option<usize>| section.map_or(Topic::Other, |section| topics[section]);
     let no_steps = |topic: Topic| {
         matches!(
@@ -104,11 +106,11 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
             Kind::Paragraph => false,
         };
         if is_step {
-            out.push(step(outline, index, &outcome));
+            out.push(step(outline, index, &outcome, arrows));
         }
     }
     if out.is_empty() {
-        out = labelled(outline, &outcome, |block| !no_steps(topic(block.section)));
+        out = labelled(outline, &outcome, arrows, |block| !no_steps(topic(block.section)));
     }
     if out.is_empty() {
         let verb = Pattern::new(VERBS);
@@ -118,7 +120,7 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
                 && !no_steps(topic(block.section))
                 && verb.find(&first).is_some()
             {
-                out.push(step(outline, index, &outcome));
+                out.push(step(outline, index, &outcome, arrows));
             }
         }
     }
@@ -126,7 +128,9 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
         let items = outline.blocks.iter().enumerate().filter(|(_, block)| {
             matches!(block.kind, Kind::Item { depth: 0, .. }) && !no_steps(topic(block.section))
         });
-        out = items.map(|(index, _)| step(outline, index, &outcome)).collect();
+        out = items
+            .map(|(index, _)| step(outline, index, &outcome, arrows))
+            .collect();
         // A list in which some items say when they are done is a list of steps.
         if out.iter().filter(|step| step.outcome).count() < 2 {
             out.clear();
@@ -139,13 +143,18 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
 }
 
 /// "**Weeks 1-4.** Core" and "6.1. Phase 2: core", if there are two of them.
-fn labelled(outline: &Outline, outcome: &[Pattern], may_be: impl Fn(&Block) -> bool) -> Vec<Step> {
+fn labelled(
+    outline: &Outline,
+    outcome: &[Pattern],
+    arrows: bool,
+    may_be: impl Fn(&Block) -> bool,
+) -> Vec<Step> {
     let named = Pattern::new(NAMED);
     let mut out = Vec::new();
     for (index, block) in outline.blocks.iter().enumerate() {
         let form = matches!(block.kind, Kind::Paragraph | Kind::Item { depth: 0, .. });
         if form && may_be(block) && named.find(&unnumbered(&block.text)) == Some(0) {
-            out.push(step(outline, index, outcome));
+            out.push(step(outline, index, outcome, arrows));
         }
     }
     if out.len() < 2 { Vec::new() } else { out }
@@ -247,7 +256,7 @@ fn states(text: &str) -> bool {
         .is_some_and(|(_, after)| words::words(after).len() > 1)
 }
 
-fn step(outline: &Outline, index: usize, outcome: &[Pattern]) -> Step {
+fn step(outline: &Outline, index: usize, outcome: &[Pattern], arrows: bool) -> Step {
     let block = &outline.blocks[index];
     let mut all = words::words(&block.text);
     for below in outline.blocks[index + 1..]
@@ -270,8 +279,6 @@ fn step(outline: &Outline, index: usize, outcome: &[Pattern]) -> Step {
             .nth(cell)
             .filter(|text| words::words(text).len() > 1)
     });
-    // An arrow is a result where the plan makes a habit of it.
-    let arrows = outline.blocks.iter().filter(|block| states(&block.text)).count() >= ARROWS;
     let known = column.is_some() || all.len() >= OUTCOME_WORDS && any(outcome, &all);
     let known = known || arrows && states(&block.text);
     let title = block
