@@ -365,8 +365,9 @@ fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
             let question =
                 text.ends_with('?') && last && !block.text.trim_start().starts_with(['"', '\u{201c}']);
             let marked = any(&marks, &words) || text.contains("???");
+            let beside = block.kind == Kind::Paragraph && itemized.contains(&block.section);
             let listed = !followed
-                && !(block.kind == Kind::Paragraph && itemized.contains(&block.section))
+                && !beside
                 && topic == Topic::Questions
                 && !words.is_empty()
                 && count == 1
