@@ -1,6 +1,9 @@
 //! All checks, in the order of `docs/lint.md`. A check that is not listed here does not run.
 
-use super::{Check, contradiction, engineering, operations, security, shape, wording};
+use super::{
+    Check, accessibility, capacity, clocks, contradiction, dependencies, engineering, operations, privacy,
+    rollout, security, shape, wording,
+};
 
 pub(super) fn all() -> impl Iterator<Item = &'static Check> {
     [
@@ -8,8 +11,14 @@ pub(super) fn all() -> impl Iterator<Item = &'static Check> {
         engineering::CHECKS,
         wording::CHECKS,
         contradiction::CHECKS,
+        clocks::CHECKS,
+        accessibility::CHECKS,
+        dependencies::CHECKS,
         security::CHECKS,
+        privacy::CHECKS,
         operations::CHECKS,
+        rollout::CHECKS,
+        capacity::CHECKS,
     ]
     .into_iter()
     .flatten()

@@ -1,8 +1,9 @@
 //! Engineering checks: goal, steps and their outcomes, failure of a step, tests, acceptance.
 
-use super::plan::{Plan, Topic};
+use super::plan::{Plan, Sentence, Topic};
 use super::steps::Step;
 use super::topic::{self, answered, answers, relevant};
+use super::words::{any, patterns};
 use super::{Check, Focus, Hit, Rule, Severity};
 
 const FOCUS: &[Focus] = &[Focus::Engineering];
@@ -96,12 +97,14 @@ const ACCEPTED: &[&str] = &[
     "we know it|this|whether",
     "definition of done",
     "good enough .. #",
+    "enough when|if|once",
     "outcome",
     "result is|was",
     "must .. #",
     "by .. will|shall .. #",
     "aim is .. #",
     "goal is .. #",
+    "goal|goals|target|targets .. zero|#",
     "at least|most #",
     "no|zero .. for # week*|day*|month*",
     "is met|reached when|if",
@@ -125,6 +128,8 @@ fn goal(plan: &Plan) -> Option<Hit> {
             "because",
             "we want",
             "want to",
+            "wants|wanted|want a|an|the|to|our|us",
+            "ask|asks|asked|asking us|for",
             "we need",
             "need to",
             "success",
@@ -168,7 +173,33 @@ fn accepted(plan: &Plan) -> bool {
         .sentences
         .iter()
         .any(|sentence| sentence.topic == Topic::Acceptance && topic::says(sentence));
-    titled || answered(plan, ACCEPTED)
+    titled || answered(plan, ACCEPTED) || plan.sentences.iter().any(target)
+}
+
+/// "Every shard should be <= 45 % full", or a bound among the goals.
+fn target(sentence: &Sentence) -> bool {
+    let bound = sentence
+        .text
+        .split(['\u{2264}', '\u{2265}', '<', '>'])
+        .skip(1)
+        .any(|after| {
+            after
+                .trim_start_matches(['=', ' ', '$', '\u{20ac}'])
+                .starts_with(|c: char| c.is_ascii_digit())
+        })
+        || any(
+            &patterns(&["under|below|over|above|least|most|within|than #"]),
+            &sentence.words,
+        );
+    let wanted = any(
+        &patterns(&[
+            "should|shall|must",
+            "after this",
+            "want|wants|target|targets|aim|goal",
+        ]),
+        &sentence.words,
+    );
+    sentence.block.is_some() && bound && (wanted || sentence.topic == Topic::Goal)
 }
 
 fn outcomes(plan: &Plan) -> Option<Hit> {

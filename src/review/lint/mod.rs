@@ -5,12 +5,18 @@
 //! wherever and in whatever form it stands. The catalogue is in `docs/lint.md`. Same text, same findings. It knows no loop,
 //! no round and no file.
 
+mod accessibility;
+mod capacity;
 mod catalogue;
+mod clocks;
 mod contradiction;
+mod dependencies;
 mod engineering;
 mod operations;
 mod outline;
 mod plan;
+mod privacy;
+mod rollout;
 mod security;
 mod shape;
 mod steps;

@@ -58,6 +58,8 @@ pub(super) struct Outline {
     pub(super) blocks: Vec<Block>,
     /// Header cells, one entry per table.
     pub(super) headers: Vec<Vec<String>>,
+    /// Pieces of code, in lines or in blocks of their own.
+    pub(super) code: usize,
     /// Number of lines of the whole text, at least 1.
     pub(super) last_line: u32,
     /// Whether the text is longer than [`MAX_BYTES`].
@@ -86,7 +88,8 @@ pub(super) fn outline(source: &str) -> Outline {
 /// items, which Markdown does not make them; each line keeps its number.
 fn tame(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
-    for line in source.split_inclusive('\n') {
+    let mut lines = source.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
         let body = line.trim_start_matches([' ', '\t', '>', '-', '+', '*']);
         let front = &line[..line.len() - body.len()];
         let marks = front
@@ -95,12 +98,27 @@ fn tame(source: &str) -> String {
             .count();
         let rule = body.trim().is_empty();
         if marks > MAX_MARKERS || front.len() > 8 * MAX_MARKERS {
-            out.push_str(if rule { "\n" } else { body });
+            // A long line of dashes still underlines the heading above it.
+            out.push_str(match (rule, underline(line)) {
+                (true, true) => "---\n",
+                (true, false) => "\n",
+                (false, _) => body,
+            });
         } else {
-            if sub_numbered(line) {
-                out.push_str("- ");
+            match line.find(['.', ')']) {
+                // A numbered line that is underlined is a heading, though Markdown makes an item of it and a rule below.
+                Some(mark) if numbered(line, mark) && lines.peek().is_some_and(|next| underline(next)) => {
+                    out.push_str(&line[..mark]);
+                    out.push('\\');
+                    out.push_str(&line[mark..]);
+                }
+                _ => {
+                    if sub_numbered(line) {
+                        out.push_str("- ");
+                    }
+                    out.push_str(line);
+                }
             }
-            out.push_str(line);
         }
     }
     // Brackets and emphasis marks by the ten thousand mean nothing to a reviewer.
@@ -112,6 +130,19 @@ fn tame(source: &str) -> String {
         out = out.replace(['[', '<', '`', '~', '_', '*', '&'], " ");
     }
     out
+}
+
+/// Whether a line begins with a number that ends at this mark.
+fn numbered(line: &str, mark: usize) -> bool {
+    (1..=3).contains(&mark)
+        && line[..mark].bytes().all(|byte| byte.is_ascii_digit())
+        && line[mark + 1..].starts_with([' ', '\t'])
+}
+
+/// Whether a line makes a heading of the one above it.
+fn underline(line: &str) -> bool {
+    let line = line.trim_end();
+    line.len() >= 3 && (line.bytes().all(|byte| byte == b'-') || line.bytes().all(|byte| byte == b'='))
 }
 
 /// Whether a line begins with a number of at least two parts that ends like the number of an item: "2.1. Text", "6.1.3) Text".
@@ -160,6 +191,9 @@ struct Builder {
 
 impl Builder {
     fn event(&mut self, event: Event<'_>, offset: usize) {
+        if matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))) {
+            self.out.code += 1;
+        }
         match event {
             Event::Start(tag) => self.start(tag, offset),
             Event::End(tag) => self.end(tag),

@@ -1,5 +1,6 @@
 //! A plan as the checks see it: sentences with what they are about. Knows how people title and phrase plans, and no check.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::outline::{Kind, Outline};
@@ -109,6 +110,8 @@ pub(super) const VAGUE: &[&str] = &[
     "user friendly",
     "seamless*",
     "properly",
+    "important|relevant parts|things|cases|aspects",
+    "comprehensive|thorough testing|tests",
     "good enough",
     "high enough",
     "should be good",
@@ -223,6 +226,8 @@ static TITLES: LazyLock<Vec<(Topic, Vec<Pattern>)>> = LazyLock::new(|| {
                 "objective*",
                 "purpose",
                 "why",
+                "want",
+                "wanted",
                 "motivation",
                 "problem",
             ]),
@@ -293,10 +298,28 @@ fn section_topics(outline: &Outline) -> Vec<Topic> {
     topics
 }
 
+/// "Which currency is shown - Ana until 12 June": what stands behind the dash, or in brackets, is by when somebody answers.
+fn assigned(text: &str) -> bool {
+    let due = Pattern::new("by|until|before|on|due #|monday|tuesday|wednesday|thursday|friday");
+    text.rsplit(['\u{2014}', '\u{2013}', '('])
+        .next()
+        .filter(|tail| tail.len() < text.len())
+        .map(words::words)
+        .is_some_and(|tail| tail.len() <= 6 && due.find(&tail).is_some_and(|at| at > 0))
+}
+
 fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
     let (excludes, marks, vague) = (patterns(EXCLUDES), patterns(OPEN_MARKS), patterns(VAGUE));
     let none = patterns(&["none", "no open", "resolved", "answered"]);
     let settled = patterns(SETTLED);
+    // A paragraph beside items is about them.
+    let itemized: HashSet<Option<usize>> = outline
+        .blocks
+        .iter()
+        .filter(|block| matches!(block.kind, Kind::Item { .. }))
+        .map(|block| block.section)
+        .collect();
+    let defined = patterns(&["good enough when|if|means|is|at|once"]);
     let mut out = Vec::new();
     for (index, section) in outline.sections.iter().enumerate() {
         let words = words::words(&section.title);
@@ -342,12 +365,15 @@ fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
             let question =
                 text.ends_with('?') && last && !block.text.trim_start().starts_with(['"', '\u{201c}']);
             let marked = any(&marks, &words) || text.contains("???");
+            let beside = block.kind == Kind::Paragraph && itemized.contains(&block.section);
             let listed = !followed
+                && !beside
                 && topic == Topic::Questions
                 && !words.is_empty()
                 && count == 1
                 && !any(&none, &words)
-                && !any(&settled, &words);
+                && !any(&settled, &words)
+                && !assigned(&text);
             out.push(Sentence {
                 line: block.line_at(range.start + lead_in),
                 block_words,
@@ -356,6 +382,7 @@ fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
                 open: question || marked || listed,
                 vague: words.len() > 2
                     && any(&vague, &words)
+                    && !any(&defined, &words)
                     && !words
                         .iter()
                         .any(|word| word.starts_with(|c: char| c.is_ascii_digit())),

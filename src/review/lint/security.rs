@@ -17,7 +17,9 @@ const ENTRY: &[&str] = &[
     "login|sign in",
     "upload*",
     "portal",
-    "admin page|panel|interface",
+    "admin page|panel|interface|dashboard|tool|console|area",
+    "internal tool|dashboard",
+    "log|sign in as",
 ];
 
 pub(super) const CHECKS: &[Check] = &[
@@ -49,6 +51,7 @@ pub(super) const CHECKS: &[Check] = &[
                 "password",
                 "passkey*",
                 "anonymous*",
+                "check*|require*|need*|only .. admin*|owner*|role*|scope*|permission*",
                 "public by design",
                 "client certificate*",
             ],
@@ -65,7 +68,11 @@ pub(super) const CHECKS: &[Check] = &[
                 "endpoint* .. user*|customer*|account*|profile|tenant*|member*|patient*|order*|subscription*",
                 "get|put|patch|delete profile|users|orders|accounts|customers",
                 "user|customer|account|tenant id",
-                "admin page|panel|interface|endpoint*|tool*",
+                "admin page|panel|interface|endpoint*|tool*|dashboard|console|area",
+                "internal dashboard|tool",
+                "log|sign in as",
+                "view|edit|search|export|find users|customers|members|employees|patients|profile|profiles",
+                "view and edit",
                 "portal",
                 "customer*|user*|member* .. endpoint*|configure*|register their|own",
                 "multi tenant*",
@@ -106,6 +113,8 @@ pub(super) const CHECKS: &[Check] = &[
                 "payload*",
                 "upload*",
                 "user input",
+                "sql queries|query",
+                "upload button|page",
                 "request body",
                 "untrusted",
                 "input .. from .. user*|outside|network|internet",
@@ -218,10 +227,12 @@ pub(super) const CHECKS: &[Check] = &[
         severity: Severity::High,
         run: Rule::Topic(TopicRule {
             relevant: &[
-                "delete*|drop*|purge*|truncat*|overwrit*|wipe* .. table*|column*|data|rows|database*|bucket*|records|history|volume*|dataset*|archive*",
+                "delete*|drop*|purge*|truncat*|overwrit*|wipe* .. table*|column*|data|rows|database*|index|indexes|indices|bucket*|records|history|volume*|dataset*|archive*",
+                "delete user|users|customer|customers|account|accounts|member|members|all",
                 "move*|migrat*|switch*|replac*|moving|migration .. database*|postgres*|mysql|data|records|bucket*|storage|volume*",
                 "shut|shutdown|decommission*|retire*|turn .. vm*|server*|database*|cluster*|wiki|host*",
                 "statefulset*",
+                "cancel* .. old hosting|server*|account|contract|subscription",
                 "remove* .. table*|column*|data|rows|database*|records|history",
             ],
             also: &[],
@@ -275,6 +286,7 @@ pub(super) const CHECKS: &[Check] = &[
             ],
             answered: &[
                 "backfill*|backfilled",
+                "additive",
                 "existing .. rows|data|records|payments|users|entries",
                 "nullable|null",
                 "default .. value*|false|true|null|#",
@@ -371,7 +383,9 @@ pub(super) const CHECKS: &[Check] = &[
                 "every night",
                 "job* nightly|hourly|daily",
                 "nightly|hourly|daily .. job*",
-                "sync*",
+                "sync|syncs|syncing the|them|with|in|from|to|orders|data|every|runs",
+                "synchroni*",
+                "background|periodic* sync",
                 "incremental* load*",
                 "download* .. image*|firmware|update*",
                 "job .. rows|data|load*|extract*",
@@ -414,6 +428,8 @@ fn secret_in_config(plan: &Plan) -> Option<Hit> {
             "hardcod* .. secret*|password*|credential*|key*|token*",
             "hard coded .. secret*|password*|credential*|key*|token*",
             "commit* .. secret*|password*|credential*|token*",
+            "login|password*|credential* .. put|kept|stored|shared|posted|pasted|saved|pinned .. wiki|confluence|notion|spreadsheet|readme|channel|slack|chat",
+            "password*|credential* is|are in|on .. wiki|confluence|notion|spreadsheet|readme|channel|slack|chat",
         ],
     );
     let secret = [
@@ -421,6 +437,8 @@ fn secret_in_config(plan: &Plan) -> Option<Hit> {
         "password",
         "credential",
         "token",
+        "admin login",
+        "shared login",
         "signing key",
         "api key",
         "jwt",
@@ -448,7 +466,7 @@ fn secret_in_config(plan: &Plan) -> Option<Hit> {
     .then(|| Hit {
         severity: Severity::High,
         line: first.line,
-        what: "a secret is to be kept in configuration or code, where everybody who reads it has it"
+        what: "a secret is to be kept in configuration, code or a shared page, where everybody who reads it has it"
             .to_owned(),
         add: "keep it in a secret store, hand it to the process at run time, and say how it is rotated"
             .to_owned(),

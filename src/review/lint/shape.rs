@@ -1,6 +1,7 @@
 //! Checks of the plan as a text: is there one, can it be read whole. Every focus runs them.
 
-use super::plan::Plan;
+use super::plan::{Plan, Sentence};
+use super::words::Pattern;
 use super::{Check, Focus, Hit, Rule, Severity};
 
 pub(super) const EMPTY: &str = "PLAN-EMPTY";
@@ -10,6 +11,8 @@ const EVERY: &[Focus] = &[Focus::Engineering, Focus::Security, Focus::Operations
 const EMPTY_WORDS: usize = 12;
 /// Fewer words than this cannot hold a goal, steps and acceptance.
 const SHORT_WORDS: usize = 60;
+/// Of this many sentences one at least says something that can be looked up, counted or run.
+const HOLLOW: usize = 8;
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -23,6 +26,12 @@ pub(super) const CHECKS: &[Check] = &[
         focus: EVERY,
         severity: Severity::High,
         run: Rule::Own(short),
+    },
+    Check {
+        id: "PLAN-HOLLOW",
+        focus: EVERY,
+        severity: Severity::High,
+        run: Rule::Own(hollow),
     },
     Check {
         id: "PLAN-LONG",
@@ -50,6 +59,43 @@ fn short(plan: &Plan) -> Option<Hit> {
         add: "write for somebody who was not in the room: goal, steps, checks, what happens when a step fails".to_owned(),
         quotes: Vec::new(),
     })
+}
+
+/// Rounds of words without content would else pass every check that asks only about content.
+fn hollow(plan: &Plan) -> Option<Hit> {
+    let sentences: Vec<&Sentence> = plan
+        .sentences
+        .iter()
+        .filter(|sentence| sentence.block.is_some() && !sentence.words.is_empty())
+        .collect();
+    let concrete = sentences.iter().filter(|sentence| is_concrete(sentence)).count();
+    let specific = concrete + plan.outline.code;
+    (plan.word_count >= SHORT_WORDS && specific * HOLLOW < sentences.len()).then(|| Hit {
+        severity: Severity::High,
+        line: 1,
+        what: format!(
+            "{concrete} of {} sentences name a number, a date, a file or a thing with a name of its own: there is little here to review",
+            sentences.len()
+        ),
+        add: "say what is changed where, how much of it there is, by when, and how each step is seen to have worked".to_owned(),
+        quotes: Vec::new(),
+    })
+}
+
+/// A number, a day or a month, a name in code, an abbreviation.
+fn is_concrete(sentence: &Sentence) -> bool {
+    let named = Pattern::new(
+        "#|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|hundred|thousand|once|twice|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november|december",
+    );
+    let special = |token: &str| {
+        let token = token.trim_matches(|c: char| !c.is_alphanumeric());
+        let capitals = token.chars().filter(|c| c.is_uppercase()).count();
+        token.contains(|c: char| c.is_ascii_digit())
+            || token.contains(['_', '/', '.', '@', '=', '\\'])
+            || token.contains("::")
+            || capitals >= 2
+    };
+    named.find(&sentence.words).is_some() || sentence.text.split_whitespace().any(special)
 }
 
 fn long(plan: &Plan) -> Option<Hit> {

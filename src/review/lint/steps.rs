@@ -35,6 +35,7 @@ const OUTCOME: &[&str] = &[
     "stays",
     "stay",
     "prevent*",
+    "proven|proved|proof",
     "under|below|within|least|most|over|than #",
     "after this step",
     "finds nothing",
@@ -67,6 +68,10 @@ const NAMED: &str = "phase|phases|step|steps|stage|milestone|week|weeks|day|days
 /// a time or a phase; items that begin with a verb; prose.
 pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) -> Vec<Step> {
     let outcome = patterns(OUTCOME);
+    // "What we do, and how we know that it is done": such items are steps, whatever their heading is about.
+    let accepted = patterns(&["done|finished|complete|accepted when|if|once"]);
+    // An arrow is a result where the plan makes a habit of it.
+    let arrows = outline.blocks.iter().filter(|block| states(&block.text)).count() >= ARROWS;
     let topic = |section: Option<usize>| section.map_or(Topic::Other, |section| topics[section]);
     let no_steps = |topic: Topic| {
         matches!(
@@ -89,7 +94,8 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
         let topic = topic(block.section);
         let is_step = match block.kind {
             Kind::Item { depth, ordered, task } => {
-                depth == 0 && (task || ordered && !no_steps(topic) || topic == Topic::Steps)
+                let stated = topic == Topic::Acceptance && any(&accepted, &words::words(&block.text));
+                depth == 0 && (task || ordered && (stated || !no_steps(topic)) || topic == Topic::Steps)
             }
             Kind::Row => {
                 !no_steps(topic)
@@ -100,11 +106,11 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
             Kind::Paragraph => false,
         };
         if is_step {
-            out.push(step(outline, index, &outcome));
+            out.push(step(outline, index, &outcome, arrows));
         }
     }
     if out.is_empty() {
-        out = labelled(outline, &outcome, |block| !no_steps(topic(block.section)));
+        out = labelled(outline, &outcome, arrows, |block| !no_steps(topic(block.section)));
     }
     if out.is_empty() {
         let verb = Pattern::new(VERBS);
@@ -114,7 +120,7 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
                 && !no_steps(topic(block.section))
                 && verb.find(&first).is_some()
             {
-                out.push(step(outline, index, &outcome));
+                out.push(step(outline, index, &outcome, arrows));
             }
         }
     }
@@ -122,7 +128,9 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
         let items = outline.blocks.iter().enumerate().filter(|(_, block)| {
             matches!(block.kind, Kind::Item { depth: 0, .. }) && !no_steps(topic(block.section))
         });
-        out = items.map(|(index, _)| step(outline, index, &outcome)).collect();
+        out = items
+            .map(|(index, _)| step(outline, index, &outcome, arrows))
+            .collect();
         // A list in which some items say when they are done is a list of steps.
         if out.iter().filter(|step| step.outcome).count() < 2 {
             out.clear();
@@ -135,13 +143,18 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
 }
 
 /// "**Weeks 1-4.** Core" and "6.1. Phase 2: core", if there are two of them.
-fn labelled(outline: &Outline, outcome: &[Pattern], may_be: impl Fn(&Block) -> bool) -> Vec<Step> {
+fn labelled(
+    outline: &Outline,
+    outcome: &[Pattern],
+    arrows: bool,
+    may_be: impl Fn(&Block) -> bool,
+) -> Vec<Step> {
     let named = Pattern::new(NAMED);
     let mut out = Vec::new();
     for (index, block) in outline.blocks.iter().enumerate() {
         let form = matches!(block.kind, Kind::Paragraph | Kind::Item { depth: 0, .. });
         if form && may_be(block) && named.find(&unnumbered(&block.text)) == Some(0) {
-            out.push(step(outline, index, outcome));
+            out.push(step(outline, index, outcome, arrows));
         }
     }
     if out.len() < 2 { Vec::new() } else { out }
@@ -172,10 +185,11 @@ fn step_table(header: &[String]) -> bool {
 fn headed(outline: &Outline, topics: &[Topic], outcome: &[Pattern]) -> Vec<Step> {
     let named = Pattern::new(NAMED);
     let mut out: Vec<Step> = Vec::new();
+    let delivers = delivering(outline);
     let mut last_level = None;
     // The step that each section belongs to.
     let mut owner: Vec<Option<usize>> = Vec::with_capacity(outline.sections.len());
-    for section in &outline.sections {
+    for (index, section) in outline.sections.iter().enumerate() {
         let words = words::words(&section.title);
         let numbered = words.first().is_some_and(|word| {
             let number = word.strip_prefix(|c: char| c.is_ascii_alphabetic());
@@ -186,7 +200,8 @@ fn headed(outline: &Outline, topics: &[Topic], outcome: &[Pattern]) -> Vec<Step>
             .is_some_and(|parent| topics[parent] == Topic::Steps)
             && section.level < 7;
         let deeper = last_level.is_some_and(|level| section.level > level);
-        if deeper || !(named.find(&words) == Some(0) || numbered && below) {
+        let step = named.find(&words) == Some(0) || numbered && (below || delivers.contains(&index));
+        if deeper || !step {
             owner.push(section.parent.and_then(|parent| owner[parent]));
             continue;
         }
@@ -210,7 +225,38 @@ fn headed(outline: &Outline, topics: &[Topic], outcome: &[Pattern]) -> Vec<Step>
     if out.len() < 2 { Vec::new() } else { out }
 }
 
-fn step(outline: &Outline, index: usize, outcome: &[Pattern]) -> Step {
+/// Sections with an item or a paragraph that begins with "Result:", "Done when" or an arrow, if there are three such.
+fn delivering(outline: &Outline) -> Vec<usize> {
+    let label = patterns(&[
+        "result|results|outcome|exit|shown|proof|deliverable|deliverables",
+        "done|finished|complete|accepted when|if|once",
+    ]);
+    let mut sections: Vec<usize> = Vec::new();
+    for block in &outline.blocks {
+        let begins = block.text.trim_start().starts_with('\u{2192}')
+            || words::sentences(&block.text).into_iter().any(|range| {
+                let words = words::words(&block.text[range]);
+                label.iter().any(|label| label.find(&words) == Some(0))
+            });
+        if let Some(section) = block.section.filter(|_| begins)
+            && sections.last() != Some(&section)
+        {
+            sections.push(section);
+        }
+    }
+    if sections.len() < 3 { Vec::new() } else { sections }
+}
+
+/// This many blocks with an arrow are a habit.
+const ARROWS: usize = 3;
+
+/// Whether something stands behind an arrow.
+fn states(text: &str) -> bool {
+    text.split_once('\u{2192}')
+        .is_some_and(|(_, after)| words::words(after).len() > 1)
+}
+
+fn step(outline: &Outline, index: usize, outcome: &[Pattern], arrows: bool) -> Step {
     let block = &outline.blocks[index];
     let mut all = words::words(&block.text);
     for below in outline.blocks[index + 1..]
@@ -234,6 +280,7 @@ fn step(outline: &Outline, index: usize, outcome: &[Pattern]) -> Step {
             .filter(|text| words::words(text).len() > 1)
     });
     let known = column.is_some() || all.len() >= OUTCOME_WORDS && any(outcome, &all);
+    let known = known || arrows && states(&block.text);
     let title = block
         .text
         .lines()

@@ -550,3 +550,6 @@ fn code_and_documentation_list_the_same_checks() {
     assert_eq!(coded.len(), catalogue::all().count(), "ids are unique");
     assert_eq!(documented(), coded);
 }
+
+mod concerns;
+mod forms;
