@@ -15,6 +15,7 @@ fn claudex(root: &Path, arguments: &[&str], input: &str, evidence: &str) {
         .args(arguments)
         .current_dir(root)
         .env_clear()
+        .env("HOME", root)
         .env("CLAUDEX_EVIDENCE", evidence)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

@@ -43,6 +43,11 @@ fn told(folder: &Path, arguments: &[&str], stdin: &str) -> Output {
     let mut child = command
         .args(arguments)
         .current_dir(folder)
+        // Nobody's own configuration changes what the documentation says.
+        .env(
+            "XDG_CONFIG_HOME",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("none"),
+        )
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -45,6 +45,7 @@ fn defect_12_a_stop_is_the_launcher_and_one_program_and_no_other_command() {
         .args(["start", "plan", "a topic"])
         .current_dir(project.path())
         .env_clear()
+        .env("HOME", project.path())
         .output()
         .unwrap();
     assert!(started.status.success());

@@ -79,6 +79,9 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Look at the configuration: where it is, what holds, what is wrong with it
+    #[command(subcommand)]
+    Config(Config),
     /// Look at machines: the plan loop's own, or any machine.toml
     #[command(subcommand)]
     Machine(Machine),
@@ -186,6 +189,33 @@ pub(crate) struct Target {
     /// Take the id from what the command's prompt hook stored
     #[arg(long, hide = true, conflicts_with = "id")]
     pub(crate) from_prompt: bool,
+}
+
+/// `config`
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Print where the user's and the project's file are, and whether they are there
+    Path {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print every setting that holds here, with where it comes from
+    Show {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check both files and the environment; exit 2 with every finding where something is wrong
+    Check,
+    /// Print the JSON Schema of the user's file
+    Schema {
+        /// That of a project's file
+        #[arg(long)]
+        project: bool,
+    },
+    /// Write the user's file, with every setting commented out, where there is none
+    Init,
 }
 
 /// `machine`

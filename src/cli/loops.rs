@@ -87,7 +87,7 @@ pub(crate) fn verb(verb: Verb) -> Result<Exit, Failure> {
     let name = <&str>::from(transition).replace('_', "-");
     let (id, actor) = named(verb.id(), verb.from_prompt(), &name)?;
     let (store, id) = find(id.as_deref())?;
-    super::settings(store.root())?;
+    super::settings_for(transition, store.root())?;
     let held = open(&store, &id, actor)?;
     let now = verb.run(held).map_err(|refused| {
         store.log(&format!("{id} {name} refused: {refused}"));
@@ -134,6 +134,7 @@ pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
         Some(id) => find(Some(&id))?,
         None => find_for(&Caller::from_env())?,
     };
+    let settings = super::settings(store.root())?;
     if store.swept().iter().any(|listed| listed.id == id) {
         store
             .bring_back(&id)
@@ -165,16 +166,14 @@ pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
     })?;
     store.log(&format!("{id} resume by {actor}"));
     if now.phase() == Phase::Reviewing {
-        claudex_loop::plan::runner::write(&now, &super::settings(store.root())?.personas).map_err(
-            |error| {
-                Failure::plain(
-                    Exit::Internal,
-                    "claudex::resume::runner",
-                    error.to_string(),
-                    "see the message",
-                )
-            },
-        )?;
+        claudex_loop::plan::runner::write(&now, &settings.personas).map_err(|error| {
+            Failure::plain(
+                Exit::Internal,
+                "claudex::resume::runner",
+                error.to_string(),
+                "see the message",
+            )
+        })?;
     }
     out::line(&format!(
         "Loop {id} goes on in phase {}, round {} of {}. The next stop of its session drives it.",

@@ -1,6 +1,7 @@
 //! The command line: what the arguments mean, and which exit code comes out. Decisions are made in the rooms below.
 
 mod args;
+mod config;
 mod doctor;
 mod exit;
 mod hooks;
@@ -17,8 +18,9 @@ use std::process::ExitCode;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Parser;
-use claudex_loop::plan::locate;
 use claudex_loop::plan::settings::Settings;
+use claudex_loop::plan::typestate::TABLE;
+use claudex_loop::plan::{Transition, locate};
 
 use args::{Cli, Command};
 use exit::{Exit, Failure};
@@ -86,6 +88,16 @@ pub(crate) fn settings(root: &Utf8Path) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
+/// Like [`settings`], for a verb: a slip in a file keeps nobody from giving a loop up, so what ends one takes the defaults.
+pub(crate) fn settings_for(transition: Transition, root: &Utf8Path) -> Result<Settings, Failure> {
+    let name = <&str>::from(transition);
+    let mut edges = TABLE.edges.iter().filter(|edge| edge.transition == name);
+    match settings(root) {
+        Err(_) if edges.all(|edge| TABLE.phases[edge.to].terminal) => Ok(Settings::default()),
+        settings => settings,
+    }
+}
+
 /// The settings of the project of the working directory.
 pub(crate) fn settings_here() -> Result<Settings, Failure> {
     settings(&locate::root(&here()?))
@@ -105,6 +117,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Rollback { yes, from_prompt } => loops::rollback(yes, from_prompt),
         Command::Personas => look::personas(),
         Command::Doctor { json } => doctor::doctor(json),
+        Command::Config(command) => config::config(command),
         Command::Machine(command) => machine::machine(command),
         Command::State(command) => state::state(command),
         Command::Stop => Ok(hooks::stop()),

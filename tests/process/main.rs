@@ -1,5 +1,6 @@
 //! The program as a process: what a client, a person and a script see of it, each test in a project of its own.
 
+mod config;
 mod hook;
 mod hostile;
 mod looking;

@@ -212,6 +212,22 @@ impl Project {
         self
     }
 
+    /// Where the person's own configuration is, there or not.
+    pub(crate) fn user_file(&self) -> PathBuf {
+        self.home.join("config/claudex-loop/config.toml")
+    }
+
+    /// Where the project's is, there or not.
+    pub(crate) fn project_file(&self) -> PathBuf {
+        self.root.join(".claude/claudex.toml")
+    }
+
+    /// The same project with this as the person's own configuration, and no reviewer in the environment before it.
+    pub(crate) fn configured(self, toml: impl AsRef<[u8]>) -> Self {
+        write(&self.user_file(), toml);
+        self.with("CLAUDEX_REVIEWER", "")
+    }
+
     pub(crate) fn git(&self, arguments: &[&str]) {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]);
@@ -231,6 +247,9 @@ impl Project {
         command
             .env("HOME", &self.home)
             .env("XDG_STATE_HOME", self.home.join("state"))
+            .env("XDG_CONFIG_HOME", self.home.join("config"))
+            // `auto` would take whatever this machine has; a test that wants it sets the variable to nothing.
+            .env("CLAUDEX_REVIEWER", "lint")
             .env("TMPDIR", &self.home)
             .env("LANG", "C.UTF-8")
             .env("TZ", "UTC")
@@ -558,6 +577,12 @@ pub(crate) fn tree(folder: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     }
     found.sort();
     found
+}
+
+/// Writes a file, and the folders above it.
+pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
 }
 
 /// Sets a file's time of modification this far into the past.

@@ -1,7 +1,7 @@
 //! The settings of a run: who reviews, in which roles, how often, how long.
 //!
-//! They are read once at the edge and passed on; nothing below asks the environment again. Precedence: a flag (which the
-//! caller applies), the environment, the project's file, the user's file, the default.
+//! They are read once at the edge and passed on; nothing below asks the environment or a file again. Precedence: a flag
+//! (which the caller applies), the environment, the project's file, the user's file, the default.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,20 +13,39 @@ use crate::plan::personas::Personas;
 use crate::review::evidence::Policy;
 use crate::review::limits::Limits;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
-use crate::text;
 
-/// Rounds of plan mode.
-const PLAN_ROUNDS_ENV: &str = "CLAUDEX_MAX_PLAN_ROUNDS";
-/// Rounds of review mode.
-const REVIEW_ROUNDS_ENV: &str = "CLAUDEX_MAX_REVIEW_ROUNDS";
-/// Failures of a reviewer that end a loop.
-const FAILURES_ENV: &str = "CLAUDEX_MAX_FAILURES";
-/// Minutes without a sign of life after which a loop is swept.
-const STALE_ENV: &str = "CLAUDEX_STALE_MINUTES";
-/// Who reviews.
-const REVIEWER_ENV: &str = "CLAUDEX_REVIEWER";
+mod check;
+mod environment;
+mod example;
+mod files;
+mod findings;
+mod leaf;
+mod names;
+mod origin;
+mod project;
+mod read;
+mod schema;
+mod show;
+mod suggest;
+mod tables;
+mod user;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::{Checked, check};
+pub use example::{EXAMPLE, example_to_edit};
+pub use files::{FileError, project_path, user_path};
+pub use findings::{Finding, Findings};
+pub use origin::{Origin, Origins};
+
+pub use schema::{project_schema, user_schema};
+pub use show::{Shown, shown};
+
 /// What `CLAUDEX_STALE_MINUTES` is by default.
 const STALE_MINUTES: u64 = 15;
+/// More minutes than any loop lives; the most that are a number of seconds.
+const MOST_MINUTES: u64 = u64::MAX / 60;
 /// More rounds than anyone reads.
 pub const MOST_ROUNDS: u64 = 1000;
 
@@ -51,6 +70,8 @@ pub struct Settings {
     pub stale_after: Duration,
     /// Whether a round counts without a review.
     pub evidence: Policy,
+    /// Where the values come from.
+    pub origins: Origins,
 }
 
 /// Settings that cannot be used.
@@ -60,7 +81,7 @@ pub enum SettingsError {
     /// A number that is none, or out of range.
     #[display("{what} takes a positive integer up to {most}, and got `{given}`")]
     #[diagnostic(
-        code(claudex::settings::number),
+        code(claudex::config::number),
         help("unset it, or give it a positive integer")
     )]
     Number {
@@ -71,13 +92,27 @@ pub enum SettingsError {
         /// What was given, on one line.
         given: String,
     },
+    /// A file that cannot be read, or may not.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    File(FileError),
+    /// A file with something in it that cannot be used.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Findings(Box<Findings>),
+}
+
+impl From<FileError> for SettingsError {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let kinds = [ReviewerKind::Lint, ReviewerKind::Codex, ReviewerKind::Claude];
         Self {
-            reviewer: "auto".to_owned(),
+            reviewer: names::AUTO.to_owned(),
             reviewers: kinds
                 .into_iter()
                 .map(|kind| (kind.to_string(), ReviewerSettings::of(kind)))
@@ -88,7 +123,8 @@ impl Default for Settings {
             max_failures: None,
             limits: Limits::default(),
             stale_after: Duration::from_secs(STALE_MINUTES * 60),
-            evidence: Policy::from_env().unwrap_or(Policy::Required),
+            evidence: Policy::Required,
+            origins: Origins::default(),
         }
     }
 }
@@ -98,37 +134,26 @@ impl Settings {
     ///
     /// # Errors
     /// See [`SettingsError`]: nothing is left out silently.
-    pub fn load(_root: &Utf8Path) -> Result<Self, SettingsError> {
+    pub fn load(root: &Utf8Path) -> Result<Self, SettingsError> {
         let mut settings = Self::default();
-        if let Some(reviewer) = variable(REVIEWER_ENV) {
-            settings.reviewer = reviewer;
+        let path = user_path()?;
+        if let Some(text) = files::user(&path)? {
+            user::apply(&path, &text, &mut settings)?;
         }
-        settings.plan_rounds = number(PLAN_ROUNDS_ENV, MOST_ROUNDS)?;
-        settings.review_rounds = number(REVIEW_ROUNDS_ENV, MOST_ROUNDS)?;
-        settings.max_failures = number(FAILURES_ENV, MOST_ROUNDS)?;
-        if let Some(minutes) = number(STALE_ENV, u64::MAX / 60)? {
-            settings.stale_after = Duration::from_secs(minutes * 60);
+        if let Some(text) = files::project(root)? {
+            project::apply(root, &text, &path, &mut settings)?;
         }
+        environment::apply(&mut settings)?;
         Ok(settings)
     }
 }
 
-/// What a variable holds, where it holds anything.
-fn variable(name: &str) -> Option<String> {
-    let value = std::env::var(name).ok()?;
-    Some(value.trim().to_owned()).filter(|value| !value.is_empty())
-}
-
-fn number(name: &'static str, most: u64) -> Result<Option<u64>, SettingsError> {
-    let Some(given) = variable(name) else {
-        return Ok(None);
-    };
-    let number = positive(&given, most).ok_or_else(|| SettingsError::Number {
-        what: name,
-        most,
-        given: text::one_line(&given, 40),
-    })?;
-    Ok(Some(number))
+/// A file's findings as an error, where there are any.
+fn refused(path: &Utf8Path, text: &str, list: Vec<Finding>) -> Result<(), SettingsError> {
+    match Findings::new(path, text, list) {
+        None => Ok(()),
+        Some(findings) => Err(SettingsError::Findings(Box::new(findings))),
+    }
 }
 
 /// A positive whole number, as a person types it.
@@ -137,28 +162,4 @@ pub fn positive(given: &str, most: u64) -> Option<u64> {
         return None;
     }
     given.parse().ok().filter(|number| (1..=most).contains(number))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::positive;
-
-    #[test]
-    fn rounds_are_positive_integers() {
-        for bad in [
-            "0",
-            "-1",
-            "1.5",
-            "three",
-            "",
-            "1001",
-            "99999999999999999999",
-            "+3",
-            " 3",
-            "٣",
-        ] {
-            assert_eq!(positive(bad, 1000), None, "{bad}");
-        }
-        assert_eq!(positive("007", 1000), Some(7));
-    }
 }

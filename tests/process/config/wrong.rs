@@ -1,0 +1,240 @@
+//! What a wrong configuration says, and that it traps nobody, changes nothing and steers no terminal.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use super::setting;
+use crate::support::{Project, tree, write};
+
+#[test]
+fn check_says_one_line_for_a_file_that_is_right_and_a_picture_for_each_that_is_not() {
+    let project = Project::new();
+    let (user, own) = (project.user_file(), project.project_file());
+    let (user, own) = (user.display(), own.display());
+    let ran = project.run(&["config", "check"]).exits(0);
+    assert_eq!(
+        ran.out,
+        format!("user: {user}: not there\nproject: {own}: not there\n")
+    );
+    write(&project.project_file(), "reviewer = \"mine\"\n");
+    let project = project.configured("[reviewers.mine]\nkind = \"command\"\nprogram = \"/usr/bin/true\"\n");
+    let ran = project.run(&["config", "check"]).exits(0);
+    assert_eq!(
+        ran.out,
+        format!("user: {user}: well-formed\nproject: {own}: well-formed\n")
+    );
+
+    let project = project.configured("[limits]\ntimeuot = \"5m\"\nmax-failures = 0\n");
+    let ran = project.run(&["config", "check"]).exits(2);
+    for said in [
+        format!("× {user}:2:1: `timeuot` is not a key of `[limits]` (and 1 more finding)"),
+        "2 │ timeuot = \"5m\"".to_owned(),
+        "help: did you mean `timeout`?".to_owned(),
+        "`limits.max-failures`: invalid value: integer `0`".to_owned(),
+        "claudex::config::unknown_key".to_owned(),
+    ] {
+        assert!(ran.err.contains(&said), "{said}\n{}", ran.err);
+    }
+    assert_eq!(
+        ran.out.lines().count(),
+        1,
+        "the project's names cannot be looked up, and that is said: {}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("can be told once your own file is right"),
+        "{}",
+        ran.out
+    );
+
+    write(
+        &project.project_file(),
+        "[reviewers.mine]\nprogram = \"/tmp/evil\"\n",
+    );
+    let ran = project.run(&["config", "check"]).exits(2);
+    assert!(
+        ran.err.contains(&format!(
+            "× {own}:1:2: `reviewers` may not stand in a project's file"
+        )),
+        "{}",
+        ran.err
+    );
+    assert!(
+        ran.err.contains(&format!("belongs into your own file: {user}")),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("`timeuot`"), "both at once: {}", ran.err);
+}
+
+/// Puts something at a path.
+type Put = fn(&Path);
+
+/// What nobody can use as a configuration, as the user's or the project's: a part of its message, and how it gets there.
+fn unusable() -> Vec<(&'static str, Put)> {
+    vec![
+        ("1:1: `colour` ", |path| write(path, "colour = 1\n")),
+        ("1:12: not TOML", |path| write(path, "reviewer = lint\n")),
+        (":2: not UTF-8", |path| write(path, b"# a\nreviewer = \"\xff\"\n")),
+        ("is larger than ", |path| {
+            write(path, "# a comment\n".repeat(30_000));
+        }),
+        ("is not a regular file", |path| {
+            std::fs::create_dir_all(path).unwrap()
+        }),
+        ("is not a regular file", |path| {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+        }),
+        ("1:12: a file cannot choose `fake:clean`", |path| {
+            write(path, "reviewer = \"fake:clean\"\n");
+        }),
+    ]
+}
+
+fn remove(path: &Path) {
+    if path.is_dir() {
+        std::fs::remove_dir(path).unwrap();
+    } else {
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn a_wrong_configuration_traps_nobody_and_changes_nothing() {
+    for is_project in [false, true] {
+        let (project, id) = Project::reviewing(&[]);
+        let path = if is_project {
+            project.project_file()
+        } else {
+            project.user_file()
+        };
+        for (problem, put) in unusable() {
+            put(&path);
+            let state = (project.state(&id), project.journal(&id));
+            let note = project.fire().approved();
+            assert!(note.contains(path.to_str().unwrap()), "{problem}: {note}");
+            assert!(note.contains(problem), "{problem}: {note}");
+            assert_eq!(note.lines().count(), 1, "{note}");
+            let unchanged = |project: &Project, what: &str| {
+                let now = project.state(&id);
+                let kept = |text: &str| {
+                    let lines = text.lines().filter(|line| !line.starts_with("last_updated_at"));
+                    lines.map(str::to_owned).collect::<Vec<_>>()
+                };
+                assert_eq!(kept(&now), kept(&state.0), "{problem}: {what}");
+                assert_eq!(project.journal(&id), state.1, "{problem}: {what}");
+            };
+            unchanged(&project, "a stop");
+
+            let before = tree(&project.folder());
+            for arguments in [
+                &["review", &id][..],
+                &["run", "PLAN.md"],
+                &["start", "plan", "another"],
+                &["mark-done", &id],
+                &["resume", &id],
+                &["config", "show"],
+                &["config", "check"],
+                &["personas"],
+            ] {
+                let ran = project.run(arguments).exits(2);
+                assert!(ran.err.contains(problem), "{arguments:?}: {}", ran.err);
+                assert!(
+                    ran.err.contains("claudex::config::"),
+                    "{arguments:?}: {}",
+                    ran.err
+                );
+            }
+            assert_eq!(tree(&project.folder()), before, "{problem}");
+            let status = project.run(&["status"]).exits(0);
+            let line = status.out.lines().find(|line| line.starts_with("problem:"));
+            assert!(line.is_some_and(|line| line.contains(problem)), "{}", status.out);
+            let doctor = project.run(&["doctor"]).exits(1);
+            assert!(doctor.out.contains(path.to_str().unwrap()), "{}", doctor.out);
+            remove(&path);
+        }
+        project.fire().blocked();
+        write(&path, "colour = 1\n");
+        project.run(&["cancel", &id]).exits(0);
+    }
+}
+
+#[test]
+fn a_start_that_is_refused_for_the_configuration_leaves_no_loop() {
+    let project = Project::new().configured("[rounds]\nplan = 0\n");
+    project
+        .run(&["start", "plan", "a topic"])
+        .exits(2)
+        .says("`rounds.plan`");
+    assert!(
+        !project.folder().exists()
+            || !tree(&project.folder())
+                .iter()
+                .any(|(path, _)| path.extension().is_some_and(|end| end == "state"))
+    );
+    project.plan("# Plan\n");
+    project.run(&["run", "PLAN.md"]).exits(2).says("`rounds.plan`");
+    project.run(&["list"]).exits(0).says("There are no claudex loops");
+}
+
+#[test]
+fn a_project_file_leads_nowhere_outside_of_the_project() {
+    let project = Project::new();
+    let (own, outside) = (project.project_file(), project.home.join("other.toml"));
+    write(&outside, "reviewer = \"lint\"\n");
+    std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+    symlink(&outside, &own).unwrap();
+    let ran = project.run(&["config", "show"]).exits(2);
+    assert!(
+        ran.err.contains("leads out of the project, to ") && ran.err.contains(outside.to_str().unwrap()),
+        "{}",
+        ran.err
+    );
+    remove(&own);
+    for target in ["/dev/zero", "../../home/other.toml"] {
+        symlink(target, &own).unwrap();
+        project
+            .run(&["config", "check"])
+            .exits(2)
+            .says("claudex::config::outside");
+        remove(&own);
+    }
+    symlink("nowhere", &own).unwrap();
+    project
+        .run(&["config", "check"])
+        .exits(2)
+        .says("claudex::config::io");
+    remove(&own);
+
+    write(&project.root.join("shared/team.toml"), "reviewer = \"claude\"\n");
+    symlink("../shared/team.toml", &own).unwrap();
+    let project = project.with("CLAUDEX_REVIEWER", "");
+    assert_eq!(setting(&project, "reviewer").0, "claude");
+
+    // The folder may be the link, too.
+    std::fs::remove_dir_all(own.parent().unwrap()).unwrap();
+    write(&project.home.join("claude/claudex.toml"), "reviewer = \"lint\"\n");
+    symlink(project.home.join("claude"), own.parent().unwrap()).unwrap();
+    project
+        .run(&["config", "check"])
+        .exits(2)
+        .says("leads out of the project");
+}
+
+#[test]
+fn a_project_file_that_is_hostile_steers_no_terminal() {
+    let project = Project::new();
+    write(
+        &project.project_file(),
+        "\"\u{202e}\" = 1\r\nreviewer = \"\\u001B[2J\u{202e}\"\n# \u{202e}\n",
+    );
+    let ran = project.run(&["config", "check"]).exits(2);
+    for text in [&ran.out, &ran.err] {
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\r']), "{text:?}");
+    }
+    write(&project.project_file(), b"reviewer = \"\x1b]0;evil\x07\"\n");
+    let ran = project.run(&["config", "check"]).exits(2);
+    assert!(!ran.err.contains('\u{1b}'), "{:?}", ran.err);
+}
