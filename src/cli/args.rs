@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use claudex_loop::plan::Verb;
+use claudex_loop::plan::settings::MOST_ROUNDS;
 use claudex_loop::review::limits::{self, Limits};
 
 /// What `--help` says last.
@@ -40,22 +41,15 @@ pub(crate) enum Command {
     /// Review the round that a loop is in, or follow the review that is running
     Review(Review),
     /// Show where the loop is
-    Status(Format),
+    Status(Look),
     /// List the loops of this project
     List(Format),
     /// Let a loop that waits, or that was swept, go on (a person's command)
     Resume(Target),
     /// Take a loop over into this session (a person's command)
     Adopt(Target),
-    /// Show what happened to a loop, change by change
-    Journal {
-        /// The loop's id
-        #[arg(value_name = "ID")]
-        id: String,
-        /// As JSON lines
-        #[arg(long)]
-        json: bool,
-    },
+    /// Show what happened to a loop, change by change; without an id, which loops there are
+    Journal(Look),
     /// Put loops aside that showed no sign of life for CLAUDEX_STALE_MINUTES (15)
     Sweep {
         /// Say what would be put aside, and change nothing
@@ -64,7 +58,7 @@ pub(crate) enum Command {
     },
     /// Move everything of every loop of this project to a dated folder (a person's command)
     Rollback {
-        /// Do not ask
+        /// Do not ask; needed where there is no terminal to ask on
         #[arg(long)]
         yes: bool,
         /// Take what the command's prompt hook stored
@@ -88,12 +82,37 @@ pub(crate) enum Command {
     /// Read and change state files; what the plugin's state-helpers.sh calls
     #[command(subcommand)]
     State(State),
+    /// Print the completions of a shell
+    Completions {
+        /// Which one
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page, or write one for each command
+    Man {
+        /// Write the pages into this folder, which is made
+        #[arg(long, value_name = "DIR")]
+        dir: Option<Utf8PathBuf>,
+    },
     /// Claude Code's Stop hook: one JSON value on stdin, one decision on stdout
     Stop,
     /// Claude Code's prompt hooks: keeps what was typed after one of our commands
     Prompt,
     #[command(flatten)]
     Verb(Verb),
+}
+
+/// The whole command line. What a verb of the machine leaves open, such as how far an argument may go, is said here.
+pub(crate) fn command() -> clap::Command {
+    let rounds = |argument: clap::Arg| {
+        argument
+            .help("How many further rounds")
+            .value_name("N")
+            .required(false)
+            .default_value("1")
+            .value_parser(clap::value_parser!(u64).range(1..=MOST_ROUNDS))
+    };
+    Cli::command().mut_subcommand("more", |more| more.mut_arg("rounds", rounds))
 }
 
 /// `run`
@@ -144,7 +163,7 @@ pub(crate) struct Start {
     /// plan or review
     #[arg(value_enum)]
     pub(crate) mode: Mode,
-    /// Flags (--rounds N, --from-draft, --skip-interview, --interviewed, --continue ID, --plan PATH, --from-prompt), then the topic
+    /// Flags (--rounds N, --from-draft, --skip-interview, --interviewed, --continue ID, --plan PATH), then the topic
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
@@ -170,6 +189,23 @@ pub(crate) struct Review {
     pub(crate) reviewer: Option<String>,
     #[command(flatten)]
     pub(crate) time: Time,
+    /// Show the reviewer's last lines and follow the review that is running; never start one
+    #[arg(long, conflicts_with_all = ["reviewer", "timeout", "idle_timeout"])]
+    pub(crate) follow: bool,
+}
+
+/// A loop to look at.
+#[derive(Debug, Args)]
+pub(crate) struct Look {
+    /// The loop's id
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Take the id from what the command's prompt hook stored
+    #[arg(long, hide = true, conflicts_with = "id")]
+    pub(crate) from_prompt: bool,
 }
 
 /// Text or JSON.

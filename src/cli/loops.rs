@@ -1,15 +1,16 @@
-//! Deciding about loops: the machine's verbs, resume, adopt, sweep, rollback.
+//! Deciding about loops: resume, adopt, sweep, rollback. The machine's own verbs are next door.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::SystemTime;
 
 use claudex_loop::plan::caller::{Caller, UNKNOWN};
-use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, locate, runner};
+use claudex_loop::plan::{AnyLoop, Phase, Verb, locate, runner};
 use claudex_loop::store::{Listed, LoopId, Store};
 use claudex_loop::{Actor, text};
 use jiff::Timestamp;
 
 use super::exit::{Exit, Failure};
+use super::verbs::go_on;
 use super::{args, hooks, out};
 
 /// The loop that a call is about: by id, or the active one.
@@ -49,7 +50,11 @@ fn find_for(caller: &Caller) -> Result<(Store, LoopId), Failure> {
 }
 
 /// What a command was given: an id typed here, or what its prompt hook stored, with who stands behind it.
-fn named(id: Option<&str>, from_prompt: bool, command: &str) -> Result<(Option<String>, Actor), Failure> {
+pub(crate) fn named(
+    id: Option<&str>,
+    from_prompt: bool,
+    command: &str,
+) -> Result<(Option<String>, Actor), Failure> {
     let caller = Caller::from_env();
     if !from_prompt {
         return Ok((id.map(str::to_owned), caller.actor(false)));
@@ -73,7 +78,8 @@ fn person_only(actor: Actor, command: &str) -> Result<(), Failure> {
     ))
 }
 
-fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<AnyLoop, Failure> {
+/// Opens a loop for a change, and tells what was put right.
+pub(crate) fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<AnyLoop, Failure> {
     let held = AnyLoop::open(store, id, actor).map_err(|error| Failure::new(Exit::Internal, error))?;
     for repair in held.raw().repairs() {
         out::note(&format!("claudex: {repair}"));
@@ -81,42 +87,8 @@ fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<AnyLoop, Failure> {
     Ok(held)
 }
 
-/// A verb of the machine.
-pub(crate) fn verb(verb: Verb) -> Result<Exit, Failure> {
-    let transition = verb.transition();
-    let name = <&str>::from(transition).replace('_', "-");
-    let (id, actor) = named(verb.id(), verb.from_prompt(), &name)?;
-    let (store, id) = find(id.as_deref())?;
-    super::settings_for(transition, store.root())?;
-    let held = open(&store, &id, actor)?;
-    let now = verb.run(held).map_err(|refused| {
-        store.log(&format!("{id} {name} refused: {refused}"));
-        Failure::plain(
-            Exit::Refused,
-            "claudex::verb",
-            format!("loop {id}: {refused}"),
-            &help_after(&refused.held),
-        )
-    })?;
-    let round = now.fields().round();
-    store.log(&format!(
-        "{id} {name} by {actor}: now {}, round {round}",
-        now.phase()
-    ));
-    if now.phase().is_terminal() {
-        runner::clear(now.raw()).map_err(|error| Failure::new(Exit::Internal, error))?;
-    }
-    out::line(&match transition {
-        Transition::MarkDone => {
-            format!("Loop {id} marked as done. Stop hook will deliver the summary on next fire.")
-        }
-        Transition::Cancel => format!("Loop {id} cancelled. Its files stay in {}", store.folder()),
-        _ => format!("Loop {id}: {name}, now in phase {}", now.phase()),
-    });
-    Ok(Exit::Complete)
-}
-
-fn help_after(held: &AnyLoop) -> String {
+/// What a refusal says below its message: where the loop is, and that it stays there.
+pub(crate) fn help_after(held: &AnyLoop) -> String {
     match held.phase() {
         phase if phase.is_terminal() => format!("the loop is over ({phase}); nothing was changed"),
         phase => format!(
@@ -157,21 +129,25 @@ pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
     })
     .run(held)
     .map_err(|refused| {
+        let help = match refused.held.phase().is_terminal() {
+            true => format!("the loop is over; {}", go_on(id.as_str())),
+            false => help_after(&refused.held),
+        };
         Failure::plain(
             Exit::Refused,
             "claudex::resume",
             format!("loop {id}: {refused}"),
-            &help_after(&refused.held),
+            &help,
         )
     })?;
     store.log(&format!("{id} resume by {actor}"));
     if now.phase() == Phase::Reviewing {
-        claudex_loop::plan::runner::write(&now, &settings.personas).map_err(|error| {
+        runner::write(&now, &settings.personas).map_err(|error| {
             Failure::plain(
                 Exit::Internal,
                 "claudex::resume::runner",
-                error.to_string(),
-                "see the message",
+                format!("loop {id} goes on, and its runner could not be written: {error}"),
+                "make room or the folder writable, then run the same again",
             )
         })?;
     }
@@ -254,21 +230,21 @@ pub(crate) fn sweep(dry_run: bool) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// Moves everything of every loop to a dated folder.
+/// Moves everything of every loop to a dated folder. Asks first: who has no terminal to be asked on says `--yes`, and
+/// whoever typed the slash command has said it.
 pub(crate) fn rollback(yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
     let (_, actor) = named(None, from_prompt, "rollback")?;
     person_only(actor, "rollback")?;
     let stores = locate::stores(&[&super::here()?]);
-    let count: usize = stores
-        .iter()
-        .flat_map(|store| {
-            let ours = |one: &Listed| store.is_for(one.root.as_deref());
-            (store.list().into_iter().chain(store.swept()))
-                .filter(ours)
-                .collect::<Vec<_>>()
-        })
-        .count();
-    if count == 0 {
+    let mut found: Vec<(String, bool)> = Vec::new();
+    for store in &stores {
+        let ours = |one: &Listed| store.is_for(one.root.as_deref());
+        let loops = store.list().into_iter().chain(store.swept()).filter(ours);
+        found.extend(loops.map(|one| (one.id.to_string(), !one.terminal)));
+        let by_hand = store.list_foreign().into_iter();
+        found.extend(by_hand.map(|one| (one.path.file_name().unwrap_or_default().to_owned(), !one.terminal)));
+    }
+    if found.is_empty() {
         out::line("There are no claudex loops to roll back.");
         return Ok(Exit::Complete);
     }
@@ -285,25 +261,68 @@ pub(crate) fn rollback(yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
             ));
         }
     }
-    if !yes && !from_prompt && io::stdin().is_terminal() {
-        let _ = write!(
-            io::stderr(),
-            "Move {count} loops with all their files to a dated folder? [y/N] "
-        );
-        let mut answer = String::new();
-        let _ = io::stdin().lock().read_line(&mut answer);
-        if !answer.trim().eq_ignore_ascii_case("y") {
+    if !yes && !from_prompt {
+        if !io::stdin().is_terminal() {
+            return Err(Failure::plain(
+                Exit::Refused,
+                "claudex::rollback::consent",
+                format!(
+                    "rollback would move {} aside, and there is no terminal to ask on",
+                    counted(&found)
+                ),
+                "run it in a terminal, or say so beforehand: claudex-loop rollback --yes; nothing was changed",
+            ));
+        }
+        if !asked(&found) {
             out::line("Nothing was changed.");
             return Ok(Exit::Refused);
         }
     }
+    let now = Timestamp::now();
     for store in stores {
         let moved = store
-            .roll_back_all(Timestamp::now())
+            .roll_back_all(now)
             .map_err(|error| Failure::new(Exit::Internal, error))?;
-        for id in moved {
-            out::line(&format!("Loop {id} was moved to {}/rolled-back", store.folder()));
+        let folder = store.rolled_back_folder(now);
+        for id in &moved {
+            out::line(&format!("Loop {id} was moved to {folder}"));
+        }
+        if moved.is_empty() && folder.is_dir() {
+            out::line(&format!("What lay in {} was moved to {folder}", store.folder()));
         }
     }
     Ok(Exit::Complete)
+}
+
+/// `3 loops (1 of them is not over)`
+fn counted(found: &[(String, bool)]) -> String {
+    let loops = if found.len() == 1 { "loop" } else { "loops" };
+    let open = match found.iter().filter(|(_, open)| *open).count() {
+        0 => String::new(),
+        1 if found.len() == 1 => " (it is not over)".to_owned(),
+        1 => " (1 of them is not over)".to_owned(),
+        open => format!(" ({open} of them are not over)"),
+    };
+    format!("{} {loops}{open}", found.len())
+}
+
+/// Asks on the terminal, with the loops before the question; only a yes is one.
+fn asked(found: &[(String, bool)]) -> bool {
+    const SHOWN: usize = 10;
+    let mut question = String::new();
+    for (name, open) in found.iter().take(SHOWN) {
+        let open = if *open { ", not over" } else { "" };
+        question.push_str(&format!("  {}{open}\n", text::one_line(name, 100)));
+    }
+    if found.len() > SHOWN {
+        question.push_str(&format!("  and {} more\n", found.len() - SHOWN));
+    }
+    question.push_str(&format!(
+        "{}. Nothing is deleted.\nMove all of it to a dated folder? [y/N] ",
+        counted(found)
+    ));
+    let _ = write!(io::stderr(), "{question}");
+    let mut answer = String::new();
+    let _ = io::stdin().lock().read_line(&mut answer);
+    ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }

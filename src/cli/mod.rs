@@ -4,6 +4,7 @@ mod args;
 mod config;
 mod doctor;
 mod exit;
+mod generate;
 mod hooks;
 mod look;
 mod loops;
@@ -11,13 +12,15 @@ mod machine;
 mod out;
 mod review;
 mod run;
+mod screen;
 mod start;
 mod state;
+mod verbs;
 
 use std::process::ExitCode;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::Parser;
+use clap::FromArgMatches;
 use claudex_loop::plan::settings::Settings;
 use claudex_loop::plan::typestate::TABLE;
 use claudex_loop::plan::{Transition, locate};
@@ -26,7 +29,7 @@ use args::{Cli, Command};
 use exit::{Exit, Failure};
 
 /// What `--protocol` answers first; the plugin's launcher asks for it.
-const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 1;
 
 /// Parses the arguments, runs the command, prints what went wrong.
 pub(crate) fn main() -> ExitCode {
@@ -36,7 +39,10 @@ pub(crate) fn main() -> ExitCode {
         let opts = miette::MietteHandlerOpts::new().wrap_lines(false);
         Box::new(opts.without_cause_chain().build())
     }));
-    let cli = match Cli::try_parse() {
+    let parsed = args::command()
+        .try_get_matches()
+        .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors; everything else is bad usage, whatever clap's own code is.
@@ -57,7 +63,7 @@ pub(crate) fn main() -> ExitCode {
         return Exit::Complete.into();
     }
     let Some(command) = cli.command else {
-        let _ = <Cli as clap::CommandFactory>::command().print_help();
+        let _ = args::command().print_help();
         return Exit::Usage.into();
     };
     match dispatch(command) {
@@ -112,7 +118,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::List(arguments) => look::list(&arguments),
         Command::Resume(target) => loops::resume(&target),
         Command::Adopt(target) => loops::adopt(&target),
-        Command::Journal { id, json } => look::journal(&id, json),
+        Command::Journal(arguments) => look::journal(&arguments),
         Command::Sweep { dry_run } => loops::sweep(dry_run),
         Command::Rollback { yes, from_prompt } => loops::rollback(yes, from_prompt),
         Command::Personas => look::personas(),
@@ -120,8 +126,10 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Config(command) => config::config(command),
         Command::Machine(command) => machine::machine(command),
         Command::State(command) => state::state(command),
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man { dir } => generate::man(dir.as_deref()),
         Command::Stop => Ok(hooks::stop()),
         Command::Prompt => Ok(hooks::prompt()),
-        Command::Verb(verb) => loops::verb(verb),
+        Command::Verb(verb) => verbs::verb(verb),
     }
 }

@@ -10,14 +10,94 @@ use claudex_loop::review::environment::Environment;
 use claudex_loop::review::focus::Kind;
 use claudex_loop::review::round::{self, Brief, Report, RoundError, Said, Way};
 use claudex_loop::review::runs::How;
+use claudex_loop::review::twin;
+use claudex_loop::store::{LoopId, Store};
 use claudex_loop::text;
 
 use super::exit::{Exit, Failure};
+use super::look::words::Told;
 use super::{args, out};
+
+/// How many of the reviewer's last lines `--follow` begins with.
+const LAST: usize = 20;
+
+/// Shows a review that another process runs, to its end; never starts one.
+fn follow(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
+    let held = AnyLoop::open(store, id, Caller::from_env().actor(false))
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let interrupted = interrupts();
+    let mut lines = 0;
+    let running = round::watch(held.raw(), LAST, &mut |said| {
+        match said {
+            Said::Attached => out::line("claudex: following the review that is running"),
+            said => {
+                if let Some(line) = shown(said, "") {
+                    lines += 1;
+                    out::line(&format!("claudex: {line}"));
+                }
+            }
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })
+    .map_err(|error| match error {
+        // The review goes on without who watched it.
+        RoundError::Interrupted => Failure::plain(
+            Exit::Interrupted,
+            "claudex::review::follow",
+            "no longer followed; the review itself goes on".to_owned(),
+            &format!("to see it again: claudex-loop review {id} --follow"),
+        ),
+        error => Failure::new(Exit::Internal, error),
+    })?;
+    let entries = store
+        .journal(id)
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let told = Told::of(store, id, entries);
+    let Some(run) = told.runs.last() else {
+        out::line(&format!("claudex: no review of loop {id} has run yet"));
+        return Ok(Exit::Complete);
+    };
+    if !running {
+        let which = if lines == 0 {
+            "and it left no lines"
+        } else {
+            "its last lines are above"
+        };
+        out::line(&format!(
+            "claudex: no review is running; this was the last one, {which}"
+        ));
+    }
+    out::line(&format!(
+        "claudex: run {} of round {} by {}: {}",
+        text::one_line(&run.began.run, 60),
+        run.began.round,
+        text::one_line(&run.began.reviewer, 60),
+        told.outcome(run)
+    ));
+    let has_verdict = run.ended.as_ref().is_some_and(|how| how.digest().is_some());
+    if has_verdict {
+        out::line(&format!(
+            "claudex: {}",
+            twin::findings_path(store, id, run.began.round)
+        ));
+    }
+    Ok(if has_verdict || !running {
+        Exit::Complete
+    } else {
+        Exit::Reviewer
+    })
+}
 
 /// Reviews the round that a loop is in.
 pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     let (store, id) = super::loops::find(Some(&arguments.id))?;
+    if arguments.follow {
+        return follow(&store, &id);
+    }
     let settings = super::settings(store.root())?;
     let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
         .map_err(|error| Failure::new(Exit::Usage, error))?;

@@ -5,6 +5,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
 
+use crate::plan::near;
 use crate::plan::typestate::STATE;
 use crate::store::{self, Listed, LoopId, Store};
 use crate::text;
@@ -17,21 +18,28 @@ pub enum NotFound {
     #[display("`{text}` is not the id of a loop")]
     #[diagnostic(
         code(claudex::locate::id),
-        help("an id looks like 20261122-005333-0a1b2c; `claudex-loop list` shows them")
+        help(
+            "{}",
+            near::help(near.as_deref(), "an id looks like 20261122-005333-0a1b2c; `claudex-loop list` shows them")
+        )
     )]
     BadId {
         /// The text, on one line.
         text: String,
+        /// The loop that was probably meant.
+        near: Option<String>,
     },
     /// No such loop above this folder.
     #[display("there is no loop {id} in a state folder above {from}")]
     #[diagnostic(
         code(claudex::locate::unknown),
-        help("`claudex-loop list` shows the loops of this project")
+        help("{}", near::help(near.as_deref(), "`claudex-loop list` shows the loops of this project"))
     )]
     NoLoop {
         /// The id.
         id: String,
+        /// The loop that was probably meant.
+        near: Option<String>,
         /// Where the search began.
         from: Utf8PathBuf,
     },
@@ -108,6 +116,7 @@ pub fn loops(from: &Utf8Path) -> Vec<(Store, Listed)> {
 pub fn by_id(from: &Utf8Path, text: &str) -> Result<(Store, LoopId), NotFound> {
     let id = LoopId::parse(text, STATE.ids).map_err(|_| NotFound::BadId {
         text: text::one_line(text, 60),
+        near: near_id(from, text),
     })?;
     let holds = |store: &Store| {
         let folder = store.loop_folder(&id);
@@ -118,10 +127,25 @@ pub fn by_id(from: &Utf8Path, text: &str) -> Result<(Store, LoopId), NotFound> {
     match stores(&[from]).into_iter().find(holds) {
         Some(store) => Ok((store, id)),
         None => Err(NotFound::NoLoop {
+            near: near_id(from, id.as_str()),
             id: id.to_string(),
             from: from.to_owned(),
         }),
     }
+}
+
+/// The loop above a folder whose id was probably meant.
+pub fn near_id(from: &Utf8Path, given: &str) -> Option<String> {
+    let mut known: Vec<LoopId> = Vec::new();
+    for store in stores(&[from]) {
+        let of_store = store.list().into_iter().chain(store.swept());
+        known.extend(
+            of_store
+                .filter(|one| store.is_for(one.root.as_deref()))
+                .map(|one| one.id),
+        );
+    }
+    near::id(given, known.iter().map(LoopId::as_str)).map(str::to_owned)
 }
 
 /// The one active loop above a folder.

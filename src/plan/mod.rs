@@ -9,6 +9,7 @@ pub mod caller;
 pub mod driver;
 pub mod locate;
 pub mod messages;
+pub mod near;
 pub mod personas;
 pub mod reviewers;
 pub mod runner;

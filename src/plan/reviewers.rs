@@ -4,6 +4,7 @@
 
 use derive_more::{Display, Error};
 
+use crate::plan::near;
 use crate::plan::settings::Settings;
 use crate::review::builtin::Lint;
 use crate::review::fake::{self, BadScript, Fake};
@@ -17,11 +18,16 @@ pub enum UnknownReviewer {
     #[display("`{name}` is no reviewer")]
     #[diagnostic(
         code(claudex::reviewer::unknown),
-        help("the reviewers of this version are `lint` (built in, no model) and `auto`")
+        help(
+            "{}",
+            near::help(near.as_deref(), "the reviewers of this version are `lint` (built in, no model) and `auto`")
+        )
     )]
     Name {
         /// The name, on one line.
         name: String,
+        /// The reviewer that was probably meant.
+        near: Option<String>,
     },
     /// The script of a fake one is wrong.
     #[display("{_0}")]
@@ -69,6 +75,7 @@ pub fn choose(name: Option<&str>, settings: &Settings) -> Result<Chosen, Unknown
         }
         name => Err(UnknownReviewer::Name {
             name: text::one_line(name, 60),
+            near: near::word(name, ["lint", "auto"]).map(str::to_owned),
         }),
     }
 }

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use crate::machine::Actor;
 use crate::machine::begin::Beginning;
 use crate::plan::caller::{Caller, UNKNOWN};
+use crate::plan::near;
 use crate::plan::settings::{self, MOST_ROUNDS, Settings, SettingsError};
 use crate::plan::typestate::STATE;
 use crate::plan::{AnyLoop, Mode, Start, locate};
@@ -20,6 +21,23 @@ use crate::text;
 const PLAN: &str = "PLAN.md";
 /// The longest topic, in bytes.
 const LONGEST_TOPIC: usize = 64 * 1024;
+
+/// What a start can be told besides its topic.
+const FLAGS: [&str; 6] = [
+    "--rounds",
+    "--from-draft",
+    "--skip-interview",
+    "--interviewed",
+    "--continue",
+    "--plan",
+];
+const FLAGS_HELP: &str = "flags: --rounds N, --from-draft, --skip-interview, --interviewed, --continue ID; a topic that begins \
+     with `--` goes after ` -- `";
+
+fn near_flag(flag: &str) -> Option<&'static str> {
+    let (name, _) = flag.split_once('=').unwrap_or((flag, ""));
+    near::word(name, FLAGS)
+}
 
 /// What a start was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,9 +75,7 @@ pub enum StartRefused {
     #[display("`{flag}` is no flag of start")]
     #[diagnostic(
         code(claudex::start::flag),
-        help(
-            "flags: --rounds N, --from-draft, --skip-interview, --interviewed, --continue ID; a topic that begins with `--` goes after ` -- `"
-        )
+        help("{}", near::help(near_flag(flag), FLAGS_HELP))
     )]
     Flag {
         /// The flag, on one line.
@@ -80,11 +96,19 @@ pub enum StartRefused {
     #[display("cannot go on from `{given}`: {problem}")]
     #[diagnostic(
         code(claudex::start::continues),
-        help("--continue takes a plan loop of this project that is over; `claudex-loop list` shows them")
+        help(
+            "{}",
+            near::help(
+                near.as_deref(),
+                "--continue takes a plan loop of this project that is over; `claudex-loop list` shows them"
+            )
+        )
     )]
     Continues {
         /// What was given, on one line.
         given: String,
+        /// The loop that was probably meant.
+        near: Option<String>,
         /// What is wrong with it.
         problem: String,
     },
@@ -313,11 +337,20 @@ pub fn start(
 fn over(store: &Store, given: &str) -> Result<AnyLoop, StartRefused> {
     let refused = |problem: String| StartRefused::Continues {
         given: text::one_line(given, 60),
+        near: None,
         problem,
     };
-    let id = LoopId::parse(given, STATE.ids).map_err(|_| refused("it is not the id of a loop".to_owned()))?;
+    let unknown = |problem: String| StartRefused::Continues {
+        given: text::one_line(given, 60),
+        near: locate::near_id(store.root(), given),
+        problem,
+    };
+    let id = LoopId::parse(given, STATE.ids).map_err(|_| unknown("it is not the id of a loop".to_owned()))?;
     if store.path_of(&id).symlink_metadata().is_err() {
-        return Err(refused(format!("{} has no such loop", store.folder())));
+        return Err(unknown(match store.swept().iter().any(|swept| swept.id == id) {
+            true => format!("it is not over: it was put aside; `claudex-loop resume {id}` brings it back"),
+            false => format!("{} has no such loop", store.folder()),
+        }));
     }
     let before = AnyLoop::open(store, &id, Actor::Person).map_err(|error| refused(error.to_string()))?;
     if before.fields().mode() != Mode::Plan.to_string() {

@@ -3,6 +3,7 @@
 //! A review changes no field of the loop: it writes the findings, their JSON twin, and two notes in the journal. The next
 //! stop looks at them. So a review that is cut off at any point leaves a loop that the same command takes up again.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Seek, Write};
 use std::ops::ControlFlow;
 use std::thread;
@@ -416,12 +417,67 @@ impl Progress {
     }
 }
 
+/// Shows the last lines of the newest run, at most `lines`, and follows it to its end where it is running. Starts nothing;
+/// says whether a run was under way, which the listener was told of then.
+///
+/// # Errors
+/// The listener gave up.
+pub fn watch(raw: &Raw, lines: usize, listener: &mut Listener<'_>) -> Result<bool, RoundError> {
+    // Asked first: of a run that begins after this, nothing is promised.
+    let running = raw.store().is_running(raw.id());
+    let mut reader = fs::File::open(Progress::path(raw)).ok().map(BufReader::new);
+    let from = reader.as_mut().map_or(0, |open| last_lines(open, lines));
+    if let Some(open) = reader.as_mut() {
+        let _ = open.seek(io::SeekFrom::Start(from));
+    }
+    if running {
+        return tail(raw, reader, listener).map(|()| true);
+    }
+    let shown = reader
+        .into_iter()
+        .flat_map(|open| open.lines().map_while(Result::ok));
+    for line in shown {
+        if listener(Said::Line(&line)).is_break() {
+            return Err(RoundError::Interrupted);
+        }
+    }
+    Ok(false)
+}
+
+/// Where the last `lines` lines of a file begin.
+fn last_lines(file: &mut impl BufRead, lines: usize) -> u64 {
+    let mut begins = VecDeque::from([0]);
+    let mut at = 0;
+    let mut line = Vec::new();
+    while file.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+        at += line.len() as u64;
+        line.clear();
+        begins.push_back(at);
+        if begins.len() > lines + 1 {
+            begins.pop_front();
+        }
+    }
+    begins.front().copied().unwrap_or_default()
+}
+
 /// Passes on the lines of a run that another process performs, until it ends.
 fn follow(raw: &Raw, listener: &mut Listener<'_>) -> Result<(), RoundError> {
+    tail(
+        raw,
+        fs::File::open(Progress::path(raw)).ok().map(BufReader::new),
+        listener,
+    )
+}
+
+/// The same, from where a reader stands.
+fn tail(
+    raw: &Raw,
+    mut reader: Option<BufReader<fs::File>>,
+    listener: &mut Listener<'_>,
+) -> Result<(), RoundError> {
     if listener(Said::Attached).is_break() {
         return Err(RoundError::Interrupted);
     }
-    let mut reader = fs::File::open(Progress::path(raw)).ok().map(BufReader::new);
     let mut line = String::new();
     loop {
         let over = !raw.store().is_running(raw.id());

@@ -239,6 +239,11 @@ impl Store {
         })
     }
 
+    /// Where [`Store::roll_back_all`] at this time moves everything.
+    pub fn rolled_back_folder(&self, now: Timestamp) -> Utf8PathBuf {
+        self.folder().join("rolled-back").join(compact(now))
+    }
+
     /// Moves everything of every loop, the swept ones included, to `rolled-back/<stamp>/`. The log and what was
     /// quarantined stay. Returns the loops that were moved; where there is nothing, nothing is created.
     ///
@@ -249,7 +254,7 @@ impl Store {
             return Ok(Vec::new());
         }
         self.locked(|_| {
-            let target = self.folder().join("rolled-back").join(compact(now));
+            let target = self.rolled_back_folder(now);
             // A folder outside the root holds other projects' loops too: those are theirs to move.
             let (swept, loops) = (self.swept(), self.list());
             let others: Vec<LoopId> = (swept.iter().chain(&loops))

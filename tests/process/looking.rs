@@ -1,4 +1,4 @@
-//! Looking at loops and putting them away: status, list, journal, personas, doctor, rollback. A look changes nothing.
+//! Looking at loops: status, list, journal, personas. A look changes nothing.
 
 use crate::support::{Project, tree};
 use serde_json::Value;
@@ -90,11 +90,16 @@ fn list_names_every_loop_and_json_is_all_there_is() {
     let second = project.start(&[]);
     crate::support::age(&project.state_path(&second), std::time::Duration::from_secs(3600));
     let third = project.start(&[]);
-    project
-        .run(&["list"])
-        .exits(0)
-        .says(&format!("{first}  cancelled"))
-        .says(&format!("{third}  drafting"));
+    let ran = project.run(&["list"]).exits(0);
+    let row = |id: &str| -> Vec<String> {
+        let line = ran.out.lines().find(|line| line.starts_with(id));
+        let line = line.unwrap_or_else(|| panic!("{id}: {}", ran.out));
+        line.split_whitespace().map(str::to_owned).collect()
+    };
+    assert_eq!(row(&first)[1..5], ["plan", "cancelled", "1/3", "-"]);
+    assert_eq!(row(&third)[1..5], ["plan", "drafting", "1/3", "-"]);
+    assert_eq!(row(&second)[2], "swept");
+    assert_eq!(row(&third)[6..], ["Move", "the", "queue"]);
     let rows: Value = serde_json::from_str(&project.run(&["list", "--json"]).exits(0).out).unwrap();
     let rows = rows.as_array().unwrap();
     assert_eq!(rows.len(), 3);
@@ -111,10 +116,13 @@ fn the_journal_tells_change_by_change_what_happened() {
     assert_eq!(ran.out.lines().count(), project.journal(&id).len());
     assert!(!ran.out.contains('\u{1b}'));
     for text in [
-        "start by person",
-        "begin by hook drafting -> reviewing",
-        "mark_done by person in reviewing",
-        "run-ended",
+        "start by a person -> drafting: \"Move the queue\"",
+        "bind by the hook in drafting: session s1",
+        "begin by the hook drafting -> reviewing, round 1 of 3: The plan was written",
+        "round 1, fake:findings as Senior-engineer review",
+        ": high=1 medium=1 low=1\n",
+        "mark_done by a person in reviewing, for run r1-",
+        "rejecting what is open: a [31mreason",
     ] {
         assert!(ran.out.contains(text), "{text}: {}", ran.out);
     }
@@ -124,6 +132,32 @@ fn the_journal_tells_change_by_change_what_happened() {
     }
     project.run(&["journal", "20261122-010203-0a1b2c"]).exits(1);
     project.run(&["journal", "../x"]).exits(2);
+}
+
+#[test]
+fn the_journal_without_an_id_lists_the_loops_also_after_the_slash_command() {
+    let (project, id) = Project::reviewing(&[]);
+    project
+        .run(&["journal"])
+        .exits(0)
+        .says(&id)
+        .says("claudex-loop journal ID");
+    project
+        .run_in_session("s1", &["journal", "--from-prompt"])
+        .exits(0)
+        .says(&id);
+    project.type_line("s1", "/claudex:history");
+    project
+        .run_in_session("s1", &["journal", "--from-prompt"])
+        .exits(0)
+        .says("TOPIC");
+    project.type_line("s1", &format!("/claudex:history {id}"));
+    let ran = project
+        .run_in_session("s1", &["journal", "--from-prompt"])
+        .exits(0);
+    assert!(ran.out.contains("begin by the hook"), "{}", ran.out);
+    let rows: Value = serde_json::from_str(&project.run(&["journal", "--json"]).exits(0).out).unwrap();
+    assert_eq!(rows[0]["review_id"], id);
 }
 
 #[test]
@@ -141,55 +175,6 @@ fn personas_are_listed_by_round() {
 }
 
 #[test]
-fn doctor_exits_with_1_when_a_required_check_fails_and_makes_nothing() {
-    let project = Project::new();
-    let before = tree(&project.root);
-    project.run(&["doctor"]).exits(0);
-    let checks: Value = serde_json::from_str(&project.run(&["doctor", "--json"]).exits(0).out).unwrap();
-    assert!(
-        checks.as_array().unwrap().iter().all(|check| check["ok"] == true),
-        "{checks}"
-    );
-    assert_eq!(tree(&project.root), before);
-    let project = project.with("CLAUDEX_REVIEWER", "nobody");
-    let ran = project
-        .run(&["doctor"])
-        .exits(1)
-        .says("FAIL  reviewer")
-        .says("->");
-    assert!(ran.out.contains("`nobody` is no reviewer"), "{}", ran.out);
-}
-
-#[test]
-fn rollback_takes_everything_of_every_loop_and_keeps_the_log_and_the_bytes() {
-    let (project, first) = Project::reviewing(&[]);
-    project.review(&first, "fake:findings").exits(0);
-    let findings = std::fs::read(project.findings(&first, 1)).unwrap();
-    project.run(&["cancel", &first]).exits(0);
-    let second = project.start(&[]);
-    project
-        .run(&["rollback", "--yes"])
-        .exits(0)
-        .says(&first)
-        .says(&second);
-    for entry in std::fs::read_dir(project.folder()).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(
-            ["log", ".lock", ".gitignore", "rolled-back"].contains(&name.as_str()),
-            "{name}"
-        );
-    }
-    let moved = tree(&project.folder().join("rolled-back"));
-    assert!(moved.iter().any(|(_, bytes)| bytes.as_ref() == Some(&findings)));
-    assert_eq!(project.fire().approved(), "");
-    project
-        .run(&["rollback", "--yes"])
-        .exits(0)
-        .says("no claudex loops");
-    project.start(&[]);
-}
-
-#[test]
 fn git_does_not_see_the_state_folder() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake:findings").exits(0);
@@ -198,37 +183,269 @@ fn git_does_not_see_the_state_folder() {
     assert_eq!(ran.out, "?? PLAN.md\n");
 }
 
-#[test]
-fn rollback_waits_for_a_review_that_is_running() {
-    let (project, id) = Project::reviewing(&[]);
-    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
-    let before = project.state(&id);
-    project.run(&["rollback", "--yes"]).exits(1).says(&id);
-    assert_eq!(project.state(&id), before, "nothing was moved");
-    drop(review);
-    crate::support::wait_for("the end of the review", || {
-        project.run(&["rollback", "--yes"]).code == 0
-    });
-    assert!(!project.state_path(&id).exists());
+// --- what is decided, and what is waited for ---------------------------------------------------------------------
+
+fn status(project: &Project) -> Value {
+    let answer: Value = serde_json::from_str(&project.run(&["status", "--json"]).exits(0).out).unwrap();
+    assert_eq!(answer["problems"], serde_json::json!([]));
+    answer["loops"][0].clone()
 }
 
 #[test]
-fn a_start_in_the_way_of_a_loop_that_cannot_be_driven_names_a_way_that_works() {
-    let project = Project::new();
-    std::fs::create_dir_all(project.folder()).unwrap();
-    let foreign = project.folder().join("20250101-000000-abcdef.state");
-    std::fs::write(
-        &foreign,
-        "mode: plan\nphase: reviewing\ntopic: \"x\"\nround: 1\nmax_rounds: 3\n",
-    )
-    .unwrap();
-    let refused = project.run(&["start", "plan", "topic"]).exits(1);
-    assert!(refused.err.contains("already active"), "{}", refused.err);
-    assert!(
-        refused.err.contains("claudex-loop rollback") && !refused.err.contains("claudex-loop cancel"),
-        "cancel could not open it: {}",
-        refused.err
+fn status_says_what_was_decided_last_by_whom_and_why() {
+    let (project, id) = Project::reviewing(&["--rounds", "2"]);
+    let last = status(&project)["last_decision"].clone();
+    assert_eq!((&last["what"], &last["by"]), (&"begin".into(), &"hook".into()));
+    assert_eq!(
+        (&last["from"], &last["to"]),
+        (&"drafting".into(), &"reviewing".into())
     );
+
+    project.review(&id, "fake:findings").exits(0);
+    project.plan("# Plan, revised\n");
+    project.fire().blocked();
+    let last = status(&project)["last_decision"].clone();
+    assert_eq!(last["what"], "revise");
+    let run = last["run"].as_str().unwrap().to_owned();
+    assert_eq!(last["why"], format!("for run {run}: high=1 medium=1 low=1"));
+    let ran = project.run(&["status"]).exits(0);
+    let line = ran.out.lines().find(|line| line.starts_with("last:")).unwrap();
+    assert!(line.contains("revise by the hook at 20"), "{line}");
+    assert!(
+        line.ends_with(&format!(", for run {run}: high=1 medium=1 low=1")),
+        "{line}"
+    );
+
+    // A failure, with its cause.
+    project.review(&id, "fake:could-not-run").exits(5);
+    project.fire().blocked();
+    let shown = status(&project);
+    assert_eq!(shown["last_decision"]["what"], "retry");
+    let why = shown["last_decision"]["why"].as_str().unwrap();
+    assert!(
+        why.contains("could not run: the reviewer failed with exit status 1"),
+        "{why}"
+    );
+    assert_eq!(
+        (&shown["failures"], &shown["max_failures"]),
+        (&1.into(), &3.into())
+    );
+    project.run(&["status"]).exits(0).says("(failure 1 of 3)");
+
+    // A rejection, by the agent and with its text, made plain.
+    project.review(&id, "fake:findings").exits(0);
+    project
+        .run_in_session(
+            "s1",
+            &["mark-done", &id, "--rejecting", "out of \u{1b}[31mscope\u{202e}"],
+        )
+        .exits(0);
+    let last = status(&project)["last_decision"].clone();
+    assert_eq!(
+        (&last["what"], &last["by"]),
+        (&"mark_done".into(), &"agent".into())
+    );
+    let why = last["why"].as_str().unwrap();
+    assert!(
+        why.contains("high=1 medium=1 low=1; rejecting what is open: out of [31mscope"),
+        "{why}"
+    );
+}
+
+#[test]
+fn status_says_what_is_waited_for_in_every_phase() {
+    let project = Project::new();
+    let id = project.start(&["--rounds", "1"]);
+    let waits = |text: &str, next: &str| {
+        let shown = status(&project);
+        let (waits, todo) = (
+            shown["waits_for"].as_str().unwrap(),
+            shown["next"].as_str().unwrap(),
+        );
+        assert!(waits.contains(text), "{waits}");
+        assert!(todo.contains(next), "{todo}");
+        assert!(!shown["state"].as_str().unwrap().is_empty());
+    };
+    waits("the agent, to write PLAN.md", "write PLAN.md");
+    assert_eq!(status(&project)["reviewer"], "lint", "who would be asked");
+    project.fire().blocked();
+    assert_eq!(status(&project)["reminders"], 1);
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&format!("/claudex:resume {id}"));
+    project.plan("# Plan\n");
+    project.fire().blocked();
+    waits("the review of round 1", &format!("claudex-loop review {id}"));
+    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    waits("which is running", "--follow");
+    drop(review);
+    crate::support::wait_for("the end of the review", || status(&project)["running"] == false);
+    waits("the review of round 1", "claudex-loop review");
+    project.review(&id, "fake:findings").exits(0);
+    waits("deal with the findings of round 1", "revise PLAN.md");
+    project.fire().blocked();
+    waits("print the summary", "end the turn");
+    project.fire().approved();
+    waits("nothing", "the loop is over");
+}
+
+#[test]
+fn status_of_an_id_is_about_that_loop_alone() {
+    let project = Project::new();
+    let over = project.start(&[]);
+    project.run(&["cancel", &over]).exits(0);
+    let active = project.start(&[]);
+    let ran = project.run(&["status", &over]).exits(0).says("cancelled");
+    assert!(!ran.out.contains(&active), "{}", ran.out);
+    project.type_line("s1", &format!("/claudex:status {over}"));
+    project
+        .run_in_session("s1", &["status", "--from-prompt"])
+        .exits(0)
+        .says(&over);
+    project
+        .run_in_session("s1", &["status", "--from-prompt"])
+        .exits(0)
+        .says(&active);
+    for unknown in ["20250101-000000-abcdef", "../x", ""] {
+        let ran = project.run(&["status", unknown]).exits(0);
+        assert!(ran.out.starts_with("problem:"), "{}", ran.out);
+    }
+    crate::support::age(&project.state_path(&active), std::time::Duration::from_secs(3600));
+    project.run(&["sweep"]).exits(0);
     project.run(&["rollback", "--yes"]).exits(0);
-    project.run(&["start", "plan", "topic"]).exits(0);
+    let active = project.start(&[]);
+    crate::support::age(&project.state_path(&active), std::time::Duration::from_secs(3600));
+    project.run(&["sweep"]).exits(0);
+    project
+        .run(&["status"])
+        .exits(0)
+        .says("no claudex loops")
+        .says("claudex-loop list");
+    project
+        .run(&["status", &active])
+        .exits(0)
+        .says(&format!("claudex-loop resume {active}"));
+}
+
+#[test]
+fn the_names_that_are_documented_are_those_of_the_json() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake:findings").exits(0);
+    let documented = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/status.md")).unwrap();
+    let named = |section: &str| -> Vec<String> {
+        let (_, after) = documented.split_once(&format!("## {section}\n")).unwrap();
+        let table = after.split("\n## ").next().unwrap();
+        table
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+            .map(|(name, _)| name.to_owned())
+            .collect()
+    };
+    let names = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    let shown = status(&project);
+    assert_eq!(named("A loop"), names(&shown));
+    assert_eq!(named("The last decision"), names(&shown["last_decision"]));
+    let rows: Value = serde_json::from_str(&project.run(&["list", "--json"]).exits(0).out).unwrap();
+    assert_eq!(named("A row of the list"), names(&rows[0]));
+    let checks: Value = serde_json::from_str(&project.run(&["doctor", "--json"]).out).unwrap();
+    let of_doctor = named("A check of the doctor");
+    for check in checks.as_array().unwrap() {
+        assert!(
+            names(check).iter().all(|name| of_doctor.contains(name)),
+            "{check}"
+        );
+    }
+}
+
+#[test]
+fn hostile_text_reaches_no_screen_as_it_is() {
+    let project = Project::new();
+    let topic = "a\u{1b}[2Jb\r\nphase: done\u{202e}c \u{7} \u{e0041}";
+    let id = crate::support::id_of(&project.run(&["start", "plan", topic]).exits(0));
+    project.fire_as("s\u{1b}]0;x\u{7}").blocked();
+    for look in [&["status"][..], &["list"], &["journal", &id], &["journal"]] {
+        let out = project.run(look).exits(0).out;
+        let bad = |c: char| {
+            (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c) || c > '\u{e0000}'
+        };
+        assert!(!out.contains(bad), "{look:?}: {out:?}");
+        assert_eq!(
+            out.lines().filter(|line| line.starts_with("phase:")).count(),
+            usize::from(look == ["status"])
+        );
+        let screen = project.on_terminal(80, look, "");
+        assert!(screen.lines.iter().all(|line| !line.contains(bad)), "{screen:#?}");
+    }
+}
+
+// --- on a terminal -----------------------------------------------------------------------------------------------
+
+/// A loop in its third round with findings, a long topic, and what goes on from another one: as full as a usual one gets.
+fn full() -> (Project, String) {
+    let project = Project::new();
+    let first = project.start(&[]);
+    project.plan("# Plan\n");
+    project.run(&["cancel", &first]).exits(0);
+    let topic =
+        "Move the queue to Postgres before winter, 計画, without losing one job and without a night shift";
+    let id = crate::support::id_of(
+        &project
+            .run(&["start", "plan", "--continue", &first, topic])
+            .exits(0),
+    );
+    project.fire_as("0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9").blocked();
+    for round in 1..3 {
+        project.review(&id, "lint").exits(0);
+        project.plan(format!("# Plan, revised {round}\n"));
+        project.fire_as("0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9").blocked();
+    }
+    project.review(&id, "lint").exits(0);
+    (project, id)
+}
+
+#[test]
+fn status_fits_a_terminal_of_80_columns_and_one_of_60() {
+    let (project, id) = full();
+    for columns in [80, 60] {
+        let screen = project.on_terminal(columns, &["status"], "");
+        assert_eq!(screen.code, 0);
+        // A row is left for the prompt.
+        screen.fits(columns.into(), 23);
+        screen.shows(&format!("review_id: {id}"));
+        screen.shows("topic:     Move the queue to Postgres before winter");
+        screen.shows("- Round 3 (Ops and SRE review): high=");
+        screen.shows("last:      revise by the hook at 20");
+        screen.shows("waits for: the agent, to deal with the findings of round 3");
+    }
+    let screen = project.on_terminal(80, &["list"], "");
+    screen.fits(80, 23);
+    assert_eq!(screen.lines.len(), 3, "{screen:#?}");
+    let screen = project.on_terminal(60, &["list"], "");
+    screen.fits(60, 23);
+    screen.shows("    Move the queue to Postgres before winter");
+    let screen = project.on_terminal(80, &["journal", &id], "");
+    screen.fits(80, 60);
+    let screen = project.on_terminal(80, &["doctor"], "");
+    screen.fits(80, 40);
+}
+
+#[test]
+fn a_loop_of_many_rounds_shows_the_last_ones_on_a_terminal_and_all_in_a_file() {
+    let (project, id) = Project::reviewing(&["--rounds", "30"]);
+    for round in 1..13 {
+        project.review(&id, "fake:low").exits(0);
+        project.plan(format!("# Plan {round}\n"));
+        project.fire().blocked();
+    }
+    let screen = project.on_terminal(80, &["status"], "");
+    screen.fits(80, 24);
+    screen.shows("the first 8 rounds: claudex-loop status --json");
+    screen.shows("- Round 13 (");
+    let ran = project.run(&["status"]).exits(0);
+    assert!(
+        ran.out.contains("- Round 1 (") && ran.out.contains("- Round 13 ("),
+        "{}",
+        ran.out
+    );
 }

@@ -1,9 +1,14 @@
 //! The program as a process: what a client, a person and a script see of it, each test in a project of its own.
 
 mod config;
+mod doctor;
+mod following;
+mod going_on;
+mod helping;
 mod hook;
 mod hostile;
 mod looking;
+mod putting_away;
 mod round;
 mod run;
 mod sessions;

@@ -292,7 +292,7 @@ fn resume_without_an_id_means_ones_own_loop_even_when_it_was_swept() {
     let theirs = id_of(&other);
     let before = project.state(&theirs);
 
-    type_line(&project, "mine", "/claudex:resume");
+    project.type_line("mine", "/claudex:resume");
     let refused = project
         .run_in_session("mine", &["resume", "--from-prompt"])
         .exits(1);
@@ -308,7 +308,7 @@ fn resume_without_an_id_means_ones_own_loop_even_when_it_was_swept() {
     );
 
     project.run(&["cancel", &theirs]).exits(0);
-    type_line(&project, "mine", "/claudex:resume");
+    project.type_line("mine", "/claudex:resume");
     project
         .run_in_session("mine", &["resume", "--from-prompt"])
         .exits(0)
@@ -438,22 +438,11 @@ fn inside_a_client_without_a_session_id_nothing_is_started() {
 
 // --- what a person typed after a command -------------------------------------------------------------------------
 
-/// What the client's prompt hook is told when a person types a line.
-fn type_line(project: &Project, session: &str, line: &str) {
-    let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": line});
-    let ran = feed(project.command(&["prompt"]), event.to_string().as_bytes()).exits(0);
-    assert_eq!(
-        (ran.out.as_str(), ran.err.as_str()),
-        ("", ""),
-        "what it prints reaches the model"
-    );
-}
-
 #[test]
 fn a_typed_command_starts_a_loop_without_a_shell_in_between() {
     let project = Project::new();
     let topic = "fix `it` $(touch pwned) \"q\" 'q' | & / \\ ü\n--rounds 9; EOF";
-    type_line(&project, "s1", &format!("/claudex:plan --rounds 2 {topic}"));
+    project.type_line("s1", &format!("/claudex:plan --rounds 2 {topic}"));
     let started = project
         .run_in_session("s1", &["start", "plan", "--from-prompt"])
         .exits(0);
@@ -467,7 +456,7 @@ fn a_typed_command_starts_a_loop_without_a_shell_in_between() {
 #[test]
 fn what_was_typed_is_taken_once_and_by_its_own_session_alone() {
     let project = Project::new();
-    type_line(&project, "s1", "/claudex:plan a topic");
+    project.type_line("s1", "/claudex:plan a topic");
     let from_prompt = ["start", "plan", "--from-prompt"];
     project
         .run_in_session("s2", &from_prompt)
@@ -489,7 +478,7 @@ fn a_ticket_stands_for_the_person_once_and_for_its_own_command() {
     let id = project.start(&[]);
     project.fire_as("old").blocked();
 
-    type_line(&project, "s1", &format!("/claudex:adopt {id}"));
+    project.type_line("s1", &format!("/claudex:adopt {id}"));
     project
         .run_in_session("s1", &["adopt", &id])
         .exits(1)
@@ -502,7 +491,7 @@ fn a_ticket_stands_for_the_person_once_and_for_its_own_command() {
     assert_eq!(project.field(&id, "session_id"), "s1");
     project.run_in_session("s1", &["adopt", "--from-prompt"]).exits(2);
 
-    type_line(&project, "s1", "/claudex:resume");
+    project.type_line("s1", "/claudex:resume");
     project
         .run_in_session("s1", &["resume", "--from-prompt"])
         .exits(0);
@@ -531,7 +520,7 @@ fn what_an_agent_or_another_plugin_says_leaves_no_ticket() {
 #[test]
 fn what_was_typed_is_readable_by_its_owner_alone() {
     let project = Project::new();
-    type_line(&project, "s1", "/claudex:plan a secret topic");
+    project.type_line("s1", "/claudex:plan a secret topic");
     let files: Vec<_> = tree(&project.home)
         .into_iter()
         .filter(|(_, bytes)| {

@@ -103,7 +103,7 @@ pub(super) fn misspelt(above: &[String], key: &str, known: &[&str]) -> (String, 
         [] => "the file".to_owned(),
         above => format!("`[{}]`", above.join(".")),
     };
-    let help = match suggest::nearest(key, known.iter().copied()) {
+    let help = match crate::plan::near::word(key, known.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("{table} takes {}", suggest::list(known)),
     };

@@ -1,34 +1,10 @@
-//! The known name that a misspelt one is nearest to, and lists of names for messages.
+//! What a message says of a name that is none: the near one, or a list of those that are.
 
-/// Longer words are not names that someone misspelt, and comparing them takes time.
-const LONGEST: usize = 64;
-
-/// The name that this word is nearly: the same but for case, hyphens and underscores, or a letter in three away.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    if word.len() > LONGEST {
-        return None;
-    }
-    let plain = |text: &str| text.to_lowercase().replace('_', "-");
-    let far = |name: &str| {
-        if plain(word) == plain(name) {
-            0
-        } else {
-            strsim::osa_distance(word, name)
-        }
-    };
-    let allowed = word.chars().count().max(3) / 3;
-    known
-        .into_iter()
-        .filter(|name| name.len() <= LONGEST)
-        .map(|name| (far(name), name))
-        .filter(|(far, _)| *far <= allowed)
-        .min_by_key(|(far, _)| *far)
-        .map(|(_, name)| name)
-}
+use crate::plan::near;
 
 /// "did you mean `x`?", else "there are `x`, `y` and `z`".
 pub(super) fn help(word: &str, known: &[&str]) -> String {
-    match nearest(word, known.iter().copied()) {
+    match near::word(word, known.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("there are {}", list(known)),
     }
@@ -62,7 +38,7 @@ mod tests {
     #[test]
     fn a_slip_of_the_pen_finds_its_name_and_another_word_does_not() {
         let known = ["idle-timeout", "timeout", "max-failures", "program"];
-        let nearest = |word| nearest(word, known);
+        let nearest = |word| near::word(word, known);
         assert_eq!(nearest("timeuot"), Some("timeout"));
         assert_eq!(nearest("idle_timeout"), Some("idle-timeout"));
         assert_eq!(nearest("Max_Failures"), Some("max-failures"));

@@ -4,6 +4,8 @@
 //! Every answer of the Stop hook that a test gets was checked against what holds for all of them: see [`Stop::read`].
 //! Nothing here sleeps for a fixed time to let something happen: [`wait_for`] waits for what has to become true.
 
+mod terminal;
+
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -335,6 +337,17 @@ impl Project {
         let mut command = self.command(&["stop"]);
         command.current_dir(folder);
         Stop::read(&feed(command, input.to_string().as_bytes()))
+    }
+
+    /// What the client's prompt hook is told when a person types a line.
+    pub(crate) fn type_line(&self, session: &str, line: &str) {
+        let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": line});
+        let ran = feed(self.command(&["prompt"]), event.to_string().as_bytes()).exits(0);
+        assert_eq!(
+            (ran.out.as_str(), ran.err.as_str()),
+            ("", ""),
+            "what it prints reaches the model"
+        );
     }
 
     /// A review by a reviewer of this name.

@@ -91,7 +91,7 @@ pub(super) fn apply(
 fn no_kind(name: &At<String>, settings: &Settings) -> Finding {
     let message = format!("the reviewer `{}` has no `kind`", name.value);
     let known = settings.reviewers.keys().map(String::as_str);
-    let help = match suggest::nearest(&name.value, known) {
+    let help = match crate::plan::near::word(&name.value, known) {
         Some(near) => format!("did you mean `{near}`? Else say which program speaks: kind = \"command\""),
         None => "say which program speaks: kind = \"codex\", \"claude\" or \"command\"".to_owned(),
     };

@@ -1,0 +1,181 @@
+//! Which program answers: this one, what PATH has under our name, and what the plugin's launcher finds.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use claudex_loop::review::environment::find_program;
+use claudex_loop::text;
+
+use super::{Check, Problem, child};
+use crate::cli::PROTOCOL;
+
+const NAME: &str = "claudex-loop";
+/// Says that it is asked which one it is: a launcher then answers that it is one.
+const PROBE: &str = "CLAUDEX_LOOP_PROBE";
+/// The program that the launcher takes without looking further.
+const NAMED: &str = "CLAUDEX_LOOP_BIN";
+
+/// What a file of our name turned out to be.
+enum Found {
+    Program(String),
+    Launcher,
+    Other(String),
+}
+
+/// What `--protocol` answers here.
+pub(super) fn answer() -> String {
+    format!("protocol {PROTOCOL} ({})", env!("CARGO_PKG_VERSION"))
+}
+
+/// The program itself, the first one on PATH, and the plugin's launcher.
+pub(super) fn checks() -> Vec<Check> {
+    let own = std::env::current_exe();
+    let shown = own
+        .as_ref()
+        .map_or_else(|_| "an unknown path".to_owned(), |own| own.display().to_string());
+    let program = format!(
+        "{NAME} {}, protocol {PROTOCOL}, {shown}",
+        env!("CARGO_PKG_VERSION")
+    );
+    let own = own.ok();
+    let on_path = on_path();
+    let mut checks = vec![
+        Check::required("program", Ok(program)),
+        Check::useful("path", first(own.as_deref(), &on_path)),
+    ];
+    checks.push(match launchers(&on_path).first() {
+        Some(launcher) => Check::required("launcher", launched(launcher)),
+        None => Check::useful(
+            "launcher",
+            Ok("not looked at: the plugin's bin/ is on PATH inside Claude Code only".to_owned()),
+        ),
+    });
+    checks
+}
+
+/// The files of our name in PATH, in its order, and what each is. Relative folders are passed over, as the launcher does.
+fn on_path() -> Vec<(PathBuf, Found)> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut seen = Vec::new();
+    std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .filter_map(|folder| find_program(NAME, Some(folder.as_os_str())))
+        .filter(|file| {
+            let inode = file.metadata().map(|found| (found.dev(), found.ino())).ok();
+            let is_new = !seen.contains(&inode);
+            seen.push(inode);
+            is_new
+        })
+        .map(|file| {
+            let found = ask(&file, true);
+            (file, found)
+        })
+        .collect()
+}
+
+/// Asks a file which protocol it speaks.
+fn ask(file: &Path, as_probe: bool) -> Found {
+    let mut command = child::command(file, &["--protocol"], Path::new("/"));
+    if as_probe {
+        command.env(PROBE, "1");
+    } else if let Some(named) = std::env::var_os(NAMED) {
+        command.env(NAMED, named);
+    }
+    match child::run(command, "") {
+        Ok(output) if output.status.code() == Some(127) => Found::Launcher,
+        Ok(output) => match output.out.trim().strip_prefix(NAME) {
+            Some(version) if output.status.success() => Found::Program(text::one_line(version, 100)),
+            _ => Found::Other("gives no answer to --protocol".to_owned()),
+        },
+        Err(problem) => Found::Other(problem),
+    }
+}
+
+/// The first program on PATH is the one that agents and people call.
+fn first(own: Option<&Path>, on_path: &[(PathBuf, Found)]) -> Result<String, Problem> {
+    const REMEDY: &str =
+        "install this one (cargo install --path . in a clone), or put its folder first on PATH";
+    let is_own = |file: &Path| {
+        let inode = |file: &Path| file.metadata().map(|found| (found.dev(), found.ino())).ok();
+        own.is_some_and(|own| inode(own).is_some() && inode(own) == inode(file))
+    };
+    let programs: Vec<_> = on_path
+        .iter()
+        .filter(|(_, found)| !matches!(found, Found::Launcher))
+        .collect();
+    let Some((file, found)) = programs.first() else {
+        let Some((launcher, _)) = on_path.first() else {
+            return Err(Problem::new(format!("no {NAME} is on PATH"), REMEDY));
+        };
+        return Ok(format!(
+            "only the plugin's launcher is on PATH: {}",
+            launcher.display()
+        ));
+    };
+    let others = match programs.len() {
+        1 => String::new(),
+        count => format!("; {} more of that name on PATH", count - 1),
+    };
+    match found {
+        _ if is_own(file) => Ok(format!("this program is the first on PATH{others}")),
+        Found::Program(version) if *version == answer() => Ok(format!(
+            "the first on PATH is {}, the same version{others}",
+            file.display()
+        )),
+        Found::Program(version) => Err(Problem::new(
+            format!(
+                "the first on PATH is {} with {version}, and this is {}{others}",
+                file.display(),
+                answer()
+            ),
+            REMEDY,
+        )),
+        Found::Other(problem) => Err(Problem::new(
+            format!("the first on PATH is {}, which {problem}{others}", file.display()),
+            REMEDY,
+        )),
+        Found::Launcher => Ok(format!("{}{others}", file.display())),
+    }
+}
+
+/// The plugin's launchers: the one of the client's plugin folder, and those on PATH.
+fn launchers(on_path: &[(PathBuf, Found)]) -> Vec<PathBuf> {
+    let plugin = std::env::var_os("CLAUDE_PLUGIN_ROOT").map(PathBuf::from);
+    let of_plugin = plugin
+        .map(|root| root.join("bin").join(NAME))
+        .filter(|file| file.is_absolute() && file.is_file());
+    let found = on_path
+        .iter()
+        .filter(|(_, found)| matches!(found, Found::Launcher));
+    of_plugin
+        .into_iter()
+        .chain(found.map(|(file, _)| file.clone()))
+        .collect()
+}
+
+/// What the plugin's hooks and scripts get.
+fn launched(launcher: &Path) -> Result<String, Problem> {
+    let shown = launcher.display();
+    match ask(launcher, false) {
+        Found::Program(version) if version == answer() => Ok(format!("{shown} finds this version")),
+        Found::Program(version) => Err(Problem::new(
+            format!("{shown} finds {version}, and this is {}", answer()),
+            "install one version only: cargo install --path . in a clone, and remove the other",
+        )),
+        Found::Launcher => Err(Problem::new(
+            format!("{shown} finds no program that it can take"),
+            "install it where the launcher looks: cargo install --path . in a clone, or set CLAUDEX_LOOP_BIN",
+        )),
+        Found::Other(problem) => Err(Problem::new(
+            format!("{shown}: {problem}"),
+            "install the plugin again",
+        )),
+    }
+}
+
+/// The Stop hook's script of the plugin that is there, as the client calls it.
+pub(super) fn stop_script() -> Option<PathBuf> {
+    let launcher = launchers(&on_path()).into_iter().next()?;
+    let script = launcher.parent()?.parent()?.join("hooks/stop-hook.sh");
+    script.is_file().then_some(script)
+}

@@ -1,0 +1,139 @@
+//! `doctor`: is everything there that a loop needs? Each check with its remedy, one subject per file.
+//!
+//! A check looks, tries out in folders of its own, and leaves nothing behind.
+
+mod child;
+mod configuration;
+mod hook;
+mod launcher;
+mod project;
+mod reviewers;
+mod sandbox;
+mod tools;
+
+use claudex_loop::text;
+use serde::Serialize;
+
+use super::exit::{Exit, Failure};
+use super::{out, screen};
+
+/// One check. The names of its fields are those of `--json`.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: String,
+    /// Whether no loop goes without it.
+    required: bool,
+    ok: bool,
+    found: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+}
+
+impl Check {
+    /// A check that no loop goes without.
+    fn required(name: &str, result: Result<String, Problem>) -> Self {
+        Self::of(name, true, result)
+    }
+
+    /// A check whose failure takes something away, and lets loops run.
+    fn useful(name: &str, result: Result<String, Problem>) -> Self {
+        Self::of(name, false, result)
+    }
+
+    fn of(name: &str, required: bool, result: Result<String, Problem>) -> Self {
+        let (ok, found, remedy) = match result {
+            Ok(found) => (true, found, None),
+            Err(Problem { what, remedy }) => (false, what, Some(remedy)),
+        };
+        Self {
+            name: name.to_owned(),
+            required,
+            ok,
+            found: text::one_line(&found, 500),
+            remedy: remedy.map(|remedy| text::one_line(&remedy, 500)),
+        }
+    }
+
+    fn sign(&self) -> &'static str {
+        match (self.ok, self.required) {
+            (true, _) => "ok  ",
+            (false, true) => "FAIL",
+            (false, false) => "warn",
+        }
+    }
+}
+
+/// What is wrong, and what to do about it.
+#[derive(Debug)]
+struct Problem {
+    what: String,
+    remedy: String,
+}
+
+impl Problem {
+    fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// A diagnostic with its own help, else with this one.
+    fn of(error: &dyn miette::Diagnostic, otherwise: &str) -> Self {
+        let help = error.help().map(|help| help.to_string());
+        Self::new(error.to_string(), help.unwrap_or_else(|| otherwise.to_owned()))
+    }
+}
+
+/// Runs the checks; exit 1 when a required one fails.
+pub(crate) fn doctor(json: bool) -> Result<Exit, Failure> {
+    let here = super::here()?;
+    let mut checks = launcher::checks();
+    checks.push(hook::check());
+    checks.extend(project::checks(&here));
+    checks.push(tools::git());
+    let (configuration, settings) = configuration::check(&here);
+    checks.push(configuration);
+    checks.extend(reviewers::checks(&settings));
+    checks.push(sandbox::check());
+    let failed = checks.iter().filter(|check| check.required && !check.ok).count();
+    if json {
+        out::json(&checks);
+    } else {
+        print(&checks);
+    }
+    Ok(if failed > 0 { Exit::Refused } else { Exit::Complete })
+}
+
+fn print(checks: &[Check]) {
+    let columns = screen::columns();
+    let widest = checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
+    for check in checks {
+        let label = format!("{}  {:<widest$}  ", check.sign(), check.name);
+        for line in screen::wrap(&label, &check.found, columns) {
+            out::line(&line);
+        }
+        if let Some(remedy) = &check.remedy {
+            let label = format!("{}-> ", " ".repeat(label.len()));
+            for line in screen::wrap(&label, remedy, columns) {
+                out::line(&line);
+            }
+        }
+    }
+    let count = |required| {
+        checks
+            .iter()
+            .filter(|check| !check.ok && check.required == required)
+            .count()
+    };
+    out::line(&match (count(true), count(false)) {
+        (0, 0) => "Everything that was looked at is as it should be.".to_owned(),
+        (0, _) => "Loops can run; what is marked `warn` takes something away.".to_owned(),
+        (1, _) => {
+            "What is marked `FAIL` is required: no loop runs as it should before it is mended.".to_owned()
+        }
+        (failed, _) => format!(
+            "The {failed} marked `FAIL` are required: no loop runs as it should before they are mended."
+        ),
+    });
+}

@@ -1,0 +1,107 @@
+//! What a loop needs of the project's folder: that the state folder can be written, locks that hold there, and loops
+//! that can be read.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use claudex_loop::plan::locate;
+use claudex_loop::plan::typestate::STATE;
+use claudex_loop::store::{self, LockError, RunLock};
+
+use super::{Check, Problem};
+
+/// The folder, its locks, its loops.
+pub(super) fn checks(here: &Utf8Path) -> [Check; 3] {
+    let store = locate::stores(&[here])
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| store::for_start(&STATE, here, locate::state_dir().as_deref()));
+    let folder = store.folder();
+    // Where the folder is not there yet, its first ancestor that is lies on the same file system.
+    let existing = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(here);
+    [
+        Check::required("state folder", writable(folder, existing)),
+        Check::required("locks", locks(existing)),
+        Check::useful("loops", loops(here)),
+    ]
+}
+
+fn scratch(existing: &Utf8Path) -> Result<(tempfile::TempDir, Utf8PathBuf), String> {
+    let folder = tempfile::Builder::new()
+        .prefix(".claudex-doctor")
+        .tempdir_in(existing)
+        .map_err(|error| format!("{existing} cannot be written: {error}"))?;
+    let path = Utf8PathBuf::from_path_buf(folder.path().to_owned())
+        .map_err(|path| format!("{} is not UTF-8", path.display()))?;
+    Ok((folder, path))
+}
+
+/// Whether files can be replaced there as the store does it.
+fn writable(folder: &Utf8Path, existing: &Utf8Path) -> Result<String, Problem> {
+    const REMEDY: &str = "make the project's folder writable, or set CLAUDEX_STATE_DIR to one that is";
+    let problem = |what: String| Problem::new(what, REMEDY);
+    let in_the_way = folder
+        .ancestors()
+        .take_while(|folder| *folder != existing)
+        .find(|folder| {
+            // A link to a folder is one; a link to nothing is in the way.
+            folder.symlink_metadata().is_ok()
+        });
+    if let Some(file) = in_the_way {
+        return Err(Problem::new(
+            format!("{file} is no folder, so {folder} cannot be made"),
+            "move that file away, or set CLAUDEX_STATE_DIR to another folder",
+        ));
+    }
+    let (_kept, path) = scratch(existing).map_err(problem)?;
+    store::replace(&path.join("x.state"), b"phase: drafting\n")
+        .map_err(|error| problem(format!("{path}: {error}")))?;
+    let note = if folder.is_dir() {
+        ""
+    } else {
+        " (made by the first start)"
+    };
+    Ok(format!("{folder}{note}"))
+}
+
+/// Whether both kinds of lock exclude and are released, on the file system that the state folder is on.
+fn locks(existing: &Utf8Path) -> Result<String, Problem> {
+    const REMEDY: &str = "set CLAUDEX_STATE_DIR to a folder on a local file system";
+    let problem = |what: String| Problem::new(what, REMEDY);
+    let failed = |error: LockError| problem(error.to_string());
+    let (_kept, path) = scratch(existing).map_err(problem)?;
+    let run = path.join("run.lock");
+    let run_excludes = RunLock::try_hold(&run, |_| RunLock::is_held(&run)).map_err(failed)?;
+    let now = std::time::Duration::ZERO;
+    let second = store::with_lock(&path, now, |_| store::with_lock(&path, now, |_| ())).map_err(failed)?;
+    let project_excludes = matches!(second, Err(LockError::TimedOut { .. }));
+    let released = !RunLock::is_held(&run) && store::with_lock(&path, now, |_| ()).is_ok();
+    if run_excludes == Some(true) && project_excludes && released {
+        Ok(format!("both kinds exclude and are released in {existing}"))
+    } else {
+        Err(problem(format!("locks do not exclude in {existing}")))
+    }
+}
+
+/// Whether every loop of the project can be read.
+fn loops(here: &Utf8Path) -> Result<String, Problem> {
+    let loops = locate::loops(here);
+    let broken: Vec<_> = loops
+        .iter()
+        .filter(|(_, listed)| listed.problem.is_some())
+        .collect();
+    let active = loops
+        .iter()
+        .filter(|(_, listed)| listed.problem.is_none() && !listed.terminal)
+        .count();
+    match broken.first() {
+        Some((_, listed)) => Err(Problem::new(
+            format!(
+                "{} of {} cannot be read, such as {}",
+                broken.len(),
+                loops.len(),
+                listed.path
+            ),
+            "`claudex-loop list` says what is wrong with each; `claudex-loop rollback` moves them all aside",
+        )),
+        None => Ok(format!("{} in this project, {active} active", loops.len())),
+    }
+}

@@ -1,0 +1,88 @@
+//! Who can review: the one that a loop gets now, and each that is configured: installed, which version, logged in.
+
+use claudex_loop::plan::reviewers;
+use claudex_loop::plan::settings::Settings;
+use claudex_loop::review::process::How;
+use claudex_loop::review::settings::{ReviewerKind, ReviewerSettings};
+
+use super::{Check, Problem, tools};
+
+/// What the clients read their keys and folders from.
+const NAMES: [&str; 8] = [
+    "CODEX_HOME",
+    "CODEX_API_KEY",
+    "OPENAI_API_KEY",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+];
+
+/// The chosen reviewer, which is required, then each configured one.
+pub(super) fn checks(settings: &Settings) -> Vec<Check> {
+    let chosen = reviewers::choose(None, settings)
+        .map(|chosen| format!("{} reviews where no other is asked for", chosen.shown))
+        .map_err(|error| {
+            Problem::of(
+                &error,
+                "set CLAUDEX_REVIEWER to a reviewer that exists, or unset it",
+            )
+        });
+    let mut checks = vec![Check::required("reviewer", chosen)];
+    for (name, one) in &settings.reviewers {
+        let is_chosen = *name == settings.reviewer;
+        checks.push(Check::of(
+            &format!("reviewer {name}"),
+            is_chosen,
+            check(one, is_chosen),
+        ));
+    }
+    checks
+}
+
+/// One reviewer. That an optional one is not installed is no problem: `lint` always is.
+fn check(settings: &ReviewerSettings, is_chosen: bool) -> Result<String, Problem> {
+    let login: &[&str] = match settings.kind {
+        ReviewerKind::Lint => return Ok("built in, no model".to_owned()),
+        ReviewerKind::Codex => &["login", "status"],
+        ReviewerKind::Claude => &["auth", "status"],
+        ReviewerKind::Command => &[],
+    };
+    let kind = settings.kind.to_string();
+    let program = settings.program.as_deref().unwrap_or(&kind);
+    let Some(found) = tools::found(program) else {
+        return match is_chosen {
+            false => Ok(format!("`{program}` is not installed; not needed for `lint`")),
+            true => Err(Problem::new(
+                format!("`{program}` is not installed, or not in an absolute folder of PATH"),
+                "install it, or choose another reviewer",
+            )),
+        };
+    };
+    let shown = found.display();
+    if login.is_empty() {
+        return Ok(format!("{shown}"));
+    }
+    let names: Vec<String> = NAMES
+        .iter()
+        .map(|&name| name.to_owned())
+        .chain(settings.environment.iter().cloned())
+        .collect();
+    let version = tools::version(&found, &names)
+        .map_err(|what| Problem::new(what, "install it anew, or choose another reviewer"))?;
+    let line = format!("{program} {}", login.join(" "));
+    let ended = tools::run(&found, login, &names).map_err(|what| {
+        Problem::new(
+            format!("{shown} ({version}): `{line}`: {what}"),
+            "run that line yourself and see",
+        )
+    })?;
+    match ended.how {
+        How::Exited(0) => Ok(format!("{shown} ({version}), logged in")),
+        _ => Err(Problem::new(
+            format!("{shown} ({version}): not logged in, says `{line}`"),
+            format!("log in with that client: start `{program}` once, or give it its key"),
+        )),
+    }
+}

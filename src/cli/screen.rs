@@ -1,0 +1,130 @@
+//! Fitting text to a terminal: how wide it is, cutting a line, wrapping one below its label.
+//!
+//! Where stdout is no terminal nothing is cut or wrapped: whoever reads there looks for whole lines.
+
+use std::io::IsTerminal;
+
+use unicode_width::UnicodeWidthStr;
+
+/// Narrower than this nothing can be laid out; what does not fit then breaks where the terminal breaks it.
+const NARROWEST: usize = 30;
+
+/// The columns of the terminal that stdout is; None: it is none.
+pub(crate) fn columns() -> Option<usize> {
+    let stdout = std::io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(&stdout).ok()?;
+    // A terminal that does not know its size says 0.
+    (size.ws_col > 0).then(|| usize::from(size.ws_col).max(NARROWEST))
+}
+
+/// How many columns a text takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// As much of a line as fits, with `...` where something is left out.
+pub(crate) fn cut(line: &str, columns: Option<usize>) -> String {
+    let Some(most) = columns.filter(|most| width(line) > *most) else {
+        return line.to_owned();
+    };
+    let mark = &"..."[..most.min(3)];
+    let mut kept = String::new();
+    for character in line.chars() {
+        let mut longer = kept.clone();
+        longer.push(character);
+        if width(&longer) + mark.len() > most {
+            break;
+        }
+        kept = longer;
+    }
+    kept.truncate(kept.trim_end().len());
+    kept + mark
+}
+
+/// A space that [`wrap`] does not break at.
+const TIED: char = '\u{a0}';
+
+/// A text whose end, from `command` on, is to be copied: it goes on a line of its own rather than over two.
+pub(crate) fn tied(text: &str, command: &str) -> String {
+    match text.find(command) {
+        Some(at) => format!("{}{}", &text[..at], text[at..].replace(' ', &TIED.to_string())),
+        None => text.to_owned(),
+    }
+}
+
+/// A label and its text, wrapped between words; what goes on stands below the text's beginning. A word that is wider
+/// than the room is left whole: an id or a path that is cut in two is of no use.
+pub(crate) fn wrap(label: &str, text: &str, columns: Option<usize>) -> Vec<String> {
+    let Some(columns) = columns else {
+        return vec![format!("{label}{text}").replace(TIED, " ")];
+    };
+    let indent = width(label);
+    let mut lines = Vec::new();
+    let mut line = label.to_owned();
+    let mut is_empty = true;
+    for word in text.split(' ') {
+        if !is_empty && width(&line) + 1 + width(word) > columns {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    lines.push(line);
+    lines.iter().map(|line| line.replace(TIED, " ")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_to_the_columns_that_it_takes() {
+        assert_eq!(cut("short", Some(5)), "short");
+        assert_eq!(cut("a long line", Some(8)), "a lon...");
+        assert_eq!(cut("a long line", Some(10)), "a long...");
+        assert_eq!(cut("a long line", None), "a long line");
+        assert_eq!(cut("計画計画計画", Some(8)), "計画...");
+        assert!(width(&cut("👩\u{200d}💻 mixed 計画 text", Some(9))) <= 9);
+        assert_eq!(cut("abc", Some(2)), "..");
+    }
+
+    #[test]
+    fn a_text_is_wrapped_between_words_below_its_beginning() {
+        assert_eq!(
+            wrap(
+                "next:      ",
+                "run the review: claudex-loop review 20261122-005333-0a1b2c",
+                Some(50)
+            ),
+            [
+                "next:      run the review: claudex-loop review",
+                "           20261122-005333-0a1b2c",
+            ]
+        );
+        assert_eq!(
+            wrap(
+                "next: ",
+                &tied("end the turn, or: claudex-loop cancel x", "claudex-loop"),
+                Some(34)
+            ),
+            ["next: end the turn, or:", "      claudex-loop cancel x"],
+            "a command is not broken"
+        );
+        assert_eq!(wrap("", &tied("run: a b", "a "), None), ["run: a b"]);
+        assert_eq!(wrap("a: ", "one two", None), ["a: one two"]);
+        assert_eq!(wrap("a: ", "", Some(40)), ["a: "]);
+        let long = "x".repeat(60);
+        assert_eq!(
+            wrap("a: ", &format!("b {long} c"), Some(40)).len(),
+            3,
+            "a long word is left whole"
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! What a mistyped word most likely was: the near name, the loop whose id begins so.
+//!
+//! One place for every "did you mean"; what the words are for is not known here.
+
+/// How many characters of an id have to be right before one is named for them.
+const BEGINNING: usize = 4;
+
+/// Longer words are not names that someone mistyped, and comparing them takes time.
+const LONGEST: usize = 64;
+
+/// The known word that is nearest to the given one, where one is near enough to be meant. Case does not count, nor whether
+/// a word is joined by hyphens or underscores.
+pub fn word<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    if given.len() > LONGEST {
+        return None;
+    }
+    let plain = |text: &str| text.to_lowercase().replace('_', "-");
+    let exact = given;
+    let given = plain(given);
+    let length = given.chars().count();
+    // One slip in a short word, two in one of six letters, three in a long one.
+    let most = (length / 3).clamp(1, 3);
+    known
+        .into_iter()
+        .filter(|known| *known != exact && known.len() <= LONGEST)
+        .map(|known| (strsim::damerau_levenshtein(&given, &plain(known)), known))
+        .filter(|(distance, known)| *distance <= most && *distance < known.chars().count())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
+/// The one id that begins or ends with what was given, else the nearest one. None where several would do.
+pub fn id<'k>(given: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> Option<&'k str> {
+    let given = given.trim().to_lowercase();
+    if given.chars().count() >= BEGINNING {
+        let mut same = known
+            .clone()
+            .into_iter()
+            .filter(|known| known.starts_with(&given) || known.ends_with(&given));
+        match (same.next(), same.next()) {
+            (Some(one), None) => return Some(one),
+            (Some(_), Some(_)) => return None,
+            _ => {}
+        }
+    }
+    word(&given, known)
+}
+
+/// The help of an error: what was probably meant, then what holds in any case.
+pub fn help(near: Option<&str>, otherwise: &str) -> String {
+    match near {
+        Some(near) => format!("did you mean `{near}`? {otherwise}"),
+        None => otherwise.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLAGS: [&str; 4] = ["--rounds", "--from-draft", "--continue", "--plan"];
+    const IDS: [&str; 3] = [
+        "20261122-005333-0a1b2c",
+        "20261122-005401-ffee00",
+        "20261123-101112-123456",
+    ];
+
+    #[test]
+    fn a_slip_finds_the_word_and_another_word_finds_none() {
+        for (given, meant) in [
+            ("--round", Some("--rounds")),
+            ("--ruonds", Some("--rounds")),
+            ("--FROM-DRAFT", Some("--from-draft")),
+            ("--form-draft", Some("--from-draft")),
+            ("--contniue", Some("--continue")),
+            ("--verbose", None),
+            ("", None),
+            ("-", None),
+        ] {
+            assert_eq!(word(given, FLAGS), meant, "{given}");
+        }
+        assert_eq!(word("lnit", ["lint", "codex", "claude"]), Some("lint"));
+        assert_eq!(
+            word("x", ["a", "b"]),
+            None,
+            "a word with no letter in common is another word"
+        );
+    }
+
+    #[test]
+    fn an_id_is_found_by_its_beginning_its_end_and_in_spite_of_a_slip() {
+        for (given, meant) in [
+            ("20261123", Some(IDS[2])),
+            ("20261122-0053", Some(IDS[0])),
+            ("0a1b2c", Some(IDS[0])),
+            (" 0A1B2C ", Some(IDS[0])),
+            ("20261122-005333-0a1b2d", Some(IDS[0])),
+            ("20261122", None),
+            ("2026", None),
+            ("202", None),
+            ("../../etc/passwd", None),
+        ] {
+            assert_eq!(id(given, IDS), meant, "{given}");
+        }
+        assert_eq!(id("20261122-005333-0a1b2c", []), None);
+    }
+
+    #[test]
+    fn a_help_names_what_was_meant_first() {
+        assert_eq!(
+            help(Some("--rounds"), "flags: x"),
+            "did you mean `--rounds`? flags: x"
+        );
+        assert_eq!(help(None, "flags: x"), "flags: x");
+    }
+}

@@ -1,0 +1,246 @@
+//! `doctor`: each check with its remedy, and nothing left behind.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::support::{Project, Ran, tree};
+use serde_json::Value;
+
+fn checks(ran: &Ran) -> Vec<Value> {
+    serde_json::from_str::<Value>(&ran.out)
+        .unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+        .as_array()
+        .expect("a list")
+        .clone()
+}
+
+#[track_caller]
+fn check<'c>(checks: &'c [Value], name: &str) -> &'c Value {
+    checks
+        .iter()
+        .find(|check| check["name"] == name)
+        .unwrap_or_else(|| panic!("no check {name}: {checks:#?}"))
+}
+
+/// A script that stands for a program of this name, in a folder that comes first on PATH.
+fn stand_in(project: &Project, name: &str, script: &str) -> PathBuf {
+    let folder = project.home.join("bin");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(name);
+    std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+fn with_path(project: &Project, first: &Path) -> Ran {
+    let mut command = project.command(&["doctor", "--json"]);
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{}:{path}", first.display()));
+    Ran::of(command.output().unwrap())
+}
+
+#[test]
+fn each_check_is_there_and_nothing_is_left_behind() {
+    let project = Project::new();
+    let before = (tree(&project.root), tree(&project.home));
+    let ran = project.run(&["doctor", "--json"]).exits(0);
+    let found = checks(&ran);
+    for (name, required) in [
+        ("program", true),
+        ("path", false),
+        ("launcher", false),
+        ("hook", true),
+        ("state folder", true),
+        ("locks", true),
+        ("loops", false),
+        ("git", false),
+        ("configuration", true),
+        ("reviewer", true),
+        ("reviewer lint", true),
+        ("reviewer codex", false),
+        ("reviewer claude", false),
+        ("sandbox", false),
+    ] {
+        let check = check(&found, name);
+        assert_eq!(check["required"], required, "{name}");
+        assert_eq!(check["ok"] == true, check["remedy"].is_null(), "{check}");
+        assert!(required <= (check["ok"] == true), "{check}");
+    }
+    project.run(&["doctor"]).exits(0).says("ok    hook");
+    assert_eq!((tree(&project.root), tree(&project.home)), before);
+    // With a loop of the project's in mid-review, too.
+    let (project, id) = Project::reviewing(&[]);
+    let before = tree(&project.root);
+    let found = checks(&project.run(&["doctor", "--json"]).exits(0));
+    assert!(
+        check(&found, "loops")["found"]
+            .as_str()
+            .unwrap()
+            .contains("1 active")
+    );
+    assert_eq!(tree(&project.root), before, "{id}");
+}
+
+#[test]
+fn a_reviewer_that_is_none_fails_with_the_near_name() {
+    let project = Project::new().with("CLAUDEX_REVIEWER", "lnit");
+    let ran = project
+        .run(&["doctor"])
+        .exits(1)
+        .says("FAIL  reviewer")
+        .says("-> did you mean `lint`?");
+    assert!(ran.out.contains("`lnit` is no reviewer"), "{}", ran.out);
+    assert!(
+        ran.out.contains("What is marked `FAIL` is required"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn settings_that_cannot_be_used_fail_with_their_name() {
+    let project = Project::new().with("CLAUDEX_STALE_MINUTES", "soon");
+    let found = checks(&project.run(&["doctor", "--json"]).exits(1));
+    let configuration = check(&found, "configuration");
+    assert_eq!(configuration["ok"], false);
+    assert!(
+        configuration["found"]
+            .as_str()
+            .unwrap()
+            .contains("CLAUDEX_STALE_MINUTES")
+    );
+    assert!(!configuration["remedy"].as_str().unwrap().is_empty());
+    assert_eq!(
+        check(&found, "hook")["ok"],
+        true,
+        "the round trip has settings of its own"
+    );
+}
+
+#[test]
+fn a_file_in_the_place_of_the_state_folder_fails() {
+    let project = Project::new();
+    std::fs::write(project.root.join(".claude"), "").unwrap();
+    let found = checks(&project.run(&["doctor", "--json"]).exits(1));
+    let folder = check(&found, "state folder");
+    assert!(
+        folder["found"].as_str().unwrap().contains("is no folder"),
+        "{folder}"
+    );
+    project.run(&["start", "plan", "x"]).exits(3);
+}
+
+#[test]
+fn a_loop_that_cannot_be_read_is_a_warning_that_names_it() {
+    let project = Project::new();
+    std::fs::create_dir_all(project.folder()).unwrap();
+    std::fs::write(project.folder().join("20261122-010203-0a1b2c.state"), b"\0").unwrap();
+    let found = checks(&project.run(&["doctor", "--json"]).exits(0));
+    let loops = check(&found, "loops");
+    assert_eq!(loops["ok"], false);
+    assert!(
+        loops["found"]
+            .as_str()
+            .unwrap()
+            .contains("20261122-010203-0a1b2c.state")
+    );
+}
+
+#[test]
+fn a_client_that_is_not_logged_in_is_told_from_one_that_is() {
+    let project = Project::new();
+    let codex = r#"case "$*" in --version) echo codex-cli 1.2.3 ;; "login status") exit "$(cat "$HOME/login")" ;; *) exit 9 ;; esac"#;
+    let first = stand_in(&project, "codex", codex);
+    for (status, ok) in [("0", true), ("1", false)] {
+        std::fs::write(project.home.join("login"), status).unwrap();
+        let found = checks(&with_path(&project, &first).exits(0));
+        let codex = check(&found, "reviewer codex");
+        assert_eq!(codex["ok"], ok, "{codex}");
+        assert!(
+            codex["found"].as_str().unwrap().contains("codex-cli 1.2.3"),
+            "{codex}"
+        );
+    }
+    let claude =
+        r#"case "$*" in --version) echo '2.1.0 (Claude Code)' ;; "auth status") exit 1 ;; *) exit 9 ;; esac"#;
+    let first = stand_in(&project, "claude", claude);
+    let found = checks(&with_path(&project, &first).exits(0));
+    let claude = check(&found, "reviewer claude");
+    assert!(
+        claude["found"].as_str().unwrap().contains("not logged in"),
+        "{claude}"
+    );
+    assert!(claude["remedy"].as_str().unwrap().contains("log in"), "{claude}");
+}
+
+#[test]
+fn a_client_that_never_answers_is_ended() {
+    let project = Project::new();
+    let first = stand_in(&project, "codex", "exec sleep 86400");
+    let begun = std::time::Instant::now();
+    let found = checks(&with_path(&project, &first).exits(0));
+    assert!(begun.elapsed() < crate::support::PATIENCE);
+    let codex = check(&found, "reviewer codex");
+    assert!(
+        codex["found"].as_str().unwrap().contains("no answer within"),
+        "{codex}"
+    );
+}
+
+#[test]
+fn another_version_that_comes_first_on_path_is_named() {
+    let project = Project::new();
+    let first = stand_in(&project, "claudex-loop", "echo 'claudex-loop protocol 7 (9.9.9)'");
+    let found = checks(&with_path(&project, &first).exits(0));
+    let path = check(&found, "path");
+    assert_eq!(path["ok"], false);
+    let said = path["found"].as_str().unwrap();
+    assert!(
+        said.contains(first.to_str().unwrap()) && said.contains("protocol 7 (9.9.9)"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_plugins_launcher_and_its_stop_script_are_tried() {
+    let project = Project::new();
+    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin");
+    // As in the client: the plugin's folder comes last on PATH, and a program is before it.
+    let mut command = project.shell("claudex-loop", &["doctor", "--json"]);
+    let program = assert_cmd::cargo::cargo_bin!("claudex-loop");
+    let path = format!(
+        "{}:/usr/bin:/bin:{}",
+        program.parent().unwrap().display(),
+        plugin.join("bin").display()
+    );
+    command.env("PATH", path);
+    let found = checks(&Ran::of(command.output().unwrap()).exits(0));
+    let launcher = check(&found, "launcher");
+    assert_eq!(launcher["ok"], true, "{launcher}");
+    assert_eq!(launcher["required"], true);
+    let hook = check(&found, "hook");
+    assert!(
+        hook["found"]
+            .as_str()
+            .unwrap()
+            .contains("through the plugin's script"),
+        "{hook}"
+    );
+
+    // A launcher that finds nothing fails.
+    let lone = project.home.join("plugin/bin");
+    std::fs::create_dir_all(&lone).unwrap();
+    std::fs::copy(plugin.join("bin/claudex-loop"), lone.join("claudex-loop")).unwrap();
+    let mut command = project.command(&["doctor", "--json"]);
+    command.env("PATH", format!("/usr/bin:/bin:{}", lone.display()));
+    let found = checks(&Ran::of(command.output().unwrap()).exits(1));
+    let launcher = check(&found, "launcher");
+    assert!(
+        launcher["found"].as_str().unwrap().contains("finds no program"),
+        "{launcher}"
+    );
+    assert!(
+        launcher["remedy"].as_str().unwrap().contains("cargo install"),
+        "{launcher}"
+    );
+}

@@ -1,0 +1,408 @@
+//! Going on after the last round: `more` while the loop still sums up, `--continue` once it is over.
+
+use crate::support::{Project, Ran, id_of};
+
+/// A loop that has used up its one round, with findings, and sums up.
+fn at_max_rounds() -> (Project, String) {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    project.review(&id, "fake:findings").exits(0);
+    let reason = project.fire().blocked();
+    assert!(
+        reason.contains("stopped at max rounds (round 1 of 1)"),
+        "{reason}"
+    );
+    assert_eq!(project.field(&id, "phase"), "summarizing");
+    (project, id)
+}
+
+/// A loop of one round that is over, with findings.
+fn over(project: &Project, flags: &[&str]) -> String {
+    let id = project.start(&[flags, &["--rounds", "1"]].concat());
+    project.plan(format!("# Plan\n\nMove the queue, as {id} has it.\n"));
+    project.fire().blocked();
+    project.review(&id, "fake:findings").exits(0);
+    project.fire().blocked();
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+    id
+}
+
+fn runner(project: &Project, id: &str) -> String {
+    std::fs::read_to_string(project.folder().join(format!("{id}-runner.sh"))).unwrap()
+}
+
+// --- more --------------------------------------------------------------------------------------------------------
+
+#[test]
+fn more_goes_back_to_reviewing_and_the_next_stop_opens_the_next_round() {
+    let (project, id) = at_max_rounds();
+    let granted = project
+        .run(&["more", "--rounds", "2"])
+        .exits(0)
+        .says("3 in all")
+        .says("opens round 2 (Security and data-integrity review)");
+    assert!(
+        granted.out.contains("The findings of round 1 stand"),
+        "{}",
+        granted.out
+    );
+    for (field, value) in [
+        ("phase", "reviewing"),
+        ("round", "1"),
+        ("max_rounds", "3"),
+        ("decision_signal", "none"),
+    ] {
+        assert_eq!(project.field(&id, field), value, "{field}");
+    }
+    assert!(
+        runner(&project, &id).contains("round 1 of 3"),
+        "the runner is written anew: {}",
+        runner(&project, &id)
+    );
+
+    project.plan("# Plan, revised\n");
+    let reason = project.fire().blocked();
+    assert!(
+        reason.contains("### Claudex round 2 of 3, Security and data-integrity review"),
+        "{reason}"
+    );
+    assert!(
+        reason.contains("**Previous round:** high=1 medium=1 low=1"),
+        "{reason}"
+    );
+    assert!(runner(&project, &id).contains("round 2 of 3"));
+    project.review(&id, "fake:findings").exits(0);
+    project.plan("# Plan, revised again\n");
+    let reason = project.fire().blocked();
+    assert!(
+        reason.contains("### Claudex round 3 of 3, Ops and SRE review"),
+        "{reason}"
+    );
+
+    // At the second limit the same is open again.
+    project.review(&id, "fake:findings").exits(0);
+    let reason = project.fire().blocked();
+    assert!(
+        reason.contains("stopped at max rounds (round 3 of 3)"),
+        "{reason}"
+    );
+    project.run(&["more", &id]).exits(0).says("4 in all");
+    project.plan("# Plan, at last\n");
+    project.fire().blocked();
+    project.review(&id, "fake:clean").exits(0);
+    let reason = project.fire().blocked();
+    assert!(reason.contains("### Claudex plan loop complete ✓"), "{reason}");
+    assert!(reason.contains("Rounds run: 4 of 4"), "{reason}");
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+    let more = project.changes(&id).iter().filter(|what| *what == "more").count();
+    assert_eq!(more, 2);
+}
+
+#[test]
+fn more_after_a_round_that_nobody_reviewed_asks_for_that_review_first() {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    project.fire().blocked();
+    let reason = project.fire().blocked();
+    assert!(reason.contains("stopped at max rounds"), "{reason}");
+    project
+        .run(&["more"])
+        .exits(0)
+        .says("Round 1 was not reviewed yet")
+        .says(&format!("claudex-loop review {id}"));
+    let reason = project.fire().blocked();
+    assert!(
+        reason.contains("round 1 of 2 is waiting for its review"),
+        "{reason}"
+    );
+    project.review(&id, "fake:findings").exits(0);
+    project.plan("# Plan, revised\n");
+    let reason = project.fire().blocked();
+    assert!(reason.contains("### Claudex round 2 of 2"), "{reason}");
+}
+
+#[test]
+fn the_slash_command_takes_a_number_of_rounds_and_an_id_in_either_order() {
+    for (typed, most) in [
+        ("/claudex:more 2", "3"),
+        ("/claudex:more", "2"),
+        ("/claudex:more   ID  4 ", "5"),
+        ("/claudex:more 4 ID", "5"),
+        ("/claudex:more --rounds 3", "4"),
+    ] {
+        let (project, id) = at_max_rounds();
+        project.type_line("s1", &typed.replace("ID", &id));
+        project
+            .run_in_session("s1", &["more", "--from-prompt"])
+            .exits(0)
+            .says(&id);
+        assert_eq!(project.field(&id, "max_rounds"), most, "{typed}");
+    }
+    let (project, id) = at_max_rounds();
+    for typed in ["two", "0", "-1", "2 3", "1001", "2; rm -rf /", "\u{202e}2"] {
+        project.type_line("s1", &format!("/claudex:more {typed}"));
+        let ran = project.run_in_session("s1", &["more", "--from-prompt"]).exits(2);
+        assert!(ran.err.contains("/claudex:more 2"), "{}", ran.err);
+    }
+    project
+        .run_in_session("s1", &["more", "--from-prompt"])
+        .exits(2)
+        .says("claudex::prompt::none");
+    assert_eq!(project.field(&id, "max_rounds"), "1");
+}
+
+#[test]
+fn more_is_not_the_agents_and_the_refusal_says_whom_to_ask() {
+    let (project, id) = at_max_rounds();
+    let before = project.state(&id);
+    let ran = project.run_in_session("s1", &["more", "--rounds", "1"]).exits(1);
+    assert!(
+        ran.err.contains("not for agent") && ran.err.contains("/claudex:more"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(project.state(&id), before);
+}
+
+#[test]
+fn more_is_refused_with_the_reason_and_the_way_on() {
+    // While rounds are left.
+    let (project, id) = Project::reviewing(&["--rounds", "2"]);
+    let ran = project.run(&["more"]).exits(1);
+    assert!(ran.err.contains("phase reviewing, round 1 of 2"), "{}", ran.err);
+    assert_eq!(project.field(&id, "max_rounds"), "2");
+    // When the plan was settled.
+    project.review(&id, "fake:clean").exits(0);
+    project.fire().blocked();
+    let ran = project.run(&["more"]).exits(1);
+    assert!(ran.err.contains("settled (no-material-findings)"), "{}", ran.err);
+    // Once it is over: by id, and without one.
+    project.fire().approved();
+    for arguments in [&["more"][..], &["more", &id]] {
+        let ran = project.run(arguments).exits(1);
+        assert!(
+            ran.err
+                .contains(&format!("/claudex:plan --continue {id} --rounds N")),
+            "{}",
+            ran.err
+        );
+    }
+    assert_eq!(project.field(&id, "phase"), "done");
+    for wrong in ["0", "-1", "x", "1001", "99999999999999999999"] {
+        project.run(&["more", &id, "--rounds", wrong]).exits(2);
+    }
+    let ran = project.run(&["more", "20250101-000000-abcdef"]).exits(1);
+    assert!(
+        ran.err.contains("there is no loop 20250101-000000-abcdef"),
+        "{}",
+        ran.err
+    );
+    let ran = project.run(&["resume", &id]).exits(1);
+    assert!(ran.err.contains(&format!("--continue {id}")), "{}", ran.err);
+    // Where there is no loop at all.
+    Project::new()
+        .run(&["more"])
+        .exits(1)
+        .says("claudex::locate::none");
+}
+
+// --- --continue --------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_loop_that_goes_on_has_the_topic_the_plan_and_the_findings_of_the_one_before() {
+    let project = Project::new();
+    let first = over(&project, &[]);
+    let plan = std::fs::read(project.root.join("PLAN.md")).unwrap();
+    let started = project
+        .run(&["start", "plan", "--continue", &first, "--rounds", "2"])
+        .exits(0)
+        .says(&format!("goes on from {first}"))
+        .says("plan mode initialized");
+    let second = id_of(&started);
+    for (field, value) in [
+        ("topic", "Move the queue"),
+        ("continues", &first),
+        ("from_draft", "true"),
+        ("max_rounds", "2"),
+        ("round", "1"),
+        ("subject", "PLAN.md"),
+    ] {
+        assert_eq!(project.field(&second, field), value, "{field}");
+    }
+    assert_eq!(
+        std::fs::read(project.root.join("PLAN.md")).unwrap(),
+        plan,
+        "the draft is kept"
+    );
+
+    // The plan that is there counts as written, and the reviewer is shown what was found before.
+    let reason = project.fire().blocked();
+    assert!(
+        reason.contains("### Claudex round 1 of 2, Senior-engineer review"),
+        "{reason}"
+    );
+    let prompt = std::fs::read_to_string(project.folder().join(format!("{second}-prompt.txt"))).unwrap();
+    assert!(
+        prompt.contains("The plan has no way back when the migration fails half way"),
+        "{prompt}"
+    );
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&format!("continues: {first}"));
+    assert_eq!(
+        project.field(&first, "phase"),
+        "done",
+        "the one before is left as it was"
+    );
+    assert!(project.findings(&first, 1).exists());
+}
+
+#[test]
+fn a_topic_that_is_given_wins_over_the_one_before() {
+    let project = Project::new();
+    let first = over(&project, &[]);
+    let started = project
+        .run(&[
+            "start",
+            "plan",
+            "--continue",
+            &first,
+            "--rounds=1",
+            "The same, for the mail queue",
+        ])
+        .exits(0);
+    assert_eq!(
+        project.field(&id_of(&started), "topic"),
+        "The same, for the mail queue"
+    );
+    project.run(&["cancel"]).exits(0);
+    project.type_line("s2", &format!("/claudex:plan --continue {first} --rounds 4"));
+    let started = project
+        .run_in_session("s2", &["start", "plan", "--from-prompt"])
+        .exits(0);
+    let id = id_of(&started);
+    assert_eq!(project.field(&id, "topic"), "Move the queue");
+    assert_eq!(project.field(&id, "max_rounds"), "4");
+    assert_eq!(project.field(&id, "session_id"), "s2");
+}
+
+#[test]
+fn a_chain_of_three_carries_all_of_its_findings_oldest_first() {
+    let project = Project::new();
+    let first = over(&project, &[]);
+    let second = over(&project, &["--continue", &first]);
+    std::fs::write(
+        project.findings(&first, 1),
+        "# Round 1 findings\n\n## High\n\n- of the first\n",
+    )
+    .unwrap();
+    std::fs::write(
+        project.findings(&second, 1),
+        "# Round 1 findings\n\n## Low\n\n- of the second\n",
+    )
+    .unwrap();
+    let third = id_of(&project.run(&["start", "plan", "--continue", &second]).exits(0));
+    assert_eq!(project.field(&third, "topic"), "Move the queue");
+    project.fire().blocked();
+    let prompt = std::fs::read_to_string(project.folder().join(format!("{third}-prompt.txt"))).unwrap();
+    let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("{text}: {prompt}"));
+    assert!(at("of the first") < at("of the second"), "{prompt}");
+}
+
+#[test]
+fn a_ring_that_an_edited_file_makes_ends() {
+    let project = Project::new();
+    let first = over(&project, &[]);
+    let second = over(&project, &["--continue", &first]);
+    // The journal does not guard what no rule reads.
+    project.edit(&first, "continues: \"\"", &format!("continues: \"{second}\""));
+    let third = id_of(&project.run(&["start", "plan", "--continue", &second]).exits(0));
+    project.fire().blocked();
+    project.review(&third, "fake:clean").exits(0);
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&format!("continues: {second}"));
+    assert!(project.fire().blocked().contains("complete ✓"));
+}
+
+#[test]
+fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
+    let refused = |project: &Project, given: &str| -> Ran {
+        let before = crate::support::tree(&project.folder());
+        let ran = project.run(&["start", "plan", "--continue", given]).exits(2);
+        assert!(ran.err.contains("claudex::start::continues"), "{}", ran.err);
+        assert_eq!(crate::support::tree(&project.folder()), before);
+        ran
+    };
+    let project = Project::new();
+    let first = over(&project, &[]);
+    let ran = refused(&project, "20250101-000000-abcdef");
+    assert!(ran.err.contains("has no such loop"), "{}", ran.err);
+    for given in ["../x", "", "what"] {
+        let ran = refused(&project, given);
+        assert!(ran.err.contains("not the id of a loop"), "{}", ran.err);
+    }
+    // A beginning, an end, a slip: the loop that was probably meant is named.
+    for given in [&first[..15], &first[16..], &format!("{}0", &first[..21])] {
+        if given != first {
+            let ran = refused(&project, given);
+            assert!(
+                ran.err.contains(&format!("did you mean `{first}`?")),
+                "{given}: {}",
+                ran.err
+            );
+        }
+    }
+    project
+        .run(&["start", "plan", "--continue"])
+        .exits(2)
+        .says("needs the id of a loop");
+    project
+        .run(&["start", "review", "--continue", &first])
+        .exits(2)
+        .says("--continue only applies to plan mode");
+
+    // One that is running, and one that was put aside.
+    let running = project.start(&[]);
+    let ran = refused(&project, &running);
+    assert!(ran.err.contains("not over yet (phase drafting)"), "{}", ran.err);
+    crate::support::age(
+        &project.state_path(&running),
+        std::time::Duration::from_secs(3600),
+    );
+    project.run(&["sweep"]).exits(0);
+    let ran = refused(&project, &running);
+    assert!(
+        ran.err.contains(&format!("claudex-loop resume {running}")),
+        "{}",
+        ran.err
+    );
+
+    // One that reviewed changes: as its own journal would have it.
+    let text = project.state(&first).replacen("mode: plan", "mode: review", 1);
+    std::fs::write(project.state_path(&first), text).unwrap();
+    let journal = project.folder().join(&first).join("journal.jsonl");
+    let lines = std::fs::read_to_string(&journal).unwrap();
+    std::fs::write(
+        &journal,
+        lines.replace("\"mode\":\"plan\"", "\"mode\":\"review\""),
+    )
+    .unwrap();
+    let ran = refused(&project, &first);
+    assert!(ran.err.contains("it reviewed changes, not a plan"), "{}", ran.err);
+}
+
+#[test]
+fn going_on_without_the_plan_that_was_reviewed_is_refused() {
+    let project = Project::new();
+    let first = over(&project, &[]);
+    std::fs::remove_file(project.root.join("PLAN.md")).unwrap();
+    project
+        .run(&["start", "plan", "--continue", &first])
+        .exits(2)
+        .says("PLAN.md");
+    project.plan("# Another\n");
+    project.run(&["start", "plan", "--continue", &first]).exits(0);
+}

@@ -1,0 +1,146 @@
+//! What helps whoever types: the near name after a slip, completions, man pages.
+
+use crate::support::Project;
+
+#[test]
+fn a_slip_gets_the_name_that_was_probably_meant() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    let slip = format!("{}0", &id[..21]);
+    let slip = if slip == id {
+        format!("{}1", &id[..21])
+    } else {
+        slip
+    };
+    let meant = format!("did you mean `{id}`?");
+    for (arguments, says) in [
+        (&["stauts"][..], "'status'"),
+        (&["cancle"], "'cancel'"),
+        (&["mark_done"], "'mark-done'"),
+        (&["status", "--jsno"], "'--json'"),
+        (&["start", "paln", "x"], "'plan'"),
+        (
+            &["start", "plan", "--round", "2", "x"],
+            "did you mean `--rounds`?",
+        ),
+        (
+            &["start", "plan", "--form-draft", "x"],
+            "did you mean `--from-draft`?",
+        ),
+        (
+            &["start", "plan", "--continu=x", "x"],
+            "did you mean `--continue`?",
+        ),
+        (&["review", &id, "--reviewer", "lnit"], "did you mean `lint`?"),
+        (&["review", &id[..15]], &meant),
+        (&["journal", &id[16..]], &meant),
+        (&["cancel", &slip], &meant),
+    ] {
+        let ran = project.run(arguments);
+        assert_ne!(ran.code, 0, "{arguments:?}");
+        assert!(ran.err.contains(says), "{arguments:?}: {}", ran.err);
+    }
+    project.run(&["status", &slip]).exits(0).says(&meant);
+    assert_eq!(project.changes(&id), ["start"], "nothing was guessed and done");
+    // What was typed after a slash command gets the same.
+    project.type_line("s1", "/claudex:plan --ruonds 2 x");
+    let ran = project
+        .run_in_session("s1", &["start", "plan", "--from-prompt"])
+        .exits(2);
+    assert!(ran.err.contains("did you mean `--rounds`?"), "{}", ran.err);
+}
+
+#[test]
+fn refusals_have_a_code_and_a_help() {
+    let project = Project::new();
+    project.start(&[]);
+    for arguments in [
+        &["start", "plan", "x"][..],
+        &["mark-done"],
+        &["more"],
+        &["review", "20250101-000000-abcdef"],
+        &["journal", "x"],
+        &["rollback"],
+        &["start", "plan", "--what", "x"],
+        &["adopt", "20250101-000000-abcdef"],
+    ] {
+        let ran = project.run(arguments);
+        assert!([1, 2].contains(&ran.code), "{arguments:?}: {ran:?}");
+        assert!(ran.err.starts_with("claudex::"), "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains("\n  help: "), "{arguments:?}: {}", ran.err);
+    }
+}
+
+/// Verbs that people type.
+const VERBS: [&str; 8] = [
+    "run",
+    "start",
+    "review",
+    "status",
+    "mark-done",
+    "more",
+    "cancel",
+    "doctor",
+];
+
+#[test]
+fn completions_know_the_verbs_and_nothing_that_is_hidden() {
+    let project = Project::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let out = project.run(&["completions", shell]).exits(0).out;
+        for verb in VERBS {
+            assert!(out.contains(verb), "{shell}: {verb}");
+        }
+        assert!(out.contains("rounds"), "{shell}");
+        assert!(!out.contains("from-prompt"), "{shell} offers what is hidden");
+    }
+    let script = project.run(&["completions", "bash"]).out;
+    let file = project.home.join("completions");
+    std::fs::write(&file, &script).unwrap();
+    let checked = project
+        .shell("bash", &["-n", file.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(checked.status.success(), "{checked:?}");
+    // And it completes: a word that is begun, in a bash that has just read it.
+    let line = format!(
+        ". '{}'; complete=$(complete -p claudex-loop); complete=${{complete#*-F }}; \
+         COMP_WORDS=(claudex-loop mark); COMP_CWORD=1; ${{complete%% *}} claudex-loop mark claudex-loop; \
+         echo \"${{COMPREPLY[@]}}\"",
+        file.display()
+    );
+    let mut bash = project.shell("bash", &["--norc", "-c", &line]);
+    let completed = String::from_utf8(bash.output().unwrap().stdout).unwrap();
+    assert_eq!(completed.trim(), "mark-done");
+    project.run(&["completions", "bsh"]).exits(2).says("'bash'");
+}
+
+#[test]
+fn the_man_page_has_the_verbs_and_a_folder_gets_one_page_each() {
+    let project = Project::new();
+    let page = project.run(&["man"]).exits(0).out;
+    assert!(page.contains(".TH claudex"), "{}", &page[..200]);
+    for verb in VERBS {
+        assert!(page.contains(&verb.replace('-', "\\-")), "{verb}");
+    }
+    assert!(page.contains("Exit codes"), "{page}");
+    let folder = project.home.join("man pages/man1");
+    project.run(&["man", "--dir", folder.to_str().unwrap()]).exits(0);
+    let pages: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    for verb in VERBS {
+        let name = format!("claudex-loop-{verb}.1");
+        assert!(pages.contains(&name), "{name}: {pages:?}");
+        let page = std::fs::read_to_string(folder.join(name)).unwrap();
+        assert!(!page.contains("from\\-prompt"), "{verb}");
+        assert!(page.len() > 200, "{verb}");
+    }
+    std::fs::write(project.home.join("file"), "").unwrap();
+    let below = project.home.join("file/man");
+    project
+        .run(&["man", "--dir", below.to_str().unwrap()])
+        .exits(3)
+        .says("claudex::man");
+}

@@ -1,0 +1,168 @@
+//! Putting loops away: rollback and sweep. Nothing is deleted, and whoever has a loop is asked first.
+
+use std::time::Duration;
+
+use crate::support::{Project, age, tree};
+
+#[test]
+fn rollback_takes_everything_of_every_loop_and_keeps_the_log_and_the_bytes() {
+    let (project, first) = Project::reviewing(&[]);
+    project.review(&first, "fake:findings").exits(0);
+    let findings = std::fs::read(project.findings(&first, 1)).unwrap();
+    project.run(&["cancel", &first]).exits(0);
+    let second = project.start(&[]);
+    project
+        .run(&["rollback", "--yes"])
+        .exits(0)
+        .says(&first)
+        .says(&second);
+    for entry in std::fs::read_dir(project.folder()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(
+            ["log", ".lock", ".gitignore", "rolled-back"].contains(&name.as_str()),
+            "{name}"
+        );
+    }
+    let moved = tree(&project.folder().join("rolled-back"));
+    assert!(moved.iter().any(|(_, bytes)| bytes.as_ref() == Some(&findings)));
+    assert_eq!(project.fire().approved(), "");
+    project
+        .run(&["rollback", "--yes"])
+        .exits(0)
+        .says("no claudex loops");
+    project.start(&[]);
+}
+
+#[test]
+fn rollback_waits_for_a_review_that_is_running() {
+    let (project, id) = Project::reviewing(&[]);
+    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let before = project.state(&id);
+    project.run(&["rollback", "--yes"]).exits(1).says(&id);
+    assert_eq!(project.state(&id), before, "nothing was moved");
+    drop(review);
+    crate::support::wait_for("the end of the review", || {
+        project.run(&["rollback", "--yes"]).code == 0
+    });
+    assert!(!project.state_path(&id).exists());
+}
+
+#[test]
+fn a_start_in_the_way_of_a_loop_that_cannot_be_driven_names_a_way_that_works() {
+    let project = Project::new();
+    std::fs::create_dir_all(project.folder()).unwrap();
+    let foreign = project.folder().join("20250101-000000-abcdef.state");
+    std::fs::write(
+        &foreign,
+        "mode: plan\nphase: reviewing\ntopic: \"x\"\nround: 1\nmax_rounds: 3\n",
+    )
+    .unwrap();
+    let refused = project.run(&["start", "plan", "topic"]).exits(1);
+    assert!(refused.err.contains("already active"), "{}", refused.err);
+    assert!(
+        refused.err.contains("claudex-loop rollback") && !refused.err.contains("claudex-loop cancel"),
+        "cancel could not open it: {}",
+        refused.err
+    );
+    project.run(&["rollback", "--yes"]).exits(0);
+    project.run(&["start", "plan", "topic"]).exits(0);
+}
+
+#[test]
+fn rollback_without_a_terminal_asks_for_a_yes_beforehand_and_changes_nothing() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    let before = tree(&project.folder());
+    let ran = project.run(&["rollback"]).exits(1).says("no terminal to ask on");
+    assert!(ran.err.contains("claudex-loop rollback --yes"), "{}", ran.err);
+    assert!(ran.err.contains("1 loop (it is not over)"), "{}", ran.err);
+    project.run_with_stdin(&["rollback"], b"y\n").exits(1);
+    assert_eq!(tree(&project.folder()), before);
+    // The script of the plugin is the consent, and the person's slash command too.
+    project.type_line("s1", "/claudex:rollback");
+    project
+        .run_in_session("s1", &["rollback", "--from-prompt"])
+        .exits(0)
+        .says(&id);
+    assert!(!project.state_path(&id).exists());
+}
+
+#[test]
+fn rollback_asks_on_a_terminal_and_only_a_yes_is_one() {
+    let project = Project::new();
+    let over = project.start(&[]);
+    project.run(&["cancel", &over]).exits(0);
+    let id = project.start(&[]);
+    for typed in ["\n", "n\n", "yep\n", "\u{4}"] {
+        let screen = project.on_terminal(80, &["rollback"], typed);
+        assert_eq!(screen.code, 1, "{screen:#?}");
+        screen.shows("[y/N]");
+        screen.shows(&format!("{id}, not over"));
+        screen.shows("2 loops (1 of them is not over)");
+        screen.shows("Nothing was changed.");
+        screen.fits(80, 24);
+        assert!(project.state_path(&id).exists(), "{typed:?}");
+    }
+    let screen = project.on_terminal(80, &["rollback"], "Y\n");
+    assert_eq!(screen.code, 0, "{screen:#?}");
+    assert!(!project.state_path(&id).exists() && !project.state_path(&over).exists());
+}
+
+#[test]
+fn rollback_names_the_dated_folder_and_takes_what_was_made_by_hand_too() {
+    let project = Project::new();
+    std::fs::create_dir_all(project.folder()).unwrap();
+    std::fs::write(project.folder().join("by hand.state"), "phase: reviewing\n").unwrap();
+    let ran = project.run(&["rollback", "--yes"]).exits(0);
+    let moved = project.folder().join("rolled-back");
+    let dated = std::fs::read_dir(&moved).unwrap().next().unwrap().unwrap().path();
+    assert!(ran.out.contains(dated.to_str().unwrap()), "{}", ran.out);
+    assert_eq!(
+        std::fs::read(dated.join("by hand.state")).unwrap(),
+        b"phase: reviewing\n"
+    );
+    let name = dated.file_name().unwrap().to_str().unwrap().to_owned();
+    assert!(name.len() == 15 && name.as_bytes()[8] == b'-', "{name}");
+}
+
+#[test]
+fn rollback_and_its_kin_are_not_the_agents() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    for command in [&["rollback", "--yes"][..], &["resume"], &["adopt"]] {
+        let ran = project.run_in_session("s1", command).exits(1);
+        assert!(ran.err.contains("a person's decision"), "{}", ran.err);
+        assert!(
+            ran.err.contains(&format!("/claudex:{}", command[0])),
+            "{}",
+            ran.err
+        );
+    }
+    assert_eq!(project.changes(&id), ["start"]);
+}
+
+#[test]
+fn a_dry_sweep_says_what_would_be_moved_and_changes_nothing() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    project
+        .run(&["sweep", "--dry-run"])
+        .exits(0)
+        .says("Nothing to sweep.");
+    age(&project.state_path(&id), Duration::from_secs(3600));
+    let before = tree(&project.folder());
+    project
+        .run(&["sweep", "--dry-run"])
+        .exits(0)
+        .says(&format!("Loop {id} would be moved"))
+        .says(&format!("claudex-loop resume {id}"));
+    assert_eq!(tree(&project.folder()), before);
+    project
+        .run(&["sweep"])
+        .exits(0)
+        .says(&format!("Loop {id} was moved"));
+    project.run(&["sweep"]).exits(0).says("Nothing to sweep.");
+    assert!(!project.state_path(&id).exists());
+    project.run(&["resume", &id]).exits(0).says("brought back");
+    assert!(project.state_path(&id).exists());
+}
