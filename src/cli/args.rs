@@ -98,6 +98,8 @@ pub(crate) enum Command {
     Stop,
     /// Claude Code's prompt hooks: keeps what was typed after one of our commands
     Prompt,
+    /// Claude Code's hook on AskUserQuestion: takes the answers of the interview into the topic
+    Answer,
     #[command(flatten)]
     Verb(Verb),
 }

@@ -1,4 +1,4 @@
-//! `stop` and `prompt`: what Claude Code's hooks call. Both always exit 0.
+//! `stop`, `prompt` and `answer`: what Claude Code's hooks call. They always exit 0.
 
 use std::io;
 
@@ -7,6 +7,7 @@ use claudex_loop::hook::decision::Decision;
 use claudex_loop::hook::input::{self, ReadLimits};
 use claudex_loop::hook::prompt;
 use claudex_loop::plan::caller::Caller;
+use claudex_loop::plan::interview;
 use claudex_loop::plan::stop::{self, Surroundings};
 use claudex_loop::text;
 use jiff::Timestamp;
@@ -45,6 +46,17 @@ pub(crate) fn prompt() -> Exit {
         }
     });
     let _ = kept;
+    Exit::Complete
+}
+
+/// The hook on AskUserQuestion: takes the answers of an interview into the topic.
+pub(crate) fn answer() -> Exit {
+    let told = std::panic::catch_unwind(|| {
+        input::read(io::stdin(), ReadLimits::default())
+            .map(|input| interview::take(&input, &Surroundings::from_env()))
+            .unwrap_or_default()
+    });
+    out::text(&told.unwrap_or_default().to_json());
     Exit::Complete
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn find(id: Option<&str>) -> Result<(Store, LoopId), Failure> {
 
 /// The loop that a person means who names none: the active one of their session, else one of theirs that was swept, else
 /// the one that is active.
-fn find_for(caller: &Caller) -> Result<(Store, LoopId), Failure> {
+pub(crate) fn find_for(caller: &Caller) -> Result<(Store, LoopId), Failure> {
     let here = super::here()?;
     if let Some(session) = caller.session.as_deref() {
         let own = |listed: &Listed| listed.session.as_deref() == Some(session) && !listed.terminal;

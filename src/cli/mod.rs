@@ -130,6 +130,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Man { dir } => generate::man(dir.as_deref()),
         Command::Stop => Ok(hooks::stop()),
         Command::Prompt => Ok(hooks::prompt()),
+        Command::Answer => Ok(hooks::answer()),
         Command::Verb(verb) => verbs::verb(verb),
     }
 }

@@ -1,6 +1,7 @@
 //! `start`: flags and topic in, a loop on disk and the first instructions out.
 
 use claudex_loop::plan::caller::Caller;
+use claudex_loop::plan::interview;
 use claudex_loop::plan::messages::{self, STARTED, Started};
 use claudex_loop::plan::start::{self, StartRefused, Wanted};
 use claudex_loop::plan::{Mode, locate};
@@ -18,11 +19,13 @@ pub(crate) fn start(arguments: args::Start) -> Result<Exit, Failure> {
         args::Mode::Review => (Mode::Review, "review"),
     };
     let caller = Caller::from_env();
+    let from_prompt = arguments.rest.iter().any(|word| word == "--from-prompt");
     let wanted = wanted(arguments.rest, name, &caller)?;
     let here = super::here()?;
     let held = start::start(mode, &wanted, &here, &caller, Timestamp::now()).map_err(refused)?;
     let notes = start::notes(&held);
-    let text = messages::render(STARTED, &Started::of(&held, notes))
+    let interview = from_prompt && interview::is_due(&held, wanted.skip_interview);
+    let text = messages::render(STARTED, &Started::of(&held, notes, interview))
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     out::text(&text);
     Ok(Exit::Complete)

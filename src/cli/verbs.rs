@@ -1,6 +1,7 @@
 //! The machine's verbs: mark-done, more, cancel, and whatever machine.toml opens to an agent or a person.
 
 use claudex_loop::Refusal;
+use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::settings::{MOST_ROUNDS, Settings, positive};
 use claudex_loop::plan::typestate::{DecisionSignal, STATE};
 use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, locate, runner, summary};
@@ -8,7 +9,7 @@ use claudex_loop::store::LoopId;
 use claudex_loop::text;
 
 use super::exit::{Exit, Failure};
-use super::loops::{find, help_after, named, open};
+use super::loops::{find, find_for, help_after, named, open};
 use super::out;
 
 /// A verb of the machine.
@@ -24,7 +25,11 @@ pub(crate) fn verb(mut verb: Verb) -> Result<Exit, Failure> {
     {
         (id, *rounds) = further(&typed)?;
     }
-    let (store, id) = find(id.as_deref()).map_err(|failure| match transition {
+    let found = match (&id, transition) {
+        (None, Transition::More) => find_for(&Caller::from_env()),
+        _ => find(id.as_deref()),
+    };
+    let (store, id) = found.map_err(|failure| match transition {
         Transition::More if id.is_none() => over_instead().unwrap_or(failure),
         _ => failure,
     })?;

@@ -153,6 +153,8 @@ pub struct Started {
     pub notes: Vec<String>,
     /// Whether an existing plan is the draft.
     pub from_draft: bool,
+    /// Whether an interview is still to be held.
+    pub interview: bool,
     /// The plan, from the root.
     pub plan_name: String,
     /// The plan's path.
@@ -161,7 +163,7 @@ pub struct Started {
 
 impl Started {
     /// What a start says of its loop.
-    pub fn of(held: &AnyLoop, notes: Vec<String>) -> Self {
+    pub fn of(held: &AnyLoop, notes: Vec<String>, interview: bool) -> Self {
         let fields = held.fields();
         Self {
             id: held.id().to_string(),
@@ -170,6 +172,7 @@ impl Started {
             state: held.raw().store().path_of(held.id()).to_string(),
             notes,
             from_draft: fields.from_draft(),
+            interview,
             plan_name: fields.subject(),
             plan_path: held.raw().path("{subject}").to_string(),
         }

@@ -7,6 +7,7 @@ crate::machine!(plan as typestate);
 
 pub mod caller;
 pub mod driver;
+pub mod interview;
 pub mod locate;
 pub mod messages;
 pub mod near;

@@ -20,7 +20,7 @@ use crate::text;
 /// The plan's name.
 const PLAN: &str = "PLAN.md";
 /// The longest topic, in bytes.
-const LONGEST_TOPIC: usize = 64 * 1024;
+pub(super) const LONGEST_TOPIC: usize = 64 * 1024;
 
 /// What a start can be told besides its topic.
 const FLAGS: [&str; 6] = [

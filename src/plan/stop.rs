@@ -57,16 +57,7 @@ pub fn decide(input: &Input, surroundings: &Surroundings, now: Timestamp) -> Dec
     if surroundings.reviewer_child || input.is_subagent() {
         return approve;
     }
-    let cwd = input.cwd.as_deref().map(Utf8Path::new);
-    let starts: Vec<&Utf8Path> = [
-        surroundings.project.as_deref(),
-        cwd.or(surroundings.here.as_deref()),
-    ]
-    .into_iter()
-    .flatten()
-    .filter(|path| path.is_absolute())
-    .collect();
-    let stores = locate::stores(&starts);
+    let stores = stores_of(input, surroundings);
     if stores.is_empty() {
         return approve;
     }
@@ -83,6 +74,35 @@ pub fn decide(input: &Input, surroundings: &Surroundings, now: Timestamp) -> Dec
         Choice::None => approve,
     };
     with_repairs(decision, &healed)
+}
+
+/// The state folders that a hook's call is about.
+fn stores_of(input: &Input, surroundings: &Surroundings) -> Vec<Store> {
+    let cwd = input.cwd.as_deref().map(Utf8Path::new);
+    let starts: Vec<&Utf8Path> = [
+        surroundings.project.as_deref(),
+        cwd.or(surroundings.here.as_deref()),
+    ]
+    .into_iter()
+    .flatten()
+    .filter(|path| path.is_absolute())
+    .collect();
+    locate::stores(&starts)
+}
+
+/// The loop that is not over and belongs to this session, as a stop would choose it.
+pub(super) fn owned(input: &Input, surroundings: &Surroundings, session: &str) -> Option<(Store, LoopId)> {
+    stores_of(input, surroundings).into_iter().find_map(|store| {
+        let is_own = |listed: &Listed| {
+            let own = listed.session.as_deref() == Some(session) && session != UNKNOWN;
+            own && listed.problem.is_none()
+                && !listed.terminal
+                && listed.ours
+                && store.is_for(listed.root.as_deref())
+        };
+        let id = heal(&store, &mut Vec::new()).into_iter().find(is_own)?.id;
+        Some((store, id))
+    })
 }
 
 fn noted(note: String) -> Decision {

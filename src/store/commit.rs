@@ -206,7 +206,7 @@ impl Store {
 
 impl Change {
     /// A change without edits that keeps the phase.
-    pub(super) fn bare(what: &str, by: &str) -> Self {
+    pub fn bare(what: &str, by: &str) -> Self {
         Self {
             what: what.to_owned(),
             by: by.to_owned(),

@@ -7,6 +7,7 @@ mod going_on;
 mod helping;
 mod hook;
 mod hostile;
+mod interview;
 mod looking;
 mod putting_away;
 mod round;

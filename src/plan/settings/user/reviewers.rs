@@ -7,7 +7,7 @@ use super::super::findings::Finding;
 use super::super::leaf::{At, Table};
 use super::super::origin::Source;
 use super::super::tables::ReviewerTable;
-use super::super::{Settings, names, suggest};
+use super::super::{Settings, names};
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 use crate::text;
 

@@ -1,0 +1,121 @@
+//! The interview of `/claudex:plan`: the answers to our questions become part of the topic, once, while the plan is drafted.
+//!
+//! The person's answer is what makes the change a person's; the agent's tools cannot take it.
+
+use crate::hook::answers::{self, Answer, Told};
+use crate::hook::input::Input;
+use crate::machine::Actor;
+use crate::plan::start::LONGEST_TOPIC;
+use crate::plan::stop::{self, Surroundings};
+use crate::plan::{AnyLoop, Mode, Phase};
+use crate::store::{Change, LoopId, Store, Value};
+use crate::text;
+
+/// The headers by which our questions are known, in the order of the topic.
+const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
+
+/// Takes the answers of an interview into the topic of the session's own loop. Says nothing where this is no interview of
+/// ours, or there is no such loop.
+pub fn take(input: &Input, surroundings: &Surroundings) -> Told {
+    if surroundings.reviewer_child {
+        return Told::default();
+    }
+    let parts = parts(&answers::of(input));
+    let Some(session) = input.session_id.as_deref().filter(|_| !parts.is_empty()) else {
+        return Told::default();
+    };
+    let Some((store, id)) = stop::owned(input, surroundings, session) else {
+        return Told::default();
+    };
+    record(&store, &id, &parts).unwrap_or_else(|problem| {
+        let line = text::one_line(&problem, 300);
+        store.log(&format!("{id} interview: {line}"));
+        Told {
+            agent: Some(
+                "claudex: the answers could not be kept in the topic; write them into the plan.".to_owned(),
+            ),
+            person: Some(format!(
+                "claudex: the answers are not in the topic of loop {id}: {line}"
+            )),
+        }
+    })
+}
+
+/// The answers to our questions, as `Scope: …`; the first of each header counts.
+fn parts(answers: &[Answer]) -> Vec<String> {
+    HEADERS
+        .iter()
+        .filter_map(|header| {
+            let found = answers
+                .iter()
+                .find(|answer| answer.header.trim().eq_ignore_ascii_case(header))?;
+            Some(format!("{header}: {}", found.text))
+        })
+        .collect()
+}
+
+/// Changes topic and `interview_used` in one journaled change.
+fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Told, String> {
+    let held = AnyLoop::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
+    let fields = held.fields();
+    if held.phase() != Phase::Drafting
+        || fields.mode() != Mode::Plan.to_string()
+        || fields.interview_used()
+        || fields.from_draft()
+    {
+        return Ok(Told::default());
+    }
+    let topic = format!("{}; {}", fields.topic(), parts.join("; "));
+    if topic.len() > LONGEST_TOPIC {
+        return Err(format!(
+            "topic and answers are {} bytes long, and {LONGEST_TOPIC} are the most",
+            topic.len()
+        ));
+    }
+    let edits = vec![
+        ("topic".to_owned(), Value::Text(topic)),
+        ("interview_used".to_owned(), Value::Flag(true)),
+    ];
+    let change = Change {
+        edits,
+        ..Change::bare("interview", &Actor::Person.to_string())
+    };
+    store
+        .commit(held.raw().record(), change)
+        .map_err(|error| error.to_string())?;
+    store.log(&format!("{id} interview: {} answers in the topic", parts.len()));
+    Ok(Told {
+        agent: Some(format!("claudex: the answers are in the topic of loop {id}.")),
+        person: None,
+    })
+}
+
+/// Whether `/claudex:plan` is to hold one: not with `--skip-interview`, `--interviewed` or a plan that is there.
+pub fn is_due(held: &AnyLoop, skip: bool) -> bool {
+    let fields = held.fields();
+    !skip && held.phase() == Phase::Drafting && !fields.interview_used() && !fields.from_draft()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(header: &str, text: &str) -> Answer {
+        Answer {
+            header: header.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn ours_are_known_by_their_headers_and_stand_in_our_order() {
+        let given = [
+            answer("worries", "a; Scope: fake"),
+            answer("Other", "x"),
+            answer(" SCOPE ", "b"),
+            answer("Scope", "second"),
+        ];
+        assert_eq!(parts(&given), ["Scope: b", "Worries: a; Scope: fake"]);
+        assert!(parts(&[answer("Scopes", "x"), answer("", "y")]).is_empty());
+    }
+}
