@@ -126,7 +126,7 @@ pub(crate) struct Run {
     /// How many rounds at most [default: 3, or CLAUDEX_MAX_PLAN_ROUNDS]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) rounds: Option<String>,
-    /// Who reviews: lint (built in), auto [default: CLAUDEX_REVIEWER, else auto]
+    /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default: CLAUDEX_REVIEWER, else auto]
     #[arg(long, value_name = "NAME")]
     pub(crate) reviewer: Option<String>,
     /// A command that revises the plan between rounds; it gets the findings on stdin
@@ -186,7 +186,7 @@ pub(crate) struct Review {
     /// The loop's id
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// Who reviews: lint (built in), auto [default: CLAUDEX_REVIEWER, else auto]
+    /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default: CLAUDEX_REVIEWER, else auto]
     #[arg(long, value_name = "NAME")]
     pub(crate) reviewer: Option<String>,
     #[command(flatten)]

@@ -126,7 +126,7 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
         focus: persona.focus,
         kind: Kind::Document,
         prepare: &prepare,
-        limits: arguments.time.limits(settings.limits),
+        limits: arguments.time.limits(chosen.limits),
         environment: &environment,
     };
     out::line(&format!(
@@ -135,9 +135,10 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
         fields.max_rounds(),
         persona.label
     ));
+    let shown_as = chosen.shown_in(held.raw(), fields.round());
     let interrupted = interrupts();
     let report = round::run(held.raw(), spec, brief, chosen.reviewer.as_ref(), &mut |said| {
-        if let Some(line) = shown(said, &chosen.shown) {
+        if let Some(line) = shown(said, &shown_as) {
             out::line(&format!("claudex: {line}"));
         }
         if interrupted.load(Ordering::Relaxed) {
@@ -157,6 +158,10 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
         Failure::new(exit, error)
     })?;
     out::line(&format!("claudex: {}", result(&report)));
+    let output = round::output_path(&store, &id, &report.run.began.run);
+    if report.how.cause().is_some() && output.exists() {
+        out::line(&format!("claudex: what it wrote: {output}"));
+    }
     if let How::Findings { .. } = report.how
         && let Ok(findings) = fs_err::read_to_string(&report.path)
     {

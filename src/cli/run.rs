@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
         plan: &plan,
         rounds: arguments.rounds.clone(),
         drafter: arguments.drafter.as_deref(),
-        limits: arguments.time.limits(settings.limits),
+        limits: arguments.time.limits(chosen.limits),
         personas: &settings.personas,
     };
     let display = Display::new(arguments.json);

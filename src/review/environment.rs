@@ -6,7 +6,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Set to `1` in every reviewer's process: a hook of ours that finds it does nothing.
+/// Set in every reviewer's process: a hook of ours that finds it does nothing. It holds the mark of the run, by which a
+/// process that got away is found again, or `1`.
 pub const GUARD: &str = "CLAUDEX_REVIEWER_CHILD";
 
 /// What any program needs to start, speak the person's language and find its own files. `LC_*` comes on top.
@@ -18,6 +19,7 @@ const ALWAYS: [&str; 6] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER"];
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     names: Vec<String>,
+    mark: Option<String>,
 }
 
 impl Environment {
@@ -25,7 +27,27 @@ impl Environment {
     pub fn allowing<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         Self {
             names: names.into_iter().map(Into::into).collect(),
+            mark: None,
         }
+    }
+
+    /// The same and these names.
+    #[must_use]
+    pub fn and<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.names.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// The same for a run, whose mark [`GUARD`] then holds. A mark is not empty and no other run has it.
+    #[must_use]
+    pub fn of_run(mut self, mark: &str) -> Self {
+        self.mark = Some(mark.to_owned()).filter(|mark| !mark.is_empty());
+        self
+    }
+
+    /// The mark of the run that this is for.
+    pub fn mark(&self) -> Option<&str> {
+        self.mark.as_deref()
     }
 
     /// The variables for the child, out of ours.
@@ -39,7 +61,8 @@ impl Environment {
             })
         };
         let mut variables: Vec<_> = ours.into_iter().filter(|(name, _)| allowed(name)).collect();
-        variables.push((GUARD.into(), "1".into()));
+        let mark = self.mark.as_deref().unwrap_or("1");
+        variables.push((GUARD.into(), mark.into()));
         variables
     }
 }
@@ -96,6 +119,23 @@ mod tests {
                 pair("OPENAI_API_KEY", "k"),
                 pair(GUARD, "1")
             ]
+        );
+    }
+
+    #[test]
+    fn the_guard_is_set_by_us_alone_and_holds_the_run() {
+        let ours = || [pair(GUARD, "someone else's"), pair("KEY", "k")];
+        let run = Environment::default().and(["KEY"]).of_run("20261122-1/r1-ab");
+        assert_eq!(
+            run.resolve(ours()),
+            [pair("KEY", "k"), pair(GUARD, "20261122-1/r1-ab")]
+        );
+        assert_eq!(run.mark(), Some("20261122-1/r1-ab"));
+        let none = Environment::default().of_run("");
+        assert_eq!(
+            none.resolve(ours()),
+            [pair(GUARD, "1")],
+            "an empty guard would be none"
         );
     }
 

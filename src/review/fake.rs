@@ -12,7 +12,7 @@ use miette::Diagnostic;
 
 use super::limits::{BadDuration, parse_duration};
 use super::process::{Call, supervise};
-use super::reviewer::{Outcome, Request, Reviewer, Watch, judge};
+use super::reviewer::{Cause, CauseKind, Outcome, Request, Reviewer, Watch, judge};
 use crate::text;
 
 /// What a fake reviewer's name starts with.
@@ -23,31 +23,7 @@ const MISSING: &str = "claudex-loop-no-such-reviewer";
 
 /// The one text that any item runs: `$1` is the item, the rest its values. The prompt is read first, as a real
 /// reviewer does, except where the process is to end or hang at once.
-const SHELL: &str = r#"
-step=$1
-case $step in hang) exec sleep 86400 ;; crash) kill -KILL $$ ;; esac
-cat >/dev/null
-clean() { printf '%s\n' '# Findings' '' 'No substantive findings.'; }
-case $step in
-  clean) clean ;;
-  findings) printf '%s\n' '# Findings' '' \
-    '## High' '- The plan has no way back when the migration fails half way (describe the rollback and rehearse it)' '' \
-    '## Medium' '- Nobody is named who decides whether to stop (name one person)' '' \
-    '## Low' '- Two names are used for the same table (choose one)' ;;
-  low) printf '%s\n' '# Findings' '' '## Low' '- Two names are used for the same table (choose one)' ;;
-  could-not-run) echo 'error: the fake reviewer was told to fail' >&2; exit 1 ;;
-  unreadable) echo 'I had a look at it and have mixed feelings.' ;;
-  empty) ;;
-  slow) left=$2
-    while [ "$left" -gt 0 ]; do
-      echo "reading, $left to go" >&2
-      sleep "$3"
-      left=$((left - 1))
-    done
-    clean ;;
-  file) exec cat -- "$2" ;;
-esac
-"#;
+const SHELL: &str = include_str!("fake/play.sh");
 
 /// One round of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +39,7 @@ enum Item {
 }
 
 /// The items that are only a name.
-const PLAIN: [&str; 8] = [
+const PLAIN: [&str; 17] = [
     "clean",
     "findings",
     "low",
@@ -72,6 +48,15 @@ const PLAIN: [&str; 8] = [
     "empty",
     "hang",
     "crash",
+    "login",
+    "quota",
+    "service",
+    "not-found",
+    "announced",
+    "two-verdicts",
+    "endless",
+    "leaves",
+    "writes",
 ];
 
 /// A fake reviewer with its script.
@@ -88,7 +73,8 @@ pub struct Fake {
     code(claudex::review::fake),
     help(
         "write `fake:` and one item per round, separated by commas: clean, findings, low, could-not-run, \
-         not-installed, unreadable, empty, hang, crash, slow=<duration>, file=<path>"
+         login, quota, service, not-installed, not-found, unreadable, empty, announced, two-verdicts, endless, hang, \
+         crash, leaves, writes, slow=<duration>, file=<path>"
     )
 )]
 pub enum BadScript {
@@ -159,6 +145,23 @@ impl Item {
         }
     }
 
+    /// The outcome with the cause that a client's own events would have told.
+    fn meant(&self, outcome: Outcome) -> Outcome {
+        let kind = match self {
+            Self::Plain("login") => CauseKind::Login,
+            Self::Plain("quota") => CauseKind::Quota,
+            Self::Plain("service") => CauseKind::Service,
+            _ => return outcome,
+        };
+        match outcome {
+            Outcome::CouldNotRun(Cause {
+                kind: CauseKind::Failed { .. },
+                detail,
+            }) => Outcome::CouldNotRun(Cause { kind, detail }),
+            other => other,
+        }
+    }
+
     /// The program and its arguments.
     fn command(&self) -> (&'static str, Vec<String>) {
         let values = match self {
@@ -195,7 +198,12 @@ impl Reviewer for Fake {
             environment: request.environment,
             limits: request.limits,
         };
-        judge(&supervise(&call, watch))
+        let ended = supervise(&call, watch);
+        if let Some(file) = request.output {
+            // For people only: a review is not given up because it cannot be kept.
+            let _ = ended.keep(file);
+        }
+        self.item(request.round).meant(judge(&ended))
     }
 }
 
@@ -208,7 +216,7 @@ mod tests {
     use super::super::environment::Environment;
     use super::super::focus::{Focus, Kind};
     use super::super::limits::Limits;
-    use super::super::reviewer::{CauseKind, Event, OutcomeName};
+    use super::super::reviewer::{Event, OutcomeName};
     use super::*;
 
     /// Reviews in `root`; gives the outcome and the lines that were shown.
@@ -225,6 +233,7 @@ mod tests {
             root,
             limits,
             environment: &Environment::default(),
+            output: None,
         };
         let outcome = Fake::parse(script).unwrap().review(&request, &mut |event| {
             if let Event::Line { text, .. } = event {
@@ -271,6 +280,20 @@ mod tests {
             cause("fake:crash"),
             (OutcomeName::CouldNotRun, CauseKind::Crashed { signal: 9 })
         );
+        for (item, kind) in [
+            ("login", CauseKind::Login),
+            ("quota", CauseKind::Quota),
+            ("service", CauseKind::Service),
+            ("not-found", CauseKind::NotInstalled),
+        ] {
+            assert_eq!(cause(&format!("fake:{item}")), (OutcomeName::CouldNotRun, kind));
+        }
+        for item in ["announced", "two-verdicts"] {
+            assert_eq!(
+                cause(&format!("fake:{item}")),
+                (OutcomeName::Unreadable, CauseKind::NotAVerdict)
+            );
+        }
         assert_eq!(
             cause("fake:unreadable"),
             (OutcomeName::Unreadable, CauseKind::NotAVerdict)

@@ -15,6 +15,7 @@ use strum::IntoEnumIterator as _;
 
 pub use parse::parse;
 pub use text::{MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS};
+pub(in crate::review) use words::severity_word;
 
 use super::findings::{Finding, Findings, Severity};
 

@@ -12,6 +12,8 @@ pub const KEPT: usize = 4 * 1024 * 1024;
 const TAIL: usize = 8 * 1024;
 /// How many bytes of one line are looked at.
 const LINE: usize = 4 * 1024;
+/// How many bytes of one line are looked at where each line is an event of its own, with texts inside.
+const WIDE: usize = KEPT;
 /// How many characters of one line are shown.
 const SHOWN: usize = 300;
 
@@ -35,13 +37,25 @@ pub(super) struct Output {
     lines: [Lines; 2],
 }
 
+/// A line of a child's output as people see it: plain, short, perhaps empty.
+pub(super) fn shown(line: &[u8]) -> String {
+    text::one_line(&String::from_utf8_lossy(line), SHOWN)
+}
+
 impl Output {
-    /// Takes what came, and shows each line that it completes; asked to stop, it still keeps the bytes.
+    /// For a child whose stdout has long lines that are to be read whole.
+    pub(super) fn with_wide_lines() -> Self {
+        let mut output = Self::default();
+        output.lines[Stream::Stdout as usize].limit = WIDE;
+        output
+    }
+
+    /// Takes what came, and hands over each line that it completes; asked to stop, it still keeps the bytes.
     pub(super) fn take(
         &mut self,
         stream: Stream,
         bytes: &[u8],
-        show: &mut dyn FnMut(Stream, &str) -> ControlFlow<()>,
+        hand: &mut dyn FnMut(Stream, &[u8]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         match stream {
             Stream::Stdout => {
@@ -56,16 +70,16 @@ impl Output {
                 }
             }
         }
-        self.lines[stream as usize].take(bytes, &mut |line| show(stream, line))
+        self.lines[stream as usize].take(bytes, &mut |line| hand(stream, line))
     }
 
-    /// Shows a last line that had no line end.
+    /// Hands over a last line that had no line end.
     pub(super) fn end(
         &mut self,
         stream: Stream,
-        show: &mut dyn FnMut(Stream, &str) -> ControlFlow<()>,
+        hand: &mut dyn FnMut(Stream, &[u8]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.lines[stream as usize].flush(&mut |line| show(stream, line))
+        self.lines[stream as usize].flush(&mut |line| hand(stream, line))
     }
 
     /// The end of stderr, made plain.
@@ -77,32 +91,43 @@ impl Output {
 }
 
 /// Bytes cut into lines, at `\n` and at the `\r` of progress displays.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Lines {
     partial: Vec<u8>,
+    /// How many bytes of a line are kept.
+    limit: usize,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self {
+            partial: Vec::new(),
+            limit: LINE,
+        }
+    }
 }
 
 impl Lines {
-    fn take(&mut self, bytes: &[u8], show: &mut dyn FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
+    fn take(&mut self, bytes: &[u8], hand: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
         let mut asked = ControlFlow::Continue(());
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let ends = matches!(piece.last(), Some(b'\n' | b'\r'));
-            let room = LINE - self.partial.len();
-            self.partial.extend_from_slice(&piece[..piece.len().min(room)]);
-            if ends && self.flush(show).is_break() {
+            let text = if ends { &piece[..piece.len() - 1] } else { piece };
+            let room = self.limit - self.partial.len();
+            self.partial.extend_from_slice(&text[..text.len().min(room)]);
+            if ends && self.flush(hand).is_break() {
                 asked = ControlFlow::Break(());
             }
         }
         asked
     }
 
-    fn flush(&mut self, show: &mut dyn FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
-        let line = text::one_line(&String::from_utf8_lossy(&self.partial), SHOWN);
-        self.partial.clear();
-        if line.is_empty() {
+    fn flush(&mut self, hand: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
+        let line = std::mem::take(&mut self.partial);
+        if line.iter().all(u8::is_ascii_whitespace) {
             ControlFlow::Continue(())
         } else {
-            show(&line)
+            hand(&line)
         }
     }
 }
@@ -113,8 +138,8 @@ mod tests {
 
     fn shown(chunks: &[&[u8]]) -> (Output, Vec<String>) {
         let (mut output, mut lines) = (Output::default(), Vec::new());
-        let mut show = |_, line: &str| {
-            lines.push(line.to_owned());
+        let mut show = |_, line: &[u8]| {
+            lines.push(super::shown(line));
             ControlFlow::Continue(())
         };
         for chunk in chunks {
@@ -153,6 +178,24 @@ mod tests {
             );
         }
         assert_eq!((output.stdout.len(), output.dropped), (KEPT, 2 * 1024 * 1024));
+    }
+
+    #[test]
+    fn wide_lines_are_whole_and_still_bounded() {
+        let mut lengths = Vec::new();
+        let mut output = Output::with_wide_lines();
+        let mut hand = |_, line: &[u8]| {
+            lengths.push(line.len());
+            ControlFlow::Continue(())
+        };
+        let megabyte = vec![b'a'; 1024 * 1024];
+        for count in [2, 6] {
+            for _ in 0..count {
+                assert!(output.take(Stream::Stdout, &megabyte, &mut hand).is_continue());
+            }
+            assert!(output.take(Stream::Stdout, b"\n", &mut hand).is_continue());
+        }
+        assert_eq!(lengths, [2 * 1024 * 1024, WIDE]);
     }
 
     #[test]

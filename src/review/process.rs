@@ -2,10 +2,12 @@
 //! environment, followed with a time limit and an idle limit, and ended whole.
 //!
 //! Nothing here waits without a bound: not for the child, not for a grandchild that holds its pipes, not for a child
-//! that never reads. It knows nothing of findings or verdicts. What leaves the group on purpose (`setsid`) is out of
-//! its reach; its hold on the pipes is not waited for either.
+//! that never reads. It knows nothing of findings or verdicts. What leaves the group on purpose (`setsid`) is not waited for;
+//! it is found by the mark of the run in its environment ([`strays`]), where the system shows environments.
 
+mod ended;
 mod group;
+pub mod strays;
 
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -15,15 +17,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use camino::{Utf8Path, Utf8PathBuf};
-use derive_more::{Display, Error};
-use miette::Diagnostic;
+use camino::Utf8Path;
 
+pub use self::ended::{Ended, How, StartError};
 use self::group::Group;
 use super::environment::{Environment, find_program};
 use super::limits::Limits;
-use super::output::Output;
 pub use super::output::Stream;
+use super::output::{Output, shown};
 
 /// How often the watcher is asked when the child is silent.
 const TICK: Duration = Duration::from_millis(100);
@@ -67,95 +68,30 @@ pub enum Event<'a> {
     Tick,
 }
 
+/// Looks at a line of the child's stdout, and gives what of it a watcher is told.
+pub type Interpret<'i> = dyn FnMut(&[u8]) -> Option<String> + 'i;
+
 /// Is told how it goes; on `Break` the child's group is ended.
 pub type Watch<'w> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'w;
 
-/// How a supervised process ended.
-#[derive(Debug)]
-pub struct Ended {
-    /// In which way.
-    pub how: How,
-    /// The beginning of its stdout, at most [`KEPT`](super::output::KEPT) bytes.
-    pub stdout: Vec<u8>,
-    /// How many bytes of its stdout came after those and were dropped.
-    pub dropped: u64,
-    /// The end of its stderr, some kilobytes, made plain.
-    pub stderr_tail: String,
-    /// From before the start to after the end of the group.
-    pub elapsed: Duration,
-}
-
-impl Ended {
-    /// Whether it wrote more to stdout than was kept.
-    pub fn truncated(&self) -> bool {
-        self.dropped > 0
-    }
-}
-
-/// In which way a process ended. Where we ended it, how it took that does not matter.
-#[derive(Debug)]
-pub enum How {
-    /// By itself, with this status.
-    Exited(i32),
-    /// By this signal, which was not ours.
-    Signalled(i32),
-    /// Ended by us after its whole time.
-    TimedOut {
-        /// The limit.
-        after: Duration,
-    },
-    /// Ended by us after a silence.
-    Idle {
-        /// The limit.
-        after: Duration,
-    },
-    /// Ended by us because the watcher said so.
-    Stopped,
-    /// Never ran.
-    CouldNotStart(StartError),
-    /// It is gone, or beyond KILL, and its status could not be read.
-    StatusLost(io::Error),
-}
-
-/// Why a process could not be started.
-#[derive(Debug, Display, Error, Diagnostic)]
-pub enum StartError {
-    /// No such executable.
-    #[display("`{program}` is not installed, or not in an absolute folder of PATH")]
-    #[diagnostic(
-        code(claudex::review::not_installed),
-        help("install it, or choose another reviewer")
-    )]
-    NotInstalled {
-        /// Its name as it was asked for.
-        program: String,
-    },
-    /// The directory to start it in is not there.
-    #[display("cannot start a reviewer in {directory}: not a directory")]
-    #[diagnostic(code(claudex::review::no_directory))]
-    NoDirectory {
-        /// The directory.
-        directory: Utf8PathBuf,
-    },
-    /// The system refused.
-    #[display("cannot start `{program}`: {source}")]
-    #[diagnostic(code(claudex::review::start))]
-    Io {
-        /// Its name as it was asked for.
-        program: String,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
-/// Runs it to its end, or ends it; afterwards nothing of its group is alive.
+/// Runs it to its end, or ends it; afterwards nothing of its group is alive, nor what left the group and has the mark.
 pub fn supervise(call: &Call<'_>, watch: &mut Watch<'_>) -> Ended {
+    begin(call, None, watch)
+}
+
+/// The same for a child whose stdout is a series of events, one a line: `interpret` gets each, whole up to 4 MiB.
+pub fn supervise_events(call: &Call<'_>, interpret: &mut Interpret<'_>, watch: &mut Watch<'_>) -> Ended {
+    begin(call, Some(interpret), watch)
+}
+
+fn begin(call: &Call<'_>, interpret: Option<&mut Interpret<'_>>, watch: &mut Watch<'_>) -> Ended {
     let begun = Instant::now();
-    let (how, output) = match Running::start(call, begun) {
+    let (how, output) = match Running::start(call, interpret, begun) {
         Err(error) => (How::CouldNotStart(error), Output::default()),
         Ok(mut running) => {
             let ours = running.follow(call.limits, watch);
             let status = running.end(watch);
+            end_strays(call, watch);
             let how = ours.unwrap_or_else(|| match status {
                 Ok(status) => ended_by_itself(status),
                 Err(error) => How::StatusLost(error),
@@ -170,6 +106,19 @@ pub fn supervise(call: &Call<'_>, watch: &mut Watch<'_>) -> Ended {
         dropped: output.dropped,
         stderr_tail,
         elapsed: begun.elapsed(),
+    }
+}
+
+/// Ends what left the group.
+fn end_strays(call: &Call<'_>, watch: &mut Watch<'_>) {
+    let ended = call.environment.mark().map_or(0, strays::end);
+    if ended > 0 {
+        let text = format!("ended what the reviewer had left running ({ended})");
+        // It is over already: a request to stop says nothing new.
+        let _ = watch(Event::Line {
+            stream: Stream::Stderr,
+            text: &text,
+        });
     }
 }
 
@@ -189,7 +138,8 @@ enum Message {
 }
 
 /// A child, what it wrote so far, and which of its streams are open.
-struct Running {
+struct Running<'i, 'f> {
+    interpret: Option<&'i mut Interpret<'f>>,
     group: Group,
     messages: Receiver<Message>,
     /// Kept so that the channel never counts as disconnected: waiting on it is how this file passes time.
@@ -200,8 +150,12 @@ struct Running {
     last_output: Instant,
 }
 
-impl Running {
-    fn start(call: &Call<'_>, begun: Instant) -> Result<Self, StartError> {
+impl<'i, 'f> Running<'i, 'f> {
+    fn start(
+        call: &Call<'_>,
+        interpret: Option<&'i mut Interpret<'f>>,
+        begun: Instant,
+    ) -> Result<Self, StartError> {
         let program = || call.program.to_owned();
         let variables = call.environment.resolve(std::env::vars_os());
         let path = variables
@@ -249,8 +203,13 @@ impl Running {
             read("reviewer-stderr", Stream::Stderr, stderr, sender.clone()).map_err(failed)?;
             open += 1;
         }
-        let (output, last_output) = (Output::default(), Instant::now());
+        let output = match interpret {
+            Some(_) => Output::with_wide_lines(),
+            None => Output::default(),
+        };
+        let last_output = Instant::now();
         Ok(Self {
+            interpret,
             group,
             messages,
             _sender: sender,
@@ -318,18 +277,30 @@ impl Running {
 
     /// Waits a moment for the next message and takes it.
     fn take(&mut self, watch: &mut Watch<'_>) -> ControlFlow<()> {
-        let mut show = |stream, text: &str| watch(Event::Line { stream, text });
+        let interpret = &mut self.interpret;
+        let mut hand = |stream, line: &[u8]| {
+            let text = match (stream, interpret.as_mut()) {
+                (Stream::Stdout, Some(interpret)) => {
+                    interpret(line).map_or_else(String::new, |text| shown(text.as_bytes()))
+                }
+                _ => shown(line),
+            };
+            if text.is_empty() {
+                return ControlFlow::Continue(());
+            }
+            watch(Event::Line { stream, text: &text })
+        };
         match self
             .messages
             .recv_timeout(if self.open == 0 { POLL } else { TICK })
         {
             Ok(Message::Bytes(stream, bytes)) => {
                 self.last_output = Instant::now();
-                self.output.take(stream, &bytes, &mut show)
+                self.output.take(stream, &bytes, &mut hand)
             }
             Ok(Message::End(stream)) => {
                 self.open -= 1;
-                self.output.end(stream, &mut show)
+                self.output.end(stream, &mut hand)
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => ControlFlow::Continue(()),
         }

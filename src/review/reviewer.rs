@@ -4,23 +4,20 @@
 //! and how it becomes evidence, is not known here.
 
 use std::io;
-use std::time::Duration;
 
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
+use super::answer::{self, NoAnswer};
+pub use super::cause::{Cause, CauseKind};
 use super::environment::Environment;
 use super::findings::Findings;
-use super::findings_file::{self, Verdict};
+use super::findings_file::Verdict;
 use super::focus::{Focus, Kind};
-use super::limits::{Limits, Spelled};
+use super::limits::Limits;
 use super::output::KEPT;
 use super::process::{Ended, How, StartError};
 pub use super::process::{Event, Watch};
-use crate::text;
-
-/// How many characters of a cause's detail are kept.
-const DETAIL: usize = 300;
 
 /// What a reviewer is asked.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +42,8 @@ pub struct Request<'a> {
     pub limits: Limits,
     /// What a reviewer's process sees of our environment.
     pub environment: &'a Environment,
+    /// The file in which a process's output is kept, for people; None: nowhere.
+    pub output: Option<&'a Utf8Path>,
 }
 
 /// Someone who reviews.
@@ -106,105 +105,63 @@ impl Outcome {
     }
 }
 
-/// Why there is no verdict, for a person who has to do something about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
-#[display("{kind}{}{detail}", if detail.is_empty() { "" } else { ": " })]
-pub struct Cause {
-    /// Which kind of trouble.
-    pub kind: CauseKind,
-    /// What the reviewer or the system said: one plain line of at most 300 characters, or nothing.
-    pub detail: String,
-}
-
-impl Cause {
-    /// A cause, its detail made one short plain line.
-    pub fn new(kind: CauseKind, detail: &str) -> Self {
-        Self {
-            kind,
-            detail: text::one_line(detail, DETAIL),
-        }
-    }
-}
-
-/// Which kind of trouble a reviewer had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
-#[serde(rename_all = "kebab-case")]
-pub enum CauseKind {
-    /// Its program is not there.
-    #[display("the reviewer is not installed; install it or choose another one")]
-    NotInstalled,
-    /// It took longer than it may.
-    #[display("the reviewer was ended after {}; raise the time limit or make the plan shorter", Spelled(*after))]
-    TimedOut {
-        /// The limit, in milliseconds when stored.
-        #[serde(rename = "after_ms", with = "milliseconds")]
-        after: Duration,
-    },
-    /// It was silent for longer than it may.
-    #[display("the reviewer was ended after {} without output; see whether it waits for a login or the network", Spelled(*after))]
-    Idle {
-        /// The limit, in milliseconds when stored.
-        #[serde(rename = "after_ms", with = "milliseconds")]
-        after: Duration,
-    },
-    /// A signal that was not ours ended it.
-    #[display("the reviewer was killed by signal {signal}; run it again, and see whether memory ran out")]
-    Crashed {
-        /// The signal's number.
-        signal: i32,
-    },
-    /// It exited with an error.
-    #[display("the reviewer failed with exit status {status}")]
-    Failed {
-        /// The exit status, never 0.
-        status: i32,
-    },
-    /// The service behind it said no: no login, no quota.
-    #[display("the reviewer's service refused; log in or wait for the quota, then run the review again")]
-    Refused,
-    /// It was ended because we were.
-    #[display("the review was interrupted; run it again")]
-    Stopped,
-    /// It exited well and said nothing.
-    #[display("the reviewer exited well but wrote nothing; run it again")]
-    NoOutput,
-    /// It exited well and said something that is no verdict.
-    #[display("the reviewer's answer is not a verdict; run it again")]
-    NotAVerdict,
-    /// The system was in the way.
-    #[display("the reviewer could not be run")]
-    Io,
-}
-
-/// A duration as whole milliseconds.
-mod milliseconds {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_millis)
-    }
-}
+/// The exit status by which a shell, or `env`, says that a program is not there.
+const NOT_FOUND: i32 = 127;
 
 /// Judges a process that was to write its verdict to stdout.
 ///
 /// Only one that exited with 0 is asked for a verdict at all: a failed run's stdout, however clean it looks, is none.
 pub fn judge(ended: &Ended) -> Outcome {
-    let could_not_run = |kind, detail: &str| Outcome::CouldNotRun(Cause::new(kind, detail));
-    match &ended.how {
-        How::Exited(0) => judge_answer(ended),
-        How::Exited(status) => could_not_run(CauseKind::Failed { status: *status }, &complaint(ended)),
-        How::Signalled(signal) => could_not_run(CauseKind::Crashed { signal: *signal }, &complaint(ended)),
-        How::TimedOut { after } => could_not_run(CauseKind::TimedOut { after: *after }, &complaint(ended)),
-        How::Idle { after } => could_not_run(CauseKind::Idle { after: *after }, &complaint(ended)),
-        How::Stopped => could_not_run(CauseKind::Stopped, ""),
-        How::CouldNotStart(error) => could_not_run(start_kind(error), &error.to_string()),
-        How::StatusLost(error) => could_not_run(CauseKind::Io, &format!("its exit status is lost: {error}")),
+    if let Some(cause) = failure(ended) {
+        return Outcome::CouldNotRun(cause);
+    }
+    if ended.truncated() {
+        return Outcome::Unreadable(Cause::new(
+            CauseKind::NotAVerdict,
+            &format!("it is longer than {KEPT} bytes"),
+        ));
+    }
+    match judge_answer(&String::from_utf8_lossy(&ended.stdout)) {
+        Outcome::Unreadable(cause) if cause.kind == CauseKind::NoOutput => {
+            Outcome::Unreadable(Cause::new(CauseKind::NoOutput, &complaint(ended)))
+        }
+        outcome => outcome,
+    }
+}
+
+/// Why a process that ended did not run its review to the end; None: it exited with 0.
+pub(super) fn failure(ended: &Ended) -> Option<Cause> {
+    let kind = match &ended.how {
+        How::Exited(0) => return None,
+        How::Exited(NOT_FOUND) => CauseKind::NotInstalled,
+        How::Exited(status) => CauseKind::Failed { status: *status },
+        How::Signalled(signal) => CauseKind::Crashed { signal: *signal },
+        How::TimedOut { after } => CauseKind::TimedOut { after: *after },
+        How::Idle { after } => CauseKind::Idle { after: *after },
+        How::Stopped => return Some(Cause::new(CauseKind::Stopped, "")),
+        How::CouldNotStart(error) => return Some(Cause::new(start_kind(error), &error.to_string())),
+        How::StatusLost(error) => {
+            return Some(Cause::new(
+                CauseKind::Io,
+                &format!("its exit status is lost: {error}"),
+            ));
+        }
+    };
+    Some(Cause::new(kind, &complaint(ended)))
+}
+
+/// The outcome of an answer from a reviewer that ran well.
+pub(super) fn judge_answer(answer: &str) -> Outcome {
+    outcome(answer::read(answer))
+}
+
+/// The outcome of an answer that was read, or could not be.
+pub(super) fn outcome(read: Result<Verdict, NoAnswer>) -> Outcome {
+    match read {
+        Ok(Verdict::Clean) => Outcome::Clean,
+        Ok(Verdict::Findings(findings)) => Outcome::Findings(findings),
+        Err(NoAnswer::Empty) => Outcome::Unreadable(Cause::new(CauseKind::NoOutput, "")),
+        Err(error) => Outcome::Unreadable(Cause::new(CauseKind::NotAVerdict, &error.to_string())),
     }
 }
 
@@ -217,26 +174,8 @@ fn start_kind(error: &StartError) -> CauseKind {
     }
 }
 
-fn judge_answer(ended: &Ended) -> Outcome {
-    let unreadable = |kind, detail: &str| Outcome::Unreadable(Cause::new(kind, detail));
-    if ended.truncated() {
-        return unreadable(CauseKind::NotAVerdict, &format!("it is longer than {KEPT} bytes"));
-    }
-    if String::from_utf8_lossy(&ended.stdout).trim().is_empty() {
-        return unreadable(CauseKind::NoOutput, &complaint(ended));
-    }
-    match findings_file::parse(&ended.stdout) {
-        Ok(Verdict::Clean) => Outcome::Clean,
-        Ok(Verdict::Findings(findings)) if findings.is_empty() => {
-            unreadable(CauseKind::NotAVerdict, "it announces findings and lists none")
-        }
-        Ok(Verdict::Findings(findings)) => Outcome::Findings(findings),
-        Err(error) => unreadable(CauseKind::NotAVerdict, &error.to_string()),
-    }
-}
-
 /// The line in which a program most likely says what is wrong: the last of stderr that speaks of an error, else the
-/// last of stderr, else the last of stdout.
+/// last of stderr, else the last of stdout that is no event for a program.
 fn complaint(ended: &Ended) -> String {
     let stderr = || {
         ended
@@ -253,13 +192,15 @@ fn complaint(ended: &Ended) -> String {
     let end = String::from_utf8_lossy(&ended.stdout[start..]);
     end.lines()
         .rev()
-        .find(|line| !line.trim().is_empty())
+        .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('{'))
         .unwrap_or_default()
         .to_owned()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn ended(how: How, stdout: &str, stderr: &str) -> Ended {
@@ -322,6 +263,16 @@ mod tests {
     }
 
     #[test]
+    fn a_status_of_127_is_a_program_that_is_not_there() {
+        let outcome = judge(&ended(
+            How::Exited(127),
+            "",
+            "env: 'node': No such file or directory\n",
+        ));
+        assert_eq!(outcome.cause().unwrap().kind, CauseKind::NotInstalled);
+    }
+
+    #[test]
     fn findings_come_through() {
         let Outcome::Findings(findings) =
             judge(&ended(How::Exited(0), "## High\n- no rollback\n", "error: noise"))
@@ -337,7 +288,8 @@ mod tests {
         let outcome = judge(&ended(How::Exited(1), "partial", stderr));
         assert_eq!(
             outcome.cause().unwrap().to_string(),
-            "the reviewer failed with exit status 1: ERROR: quota [31mexceeded"
+            "the reviewer failed with exit status 1; mend what it says, or choose another reviewer: ERROR: quota \
+             [31mexceeded"
         );
         let outcome = judge(&ended(How::Exited(3), "said on stdout\n", "  \n"));
         assert_eq!(outcome.cause().unwrap().detail, "said on stdout");
@@ -350,28 +302,6 @@ mod tests {
                 .ends_with("see whether memory ran out")
         );
         let long = judge(&ended(How::Exited(1), "", &"x".repeat(8000)));
-        assert_eq!(long.cause().unwrap().detail.chars().count(), DETAIL);
-    }
-
-    #[test]
-    fn a_record_holds_name_and_cause() {
-        let after = Duration::from_millis(1500);
-        let cause = Cause::new(CauseKind::Idle { after }, "waiting");
-        let stored = serde_json::to_string(&cause).unwrap();
-        assert_eq!(
-            stored,
-            r#"{"kind":{"idle":{"after_ms":1500}},"detail":"waiting"}"#
-        );
-        assert_eq!(serde_json::from_str::<Cause>(&stored).unwrap(), cause);
-        assert!(
-            cause
-                .to_string()
-                .starts_with("the reviewer was ended after 1s500ms without output;")
-        );
-
-        let name = Outcome::CouldNotRun(cause).name();
-        assert_eq!(serde_json::to_string(&name).unwrap(), r#""could-not-run""#);
-        assert_eq!(name.to_string(), "could-not-run");
-        assert_eq!("could-not-run".parse(), Ok(name));
+        assert_eq!(long.cause().unwrap().detail.chars().count(), 300);
     }
 }

@@ -19,12 +19,13 @@ use crate::review::evidence;
 use crate::review::findings::Findings;
 use crate::review::focus::{Focus, Kind};
 use crate::review::limits::Limits;
+use crate::review::process::strays;
 use crate::review::reviewer::{Event, Outcome, Request, Reviewer};
 use crate::review::runs::{self, Began, Ended, How, Run};
 use crate::review::track;
 use crate::review::twin::{self, Twin};
 use crate::review::{Digest, ReviewSpec};
-use crate::store::{RunLock, Store, StoreError};
+use crate::store::{LoopId, RunLock, Store, StoreError};
 use crate::text;
 
 /// How often someone who follows a run looks for new lines.
@@ -256,6 +257,7 @@ fn perform(
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
     let (store, id, round) = (raw.store(), raw.id(), raw.count(spec.round));
+    end_what_was_left(raw)?;
     let prompt = (brief.prepare)().map_err(RoundError::Prepare)?;
     let file = raw.path(spec.subject);
     inside(store, &file)?;
@@ -284,6 +286,8 @@ fn perform(
     .is_break();
 
     let mut touched = Instant::now();
+    let environment = brief.environment.clone().of_run(&mark(raw, &began.run));
+    let output = output_path(store, id, &began.run);
     let request = Request {
         prompt: &prompt,
         subject: &subject,
@@ -294,7 +298,8 @@ fn perform(
         run: &began.run,
         root: store.root(),
         limits: brief.limits,
-        environment: brief.environment,
+        environment: &environment,
+        output: Some(&output),
     };
     let outcome = reviewer.review(&request, &mut |event| {
         if touched.elapsed() >= TOUCH {
@@ -391,6 +396,27 @@ fn inside(store: &Store, file: &Utf8Path) -> Result<(), RoundError> {
         path: file.to_owned(),
         root: store.root().to_owned(),
     })
+}
+
+/// The file in which what a reviewer's process wrote is kept.
+pub fn output_path(store: &Store, id: &LoopId, run: &str) -> Utf8PathBuf {
+    store.loop_folder(id).join(format!("output-{run}.txt"))
+}
+
+/// What the processes of a run are known by: no other run of any loop has it.
+fn mark(raw: &Raw, run: &str) -> String {
+    format!("{}/{run}", raw.id())
+}
+
+/// Ends what a run left running that was cut off: the run lock is ours, so nobody waits for it any more.
+fn end_what_was_left(raw: &Raw) -> Result<(), RoundError> {
+    let journal = raw.store().journal(raw.id()).map_err(RoundError::Store)?;
+    if let Some(last) = runs::read(&journal).last()
+        && last.ended.is_none()
+    {
+        strays::end(&mark(raw, &last.began.run));
+    }
+    Ok(())
 }
 
 fn new_run(round: u64) -> io::Result<String> {

@@ -4,20 +4,9 @@ use claudex_loop::plan::reviewers;
 use claudex_loop::plan::settings::Settings;
 use claudex_loop::review::process::How;
 use claudex_loop::review::settings::{ReviewerKind, ReviewerSettings};
+use claudex_loop::review::{claude, codex};
 
 use super::{Check, Problem, tools};
-
-/// What the clients read their keys and folders from.
-const NAMES: [&str; 8] = [
-    "CODEX_HOME",
-    "CODEX_API_KEY",
-    "OPENAI_API_KEY",
-    "CLAUDE_CONFIG_DIR",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "ANTHROPIC_BASE_URL",
-];
 
 /// The chosen reviewer, which is required, then each configured one.
 pub(super) fn checks(settings: &Settings) -> Vec<Check> {
@@ -43,11 +32,11 @@ pub(super) fn checks(settings: &Settings) -> Vec<Check> {
 
 /// One reviewer. That an optional one is not installed is no problem: `lint` always is.
 fn check(settings: &ReviewerSettings, is_chosen: bool) -> Result<String, Problem> {
-    let login: &[&str] = match settings.kind {
+    let (login, names): (&[&str], Vec<String>) = match settings.kind {
         ReviewerKind::Lint => return Ok("built in, no model".to_owned()),
-        ReviewerKind::Codex => &["login", "status"],
-        ReviewerKind::Claude => &["auth", "status"],
-        ReviewerKind::Command => &[],
+        ReviewerKind::Codex => (&["login", "status"], codex::variables()),
+        ReviewerKind::Claude => (&["auth", "status"], claude::variables()),
+        ReviewerKind::Command => (&[], Vec::new()),
     };
     let kind = settings.kind.to_string();
     let program = settings.program.as_deref().unwrap_or(&kind);
@@ -64,13 +53,19 @@ fn check(settings: &ReviewerSettings, is_chosen: bool) -> Result<String, Problem
     if login.is_empty() {
         return Ok(format!("{shown}"));
     }
-    let names: Vec<String> = NAMES
-        .iter()
-        .map(|&name| name.to_owned())
+    let names: Vec<String> = names
+        .into_iter()
         .chain(settings.environment.iter().cloned())
         .collect();
     let version = tools::version(&found, &names)
         .map_err(|what| Problem::new(what, "install it anew, or choose another reviewer"))?;
+    // A provider of the person's own needs no login, and the client's own check knows nothing of it.
+    if settings.kind == ReviewerKind::Codex
+        && let Some(key) = codex::provider_key()
+        && std::env::var_os(&key).is_some()
+    {
+        return Ok(format!("{shown} ({version}), with the key in {key}"));
+    }
     let line = format!("{program} {}", login.join(" "));
     let ended = tools::run(&found, login, &names).map_err(|what| {
         Problem::new(

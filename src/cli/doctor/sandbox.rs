@@ -1,43 +1,17 @@
 //! Whether the system can make the work tree read-only for a reviewer's process.
 
-use claudex_loop::review::process::How;
+use claudex_loop::review::sandbox::{Sandbox, probe};
 
-use super::{Check, Problem, tools};
-
-const PROGRAM: &str = "bwrap";
+use super::{Check, Problem};
 
 /// Without it a reviewer that is a model has only its own client's sandbox.
 pub(super) fn check() -> Check {
-    let result = match tools::found(PROGRAM) {
-        None => Err("bubblewrap (`bwrap`) is not installed".to_owned()),
-        Some(program) => tools::run(
-            &program,
-            &[
-                "--ro-bind",
-                "/",
-                "/",
-                "--dev",
-                "/dev",
-                "--unshare-pid",
-                "--die-with-parent",
-                "/bin/sh",
-                "-c",
-                ":",
-            ],
-            &[],
-        )
-        .and_then(|ended| match ended.how {
-            How::Exited(0) => Ok(format!("{} works", program.display())),
-            _ => Err(format!("bubblewrap does not work here: {}", ended.stderr_tail)),
-        }),
+    let result = match probe() {
+        works @ Sandbox::Works { .. } => Ok(works.to_string()),
+        other => Err(Problem::new(
+            other.to_string(),
+            "install bubblewrap, and allow unprivileged user namespaces; until then only the reviewer's own client keeps it from writing",
+        )),
     };
-    Check::useful(
-        "sandbox",
-        result.map_err(|what| {
-            Problem::new(
-                what,
-                "install bubblewrap, and allow unprivileged user namespaces; until then only the reviewer's own client keeps it from writing",
-            )
-        }),
-    )
+    Check::useful("sandbox", result)
 }

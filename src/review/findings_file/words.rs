@@ -5,7 +5,7 @@ use crate::review::findings::Severity;
 /// The severity a single lowercase word stands for.
 ///
 /// `major` is high: in a scale of two it is the upper one, and of two readings the heavier is the safe one.
-fn severity_word(word: &str) -> Option<Severity> {
+pub(in crate::review) fn severity_word(word: &str) -> Option<Severity> {
     Some(match word {
         "high" | "highest" | "critical" | "blocker" | "blockers" | "blocking" | "severe" | "major" => {
             Severity::High

@@ -241,12 +241,11 @@ impl Project {
     /// A command with the project's environment and nothing of the machine's but PATH.
     fn clean(&self, mut command: Command) -> Command {
         command.env_clear();
-        for kept in ["PATH", "LLVM_PROFILE_FILE"] {
-            if let Some(value) = std::env::var_os(kept) {
-                command.env(kept, value);
-            }
+        if let Some(value) = std::env::var_os("LLVM_PROFILE_FILE") {
+            command.env("LLVM_PROFILE_FILE", value);
         }
         command
+            .env("PATH", path_without_clients())
             .env("HOME", &self.home)
             .env("XDG_STATE_HOME", self.home.join("state"))
             .env("XDG_CONFIG_HOME", self.home.join("config"))
@@ -274,7 +273,7 @@ impl Project {
         command.args(arguments).current_dir(&self.root);
         let mut command = self.clean(command);
         let bin = assert_cmd::cargo::cargo_bin!("claudex-loop");
-        let path = std::env::var("PATH").unwrap_or_default();
+        let path = path_without_clients();
         command.env("PATH", format!("{}:{path}", bin.parent().unwrap().display()));
         command
     }
@@ -554,6 +553,23 @@ pub(crate) fn feed(mut command: Command, stdin: &[u8]) -> Ran {
     // A command that does not read is no failure of the test's.
     let _ = child.stdin.take().expect("piped").write_all(stdin);
     Ran::of(child.wait_with_output().unwrap())
+}
+
+/// The folders of this machine's PATH in which no client is installed: `auto` is to find those of the test alone. The tests need
+/// a shell, git and their like besides, not more.
+pub(crate) fn path_without_clients() -> String {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let holds_a_client = |folder: &PathBuf| {
+        ["codex", "claude"]
+            .iter()
+            .any(|client| folder.join(client).exists())
+    };
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path)
+        .filter(|folder| !holds_a_client(folder))
+        .collect();
+    folders.extend(["/usr/bin", "/bin"].map(PathBuf::from));
+    let joined = std::env::join_paths(folders).expect("they came out of a PATH");
+    joined.into_string().expect("PATH is UTF-8")
 }
 
 /// The id that `start` printed.

@@ -1,0 +1,200 @@
+//! The answer that a model is asked for, and how it is read: JSON by a schema, else the Markdown of a findings file.
+//!
+//! Tolerant in form: the JSON may stand in a code fence or between sentences. Strict on absence: what states no verdict is
+//! unreadable, never clean, and so is an answer that announces findings and lists none, or that gives two verdicts. This file knows
+//! no reviewer and no process.
+
+use derive_more::{Display, Error};
+use serde_json::{Map, Value};
+
+use super::findings::{Finding, Findings};
+use super::findings_file::{self, MAX_FILE_BYTES, MAX_FINDING_CHARS, Unreadable, Verdict, severity_word};
+use crate::text;
+
+/// The JSON Schema of an answer, in the form that strict structured output takes: every property required, nothing else
+/// allowed.
+pub const SCHEMA: &str = include_str!("answer/schema.json");
+
+/// What a prompt says last to a model whose answer goes by [`SCHEMA`].
+pub const CLOSING: &str = include_str!("answer/closing.md");
+
+/// The longest patch that is kept, in bytes.
+const MAX_PATCH_BYTES: usize = 256 * 1024;
+/// The longest name of a file that is kept, in characters.
+const MAX_FILE_CHARS: usize = 300;
+/// How many `{` of a text are tried as the beginning of an answer.
+const TRIES: usize = 2_000;
+
+/// Why a text is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Display, Error)]
+pub enum NoAnswer {
+    /// Nothing but white space.
+    #[display("it is empty")]
+    Empty,
+    /// It says `findings` and lists none.
+    #[display("it announces findings and lists none")]
+    Announced,
+    /// The list is there, but nobody says what it means that it is empty.
+    #[display("its list of findings is empty, and it states no verdict")]
+    NoVerdict,
+    /// A verdict that is none.
+    #[display("its verdict is `{word}`, neither clean nor findings")]
+    Verdict {
+        /// The word, short.
+        word: String,
+    },
+    /// A finding that cannot be read: it is not dropped, since it may be the one that matters.
+    #[display("finding {number} has no {what}")]
+    Finding {
+        /// Which one, from 1.
+        number: usize,
+        /// What it lacks.
+        what: &'static str,
+    },
+    /// It holds two answers that differ.
+    #[display("it holds more than one answer, and they differ")]
+    Two,
+    /// JSON that ends too early.
+    #[display("its JSON is cut off or broken")]
+    CutOff,
+    /// It is neither JSON by the schema nor a findings file.
+    #[display("{_0}")]
+    Form(Unreadable),
+}
+
+/// Reads an answer.
+///
+/// # Errors
+/// See [`NoAnswer`]. None of them means clean.
+pub fn read(answer: &str) -> Result<Verdict, NoAnswer> {
+    let trimmed = answer.trim();
+    if trimmed.is_empty() {
+        return Err(NoAnswer::Empty);
+    }
+    if answer.len() > MAX_FILE_BYTES {
+        return Err(NoAnswer::Form(Unreadable::TooLarge {
+            bytes: answer.len(),
+            limit: MAX_FILE_BYTES,
+        }));
+    }
+    let found = objects(trimmed);
+    if let Some((first, rest)) = found.split_first() {
+        if rest.iter().any(|other| other != first) {
+            return Err(NoAnswer::Two);
+        }
+        return by_schema(first);
+    }
+    if looks_like_json(trimmed) {
+        return Err(NoAnswer::CutOff);
+    }
+    match findings_file::parse(answer.as_bytes()).map_err(NoAnswer::Form)? {
+        Verdict::Findings(findings) if findings.is_empty() => Err(NoAnswer::Announced),
+        verdict => Ok(verdict),
+    }
+}
+
+/// Reads an answer that a client has parsed already.
+///
+/// # Errors
+/// See [`NoAnswer`].
+pub fn read_value(answer: &Value) -> Result<Verdict, NoAnswer> {
+    match answer {
+        Value::Object(object) => by_schema(object),
+        Value::String(text) => read(text),
+        _ => Err(NoAnswer::CutOff),
+    }
+}
+
+/// Every JSON object of a text that has one of the schema's two properties. What stands inside of one is not looked at.
+fn objects(text: &str) -> Vec<Map<String, Value>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for _ in 0..TRIES {
+        let Some(begin) = text[at..].find('{').map(|offset| at + offset) else {
+            break;
+        };
+        let mut values = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(Value::Object(object))) if is_answer(&object) => {
+                at = begin + values.byte_offset();
+                found.push(object);
+            }
+            // An object around the answer, such as `{"result": {...}}`, is looked into.
+            _ => at = begin + 1,
+        }
+    }
+    found
+}
+
+fn is_answer(object: &Map<String, Value>) -> bool {
+    object.get("findings").is_some_and(Value::is_array)
+        || object.get("verdict").is_some_and(Value::is_string) && !object.contains_key("severity")
+}
+
+/// Whether a text was meant as JSON by the schema: a Markdown answer does not begin like this.
+fn looks_like_json(text: &str) -> bool {
+    let bare = text
+        .trim_start_matches("```json")
+        .trim_start_matches("```")
+        .trim_start();
+    bare.starts_with('{') && (bare.contains("\"verdict\"") || bare.contains("\"findings\""))
+}
+
+fn by_schema(answer: &Map<String, Value>) -> Result<Verdict, NoAnswer> {
+    let word = |value: &Value| value.as_str().unwrap_or_default().trim().to_ascii_lowercase();
+    let verdict = answer.get("verdict").map(word);
+    let listed = match answer.get("findings") {
+        Some(Value::Array(findings)) => findings.as_slice(),
+        None | Some(Value::Null) => &[],
+        Some(_) => return Err(NoAnswer::CutOff),
+    };
+    let findings = listed
+        .iter()
+        .enumerate()
+        .map(|(index, finding)| read_finding(index + 1, finding))
+        .collect::<Result<Vec<_>, _>>()?;
+    match verdict.as_deref() {
+        Some("clean" | "findings") | None if !findings.is_empty() => {
+            // `clean` beside findings, such as low ones: what is listed counts.
+            Ok(Verdict::Findings(Findings(findings)))
+        }
+        Some("clean") => Ok(Verdict::Clean),
+        Some("findings") => Err(NoAnswer::Announced),
+        None => Err(NoAnswer::NoVerdict),
+        Some(other) => Err(NoAnswer::Verdict {
+            word: text::one_line(other, 40),
+        }),
+    }
+}
+
+fn read_finding(number: usize, finding: &Value) -> Result<Finding, NoAnswer> {
+    let lacks = |what| NoAnswer::Finding { number, what };
+    let line_of = |name: &str, limit| {
+        let text = finding.get(name).and_then(Value::as_str).unwrap_or_default();
+        Some(text::one_line(text, limit)).filter(|text| !text.is_empty())
+    };
+    let severity = line_of("severity", 40).ok_or_else(|| lacks("severity"))?;
+    let severity = severity_word(&severity.to_lowercase()).ok_or_else(|| lacks("known severity"))?;
+    let what = line_of("what", MAX_FINDING_CHARS).ok_or_else(|| lacks("text that says what is wrong"))?;
+    let line = match finding.get("line") {
+        Some(Value::Number(number)) => number.as_u64(),
+        Some(Value::String(text)) => text.trim().parse().ok(),
+        _ => None,
+    };
+    let patch = finding.get("patch").and_then(Value::as_str);
+    Ok(Finding {
+        recommendation: line_of("recommendation", MAX_FINDING_CHARS),
+        file: line_of("file", MAX_FILE_CHARS),
+        line: line
+            .and_then(|line| u32::try_from(line).ok())
+            .filter(|line| *line > 0),
+        // As it is: a patch with other bytes is another patch. Whoever shows it makes it plain.
+        patch: patch
+            .filter(|patch| !patch.trim().is_empty() && patch.len() <= MAX_PATCH_BYTES)
+            .map(str::to_owned),
+        ..Finding::new(severity, what)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::super::findings::Severity;
+use super::*;
+
+const ONE: &str = r#"{"verdict":"findings","findings":[{"severity":"high","what":"no way back",
+    "recommendation":"write one","file":null,"line":3,"patch":null}]}"#;
+const CLEAN: &str = r#"{"verdict": "clean", "findings": []}"#;
+
+fn findings(answer: &str) -> Vec<Finding> {
+    match read(answer) {
+        Ok(Verdict::Findings(findings)) => findings.0,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_schema_is_strict_all_the_way_down() {
+    fn check(schema: &Value) {
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            let names: Vec<_> = properties.keys().cloned().collect();
+            assert_eq!(schema["required"], json!(names));
+            assert_eq!(schema["additionalProperties"], false);
+            properties.values().for_each(check);
+        }
+        schema.get("items").into_iter().for_each(check);
+    }
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    check(&schema);
+    for name in schema["properties"].as_object().unwrap().keys() {
+        assert!(CLOSING.contains(&format!("`{name}`")), "{name}");
+    }
+}
+
+#[test]
+fn an_answer_by_the_schema_is_read_in_full() {
+    let patch = "--- a/x\r\n+++ b/x\r\n@@ -1 +1 @@\r\n-a\r\n+\u{b}b\r\n";
+    let answer = json!({"verdict": "findings", "findings": [
+        {"severity": "high", "what": "no\nway \u{1b}[31mback", "recommendation": "write one", "file": "src/a b.rs",
+         "line": 12, "patch": patch},
+        {"severity": "Critical", "what": "x", "recommendation": null, "file": null, "line": null, "patch": null},
+        {"severity": "low", "what": "y", "recommendation": " ", "file": "", "line": 0, "patch": " \n"},
+    ]});
+    let read = findings(&answer.to_string());
+    assert_eq!(read[0].what, "no way [31mback");
+    assert_eq!(read[0].recommendation.as_deref(), Some("write one"));
+    assert_eq!(
+        (read[0].file.as_deref(), read[0].line),
+        (Some("src/a b.rs"), Some(12))
+    );
+    assert_eq!(read[0].patch.as_deref(), Some(patch), "byte for byte");
+    assert_eq!(read[1], Finding::new(Severity::High, "x"));
+    assert_eq!(
+        read[2],
+        Finding::new(Severity::Low, "y"),
+        "what says nothing is left out"
+    );
+    assert_eq!(read_value(&answer).unwrap(), Verdict::Findings(Findings(read)));
+    assert_eq!(read_value(&json!(CLEAN)).unwrap(), Verdict::Clean);
+}
+
+#[test]
+fn the_json_may_stand_in_a_fence_between_sentences_or_in_another_object() {
+    for text in [
+        ONE.to_owned(),
+        format!("\u{feff}  \r\n{ONE}\r\n"),
+        format!("```json\n{ONE}\n```"),
+        format!("```\n{ONE}\n```\nThat is all."),
+        format!("I read {{the plan}}, all of it. Here it is:\n\n{ONE}\n\nAsk me for more."),
+        format!("{{\"result\": {ONE}}}"),
+        format!("{ONE}\n{ONE}"),
+    ] {
+        assert_eq!(findings(&text).len(), 1, "{text}");
+        assert_eq!(read(&text.replace(ONE, CLEAN)), Ok(Verdict::Clean), "{text}");
+    }
+}
+
+#[test]
+fn the_markdown_form_is_read_as_well() {
+    assert_eq!(
+        read("# Round 1 findings\n\nNo substantive findings.\n"),
+        Ok(Verdict::Clean)
+    );
+    let read = findings("Sure:\n\n## High\n- line 3: no way back (write one)\n\n## Medium\n\n## Low\n");
+    assert_eq!((read[0].line, read[0].what.as_str()), (Some(3), "no way back"));
+}
+
+#[test]
+fn what_states_no_verdict_is_never_clean() {
+    let error = |text: &str| read(text).unwrap_err();
+    assert_eq!(error(""), NoAnswer::Empty);
+    assert_eq!(error(" \n\t\u{2003}"), NoAnswer::Empty);
+    assert!(matches!(error("I like it."), NoAnswer::Form(_)));
+    assert!(matches!(error("{}"), NoAnswer::Form(_)));
+    assert!(matches!(error("[]"), NoAnswer::Form(_)));
+    assert_eq!(error(r#"{"findings": []}"#), NoAnswer::NoVerdict);
+    assert_eq!(
+        error(r#"{"verdict": "findings", "findings": []}"#),
+        NoAnswer::Announced
+    );
+    assert_eq!(error(r#"{"verdict": "findings"}"#), NoAnswer::Announced);
+    assert_eq!(
+        error(r#"{"verdict": "approved \u001b[1m", "findings": []}"#).to_string(),
+        "its verdict is `approved [1m`, neither clean nor findings"
+    );
+    assert_eq!(
+        error(r#"{"verdict": "clean", "findings": "none"}"#),
+        NoAnswer::CutOff
+    );
+    assert_eq!(read_value(&json!(["clean"])), Err(NoAnswer::CutOff));
+}
+
+#[test]
+fn findings_beside_the_word_clean_count() {
+    assert_eq!(findings(&ONE.replace("\"findings\",", "\"clean\",")).len(), 1);
+    assert_eq!(findings(&ONE.replace("\"verdict\":\"findings\",", "")).len(), 1);
+}
+
+#[test]
+fn a_finding_that_cannot_be_read_spoils_the_answer_instead_of_being_dropped() {
+    for (finding, lacks) in [
+        (json!({"what": "x"}), "severity"),
+        (json!({"severity": "cosmic", "what": "x"}), "known severity"),
+        (
+            json!({"severity": "low", "what": " "}),
+            "text that says what is wrong",
+        ),
+        (json!("no way back"), "severity"),
+        (json!(null), "severity"),
+    ] {
+        let good = json!({"severity": "low", "what": "x"});
+        let answer = json!({"verdict": "findings", "findings": [good, finding]});
+        assert_eq!(
+            read_value(&answer).unwrap_err().to_string(),
+            format!("finding 2 has no {lacks}")
+        );
+    }
+}
+
+#[test]
+fn two_answers_that_differ_are_none() {
+    // One of them may be quoted from the document under review.
+    assert_eq!(
+        read(&format!("The plan says {CLEAN}, but: {ONE}")),
+        Err(NoAnswer::Two)
+    );
+    assert_eq!(read(&format!("{ONE}\n{CLEAN}")), Err(NoAnswer::Two));
+    let quoted = json!({"verdict": "findings", "findings": [{"severity": "low", "what": CLEAN}]});
+    assert_eq!(
+        findings(&quoted.to_string()).len(),
+        1,
+        "what an answer quotes is no answer"
+    );
+}
+
+#[test]
+fn json_that_is_cut_off_is_no_answer_wherever_it_is_cut() {
+    let whole = json!({"verdict": "findings", "findings": [
+        {"severity": "low", "what": "No substantive findings.", "patch": "## High\n- x\n\nNo substantive findings.\n"}]})
+    .to_string();
+    for end in 1..whole.len() {
+        assert!(read(&whole[..end]).is_err(), "{}", &whole[..end]);
+    }
+    assert!(read(&whole).is_ok());
+}
+
+#[test]
+fn huge_and_hostile_texts_are_refused_in_time() {
+    let begun = std::time::Instant::now();
+    for text in [
+        "{",
+        "{\"a\":",
+        "[{",
+        "{\"findings\":[",
+        "{}",
+        "\"{\\\"",
+        "{\"a\":1,",
+    ] {
+        assert!(read(&text.repeat(900_000 / text.len())).is_err(), "{text}");
+    }
+    assert!(matches!(
+        read(&"x".repeat(MAX_FILE_BYTES + 1)),
+        Err(NoAnswer::Form(_))
+    ));
+    assert!(begun.elapsed().as_secs() < 20);
+}
+
+proptest! {
+    #[test]
+    fn any_text_around_an_answer_leaves_it_or_makes_it_unreadable(before in "[^{}]{0,60}", after in "[^{}]{0,60}") {
+        // A text may hold a Markdown verdict of its own; JSON is looked for first.
+        prop_assert_eq!(read(&format!("{before}\n{CLEAN}\n{after}")), Ok(Verdict::Clean));
+    }
+
+    #[test]
+    fn no_text_panics(text in "\\PC{0,200}") {
+        let _ = read(&text);
+        let _ = read(&format!("{{\"verdict\":{text}"));
+    }
+}

@@ -1,0 +1,261 @@
+//! The reviewer `claude`: Claude Code without a terminal, with tools that only read, its answer by schema.
+//!
+//! What its events are was measured (docs/clients.md). Its failures are told apart by the HTTP status and the error's name in its
+//! events; no text decides anything.
+
+use std::time::Instant;
+
+use camino::Utf8Path;
+use serde_json::{Map, Value};
+
+use super::answer::{self, CLOSING, SCHEMA};
+use super::client::{Client, Events, USUAL, of_status, said, shown, shown_path, text_of};
+use super::process::{Ended, Watch};
+use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
+use super::settings::ReviewerSettings;
+
+/// Its program.
+pub const PROGRAM: &str = "claude";
+
+/// Variables that it gets besides the usual ones: login, service, and the switches of what it tells its maker.
+const VARIABLES: [&str; 15] = [
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CLAUDE_CODE_MAX_RETRIES",
+    "CLAUDE_CODE_TMPDIR",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    "DISABLE_TELEMETRY",
+    "DISABLE_ERROR_REPORTING",
+    "DISABLE_AUTOUPDATER",
+    "API_TIMEOUT_MS",
+];
+
+/// Its flags, but for schema and model. What each is for stands in docs/reviewers.md.
+const FLAGS: [&str; 14] = [
+    "--print",
+    "--output-format",
+    "stream-json",
+    "--verbose",
+    "--include-partial-messages",
+    "--tools",
+    "Read,Grep,Glob",
+    "--permission-mode",
+    "dontAsk",
+    "--setting-sources",
+    "user",
+    "--settings",
+    r#"{"disableAllHooks":true}"#,
+    "--strict-mcp-config",
+];
+
+/// `claude`.
+#[derive(Debug, Clone)]
+pub struct Claude {
+    name: String,
+    settings: ReviewerSettings,
+}
+
+impl Claude {
+    /// The reviewer of this name in the configuration.
+    pub fn new(name: &str, settings: ReviewerSettings) -> Self {
+        Self {
+            name: name.to_owned(),
+            settings,
+        }
+    }
+}
+
+impl Reviewer for Claude {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
+        let variables = variables();
+        let client = Client {
+            settings: &self.settings,
+            program: PROGRAM,
+            variables: &variables,
+            own_sandbox: false,
+        };
+        let prompt = format!("{}\n{CLOSING}", request.prompt);
+        let mut seen = Seen::new(request.root);
+        match client.ask(request, &arguments(&self.settings), &prompt, &mut seen, watch) {
+            Err(cause) => Outcome::CouldNotRun(cause),
+            Ok(ended) => seen.judge(&ended),
+        }
+    }
+}
+
+/// The variables that it gets where the configuration names no more.
+pub fn variables() -> Vec<String> {
+    USUAL.into_iter().chain(VARIABLES).map(str::to_owned).collect()
+}
+
+fn arguments(settings: &ReviewerSettings) -> Vec<String> {
+    let mut all: Vec<String> = FLAGS.map(str::to_owned).into();
+    all.extend(["--no-session-persistence", "--json-schema", SCHEMA].map(str::to_owned));
+    if let Some(model) = &settings.model {
+        all.extend(["--model".to_owned(), model.clone()]);
+    }
+    all.extend(settings.arguments.iter().cloned());
+    all
+}
+
+/// What was seen of a session.
+#[derive(Debug)]
+struct Seen<'r> {
+    root: &'r Utf8Path,
+    /// How many events there were; none: the program speaks no JSON.
+    events: usize,
+    /// The name of the last error of the service.
+    error: Option<String>,
+    /// The event that ends a session.
+    result: Option<Value>,
+    retrying: Option<(Instant, String)>,
+}
+
+impl<'r> Seen<'r> {
+    fn new(root: &'r Utf8Path) -> Self {
+        Self {
+            root,
+            events: 0,
+            error: None,
+            result: None,
+            retrying: None,
+        }
+    }
+
+    fn judge(&self, ended: &Ended) -> Outcome {
+        let failed = reviewer::failure(ended);
+        let Some(result) = &self.result else {
+            return match failed {
+                Some(cause) => Outcome::CouldNotRun(cause),
+                None if self.events == 0 => reviewer::judge(ended),
+                None => reviewer::judge_answer(""),
+            };
+        };
+        let says_failed = result.get("is_error").and_then(Value::as_bool) == Some(true);
+        match failed {
+            None if !says_failed => answer_of(result),
+            None => self.failure(result, CauseKind::Failed { status: 0 }),
+            Some(cause) if matches!(cause.kind, CauseKind::Failed { .. }) => self.failure(result, cause.kind),
+            Some(cause) => Outcome::CouldNotRun(cause),
+        }
+    }
+
+    /// What a session that failed says by its result: status, name of the error, kind of end.
+    fn failure(&self, result: &Value, otherwise: CauseKind) -> Outcome {
+        let errors = result.pointer("/errors/0").and_then(Value::as_str);
+        let detail = errors.unwrap_or_else(|| text_of(result, "/result"));
+        if text_of(result, "/subtype") == "error_max_structured_output_retries" {
+            return Outcome::Unreadable(Cause::new(CauseKind::NotAVerdict, detail));
+        }
+        let status = result.get("api_error_status").and_then(Value::as_u64);
+        let kind = self
+            .error
+            .as_deref()
+            .and_then(of_error)
+            .or_else(|| status.and_then(of_status))
+            .unwrap_or(otherwise);
+        Outcome::CouldNotRun(Cause::new(kind, detail))
+    }
+
+    fn tool(&self, block: &Value) -> Option<String> {
+        let input = |name: &str| text_of(block, &format!("/input/{name}"));
+        Some(match text_of(block, "/name") {
+            "Read" => format!("reads {}", shown_path(input("file_path"), self.root)),
+            "Grep" => format!("searches for {}", shown(input("pattern"))),
+            "Glob" => format!("looks for {}", shown(input("pattern"))),
+            "StructuredOutput" => "answers".to_owned(),
+            other => format!("asks for {}", shown(other)),
+        })
+    }
+}
+
+/// The outcome of a session that ended well.
+fn answer_of(result: &Value) -> Outcome {
+    match result.get("structured_output") {
+        Some(answer @ Value::Object(_)) => reviewer::outcome(answer::read_value(answer)),
+        _ => reviewer::judge_answer(text_of(result, "/result")),
+    }
+}
+
+/// What the name of an error of the service means, where it means one thing.
+fn of_error(name: &str) -> Option<CauseKind> {
+    match name {
+        "authentication_failed" | "oauth_org_not_allowed" | "account_on_hold" | "verification_required" => {
+            Some(CauseKind::Login)
+        }
+        "rate_limit" | "billing_error" => Some(CauseKind::Quota),
+        "server_error" | "overloaded" => Some(CauseKind::Service),
+        _ => None,
+    }
+}
+
+impl Events for Seen<'_> {
+    fn take(&mut self, event: &Map<String, Value>) -> Option<String> {
+        self.events += 1;
+        let event = Value::Object(event.clone());
+        match text_of(&event, "/type") {
+            "system" if text_of(&event, "/subtype") == "api_retry" => {
+                let number = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or_default();
+                let said = format!(
+                    "trying again ({}; attempt {} of {})",
+                    shown(text_of(&event, "/error")),
+                    number("attempt"),
+                    number("max_retries")
+                );
+                let line = format!("claude: {said}");
+                match &mut self.retrying {
+                    Some((_, last)) => *last = said,
+                    None => self.retrying = Some((Instant::now(), said)),
+                }
+                Some(line)
+            }
+            "assistant" => {
+                self.retrying = None;
+                if event.get("is_api_error_message").and_then(Value::as_bool) == Some(true)
+                    || event.get("error").is_some_and(Value::is_string)
+                {
+                    self.error = Some(text_of(&event, "/error").to_owned());
+                    return None;
+                }
+                let blocks = event.pointer("/message/content").and_then(Value::as_array)?;
+                let lines: Vec<String> = blocks
+                    .iter()
+                    .filter_map(|block| match text_of(block, "/type") {
+                        "text" => said(text_of(block, "/text")),
+                        "tool_use" => self.tool(block),
+                        _ => None,
+                    })
+                    .collect();
+                Some(lines.join("; ")).filter(|line| !line.is_empty())
+            }
+            "result" => {
+                self.result = Some(event);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn other(&mut self, line: &str) -> Option<String> {
+        said(line)
+    }
+
+    fn retrying(&self) -> Option<(Instant, &str)> {
+        self.retrying
+            .as_ref()
+            .map(|(since, said)| (*since, said.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

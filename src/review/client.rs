@@ -1,0 +1,280 @@
+//! What the reviewers that are programs have in common: a program found, an environment, a sandbox, a stdin, and events read as
+//! they come.
+//!
+//! Which arguments a client gets, what its events mean and how its failures are told apart is each reviewer's own file.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Map, Value};
+
+use super::environment::{Environment, find_program};
+use super::output::Stream;
+use super::process::{Call, Ended, Event, How, StartError, Watch, supervise_events};
+use super::reviewer::{Cause, CauseKind, Request};
+use super::sandbox::{self, Sandbox};
+use super::settings::{ReviewerSettings, SandboxPolicy};
+use crate::text;
+
+/// Variables of the network and of the person's folders, for any client of a service.
+pub(super) const USUAL: [&str; 17] = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "LOGNAME",
+    "SHELL",
+];
+
+/// The characters of a text, a path or a command that a line of progress shows.
+const SHOWN: usize = 160;
+
+/// How a client is called.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Client<'a> {
+    /// What the person's configuration says.
+    pub(super) settings: &'a ReviewerSettings,
+    /// Its program where the configuration names none.
+    pub(super) program: &'a str,
+    /// Variables that it gets where the configuration names no more.
+    pub(super) variables: &'a [String],
+    /// Whether it has a read-only sandbox of its own.
+    pub(super) own_sandbox: bool,
+}
+
+/// What is made of a client's events.
+pub(super) trait Events {
+    /// Takes an event and gives what of it a watcher is told.
+    fn take(&mut self, event: &Map<String, Value>) -> Option<String>;
+
+    /// Takes a line that is no event, and gives what of it a watcher is told.
+    fn other(&mut self, line: &str) -> Option<String>;
+
+    /// Since when it has only been trying to reach its service, and what it says about it.
+    fn retrying(&self) -> Option<(Instant, &str)>;
+}
+
+impl Client<'_> {
+    /// The program, as it was configured.
+    pub(super) fn program(&self) -> &str {
+        self.settings.program.as_deref().unwrap_or(self.program)
+    }
+
+    /// Where the program is, in our own PATH.
+    pub(super) fn find(&self) -> Option<std::path::PathBuf> {
+        find_program(self.program(), std::env::var_os("PATH").as_deref())
+    }
+
+    /// Runs it over a prompt and hands its events over as they come.
+    ///
+    /// # Errors
+    /// A cause that the process itself cannot tell: a sandbox that is required and missing, or a service that it has been
+    /// trying to reach for as long as it may be silent.
+    pub(super) fn ask(
+        &self,
+        request: &Request<'_>,
+        arguments: &[String],
+        stdin: &str,
+        events: &mut dyn Events,
+        watch: &mut Watch<'_>,
+    ) -> Result<Ended, Cause> {
+        let environment = self.environment(request);
+        let Some(program) = self.find() else {
+            return Ok(not_installed(self.program()));
+        };
+        let program = program
+            .into_os_string()
+            .into_string()
+            .unwrap_or_else(|_| self.program().to_owned());
+        let wrapped = if self.own_sandbox || self.settings.sandbox == SandboxPolicy::Off {
+            None
+        } else {
+            self.sandboxed(sandbox::probe(), request.root, &program, arguments, watch)?
+        };
+        let call = match &wrapped {
+            Some((bwrap, arguments)) => Call {
+                program: bwrap.as_str(),
+                arguments,
+                directory: request.root,
+                stdin: stdin.as_bytes(),
+                environment: &environment,
+                limits: request.limits,
+            },
+            None => Call {
+                program: &program,
+                arguments,
+                directory: request.root,
+                stdin: stdin.as_bytes(),
+                environment: &environment,
+                limits: request.limits,
+            },
+        };
+        let (mut ended, given_up) = follow(&call, events, watch);
+        if let Some(file) = request.output {
+            // For people only: a review is not given up because it cannot be kept.
+            let _ = ended.keep(file);
+        }
+        if let Some(cause) = given_up {
+            return Err(cause);
+        }
+        if wrapped.is_some() {
+            ended.how = out_of_sandbox(ended.how);
+        }
+        Ok(ended)
+    }
+
+    fn environment(&self, request: &Request<'_>) -> Environment {
+        let environment = request.environment.clone();
+        let named = self.variables.iter().chain(&self.settings.environment);
+        environment.and(named.cloned())
+    }
+
+    /// bubblewrap's program and arguments, where it works.
+    fn sandboxed(
+        &self,
+        found: &Sandbox,
+        root: &Utf8Path,
+        program: &str,
+        arguments: &[String],
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<(Utf8PathBuf, Vec<String>)>, Cause> {
+        match (found, self.settings.sandbox) {
+            (Sandbox::Works { program: bwrap }, _) => {
+                let temporary = temporary();
+                let arguments = sandbox::arguments(root, temporary.as_deref(), program, arguments);
+                Ok(Some((bwrap.clone(), arguments)))
+            }
+            (missing, SandboxPolicy::Required) => Err(Cause::new(CauseKind::NoSandbox, &missing.to_string())),
+            (missing, _) => {
+                let line = format!("no sandbox: {missing}");
+                match say(&line, watch) {
+                    ControlFlow::Continue(()) => Ok(None),
+                    ControlFlow::Break(()) => Err(Cause::new(CauseKind::Stopped, "")),
+                }
+            }
+        }
+    }
+}
+
+/// Where the program's temporary files go, without links.
+fn temporary() -> Option<Utf8PathBuf> {
+    let folder = std::env::var("TMPDIR").ok().filter(|folder| !folder.is_empty());
+    Utf8Path::new(folder.as_deref().unwrap_or("/tmp"))
+        .canonicalize_utf8()
+        .ok()
+}
+
+fn say(line: &str, watch: &mut Watch<'_>) -> ControlFlow<()> {
+    watch(Event::Line {
+        stream: Stream::Stderr,
+        text: line,
+    })
+}
+
+fn not_installed(program: &str) -> Ended {
+    Ended {
+        how: How::CouldNotStart(StartError::NotInstalled {
+            program: program.to_owned(),
+        }),
+        stdout: Vec::new(),
+        dropped: 0,
+        stderr_tail: String::new(),
+        elapsed: std::time::Duration::ZERO,
+    }
+}
+
+/// bubblewrap passes a signal that ended the program on as a shell does: as 128 and its number.
+fn out_of_sandbox(how: How) -> How {
+    match how {
+        How::Exited(status) if (129..=128 + 64).contains(&status) => How::Signalled(status - 128),
+        how => how,
+    }
+}
+
+/// Runs a call, reads its events, and ends it when it has been trying to reach its service for too long: a client that says so
+/// every few seconds is never silent.
+fn follow(call: &Call<'_>, events: &mut dyn Events, watch: &mut Watch<'_>) -> (Ended, Option<Cause>) {
+    let events = RefCell::new(events);
+    let mut gave_up = false;
+    let ended = supervise_events(
+        call,
+        &mut |line| {
+            let mut events = events.borrow_mut();
+            match serde_json::from_slice::<Value>(line) {
+                Ok(Value::Object(event)) if event.get("type").is_some_and(Value::is_string) => {
+                    events.take(&event)
+                }
+                _ => events.other(&String::from_utf8_lossy(line)),
+            }
+        },
+        &mut |event| {
+            if event == Event::Tick
+                && let Some((since, _)) = events.borrow().retrying()
+                && since.elapsed() >= call.limits.idle
+            {
+                gave_up = true;
+                return ControlFlow::Break(());
+            }
+            watch(event)
+        },
+    );
+    let events = events.borrow();
+    let given_up = (gave_up && matches!(ended.how, How::Stopped)).then(|| {
+        let said = events.retrying().map(|(_, said)| said).unwrap_or_default();
+        Cause::new(CauseKind::Service, said)
+    });
+    (ended, given_up)
+}
+
+/// A path as a line of progress shows it: from the root, where it lies below.
+pub(super) fn shown_path(path: &str, root: &Utf8Path) -> String {
+    let below = Utf8Path::new(path).strip_prefix(root).ok();
+    let below = below.filter(|below| !below.as_str().is_empty());
+    shown(below.map_or(path, Utf8Path::as_str))
+}
+
+/// A text as a line of progress shows it.
+pub(super) fn shown(text: &str) -> String {
+    text::one_line(text, SHOWN)
+}
+
+/// What a model says on the way, as a line of progress: its first line, unless it is the answer itself.
+pub(super) fn said(text: &str) -> Option<String> {
+    let text = text.trim();
+    if text.is_empty() || text.starts_with(['{', '[', '`', '#']) {
+        return None;
+    }
+    let first = text.lines().next().unwrap_or_default();
+    Some(shown(first.trim_matches('*')))
+}
+
+/// A text in an event.
+pub(super) fn text_of<'e>(event: &'e Value, pointer: &str) -> &'e str {
+    event.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What an HTTP status of the service means, where it means one thing.
+pub(super) fn of_status(status: u64) -> Option<CauseKind> {
+    match status {
+        401 | 403 => Some(CauseKind::Login),
+        402 | 429 => Some(CauseKind::Quota),
+        408 | 500..=599 => Some(CauseKind::Service),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! The reviewer `command`: any program of the person's own configuration. The prompt is its stdin, its stdout is the answer.
+//!
+//! What it may be is the configuration's; a repository never chooses it.
+
+use std::time::Instant;
+
+use serde_json::{Map, Value};
+
+use super::client::{Client, Events};
+use super::process::Watch;
+use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
+use super::settings::ReviewerSettings;
+
+/// `command`, under the name that the configuration gives it.
+#[derive(Debug, Clone)]
+pub struct Command {
+    name: String,
+    settings: ReviewerSettings,
+}
+
+impl Command {
+    /// The reviewer of this name in the configuration.
+    pub fn new(name: &str, settings: ReviewerSettings) -> Self {
+        Self {
+            name: name.to_owned(),
+            settings,
+        }
+    }
+}
+
+impl Reviewer for Command {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
+        if self.settings.program.as_deref().is_none_or(str::is_empty) {
+            let detail = format!("the configuration of `{}` names no program", self.name);
+            return Outcome::CouldNotRun(Cause::new(CauseKind::NotInstalled, &detail));
+        }
+        let client = Client {
+            settings: &self.settings,
+            program: "",
+            variables: &[],
+            own_sandbox: false,
+        };
+        let arguments = &self.settings.arguments;
+        match client.ask(request, arguments, request.prompt, &mut Quiet, watch) {
+            Err(cause) => Outcome::CouldNotRun(cause),
+            Ok(ended) => reviewer::judge(&ended),
+        }
+    }
+}
+
+/// Its stdout is its answer, and no progress; what it tells a watcher goes to stderr.
+struct Quiet;
+
+impl Events for Quiet {
+    fn take(&mut self, _: &Map<String, Value>) -> Option<String> {
+        None
+    }
+
+    fn other(&mut self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn retrying(&self) -> Option<(Instant, &str)> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

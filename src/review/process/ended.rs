@@ -1,0 +1,108 @@
+//! How a process that was supervised ended, and what it wrote.
+//!
+//! Whether that is a verdict is not known here.
+
+use std::io;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use derive_more::{Display, Error};
+use miette::Diagnostic;
+
+/// How a supervised process ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// In which way.
+    pub how: How,
+    /// The beginning of its stdout, at most [`KEPT`](super::super::output::KEPT) bytes.
+    pub stdout: Vec<u8>,
+    /// How many bytes of its stdout came after those and were dropped.
+    pub dropped: u64,
+    /// The end of its stderr, some kilobytes, made plain.
+    pub stderr_tail: String,
+    /// From before the start to after the end of the group.
+    pub elapsed: Duration,
+}
+
+impl Ended {
+    /// Whether it wrote more to stdout than was kept.
+    pub fn truncated(&self) -> bool {
+        self.dropped > 0
+    }
+
+    /// Keeps what it wrote in a file for people: stdout as it came, then the end of stderr. Nothing is kept of one that wrote
+    /// nothing.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn keep(&self, file: &Utf8Path) -> io::Result<()> {
+        if self.stdout.is_empty() && self.stderr_tail.is_empty() {
+            return Ok(());
+        }
+        let mut text = self.stdout.clone();
+        if self.truncated() {
+            text.extend_from_slice(format!("\n----- {} bytes left out -----\n", self.dropped).as_bytes());
+        }
+        if !self.stderr_tail.is_empty() {
+            text.extend_from_slice(b"\n----- stderr -----\n");
+            text.extend_from_slice(self.stderr_tail.as_bytes());
+        }
+        crate::store::replace(file, &text)
+    }
+}
+
+/// In which way a process ended. Where we ended it, how it took that does not matter.
+#[derive(Debug)]
+pub enum How {
+    /// By itself, with this status.
+    Exited(i32),
+    /// By this signal, which was not ours.
+    Signalled(i32),
+    /// Ended by us after its whole time.
+    TimedOut {
+        /// The limit.
+        after: Duration,
+    },
+    /// Ended by us after a silence.
+    Idle {
+        /// The limit.
+        after: Duration,
+    },
+    /// Ended by us because the watcher said so.
+    Stopped,
+    /// Never ran.
+    CouldNotStart(StartError),
+    /// It is gone, or beyond KILL, and its status could not be read.
+    StatusLost(io::Error),
+}
+
+/// Why a process could not be started.
+#[derive(Debug, Display, Error, Diagnostic)]
+pub enum StartError {
+    /// No such executable.
+    #[display("`{program}` is not installed, or not in an absolute folder of PATH")]
+    #[diagnostic(
+        code(claudex::review::not_installed),
+        help("install it, or choose another reviewer")
+    )]
+    NotInstalled {
+        /// Its name as it was asked for.
+        program: String,
+    },
+    /// The directory to start it in is not there.
+    #[display("cannot start a reviewer in {directory}: not a directory")]
+    #[diagnostic(code(claudex::review::no_directory))]
+    NoDirectory {
+        /// The directory.
+        directory: Utf8PathBuf,
+    },
+    /// The system refused.
+    #[display("cannot start `{program}`: {source}")]
+    #[diagnostic(code(claudex::review::start))]
+    Io {
+        /// Its name as it was asked for.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,231 @@
+//! What a client is called with, what it sees, and what of its events a person sees.
+
+use serde_json::json;
+
+use super::{Bench, claude_ends, clean, codex_answers, one_finding, says};
+
+/// A line that keeps arguments, environment and stdin of the call in files.
+fn keeping(bench: &Bench) -> String {
+    let note = |name| bench.note(name).display().to_string();
+    format!(
+        "printf '%s\\n' \"$@\" >'{}'\nenv >'{}'\npwd >'{}'\ncat >'{}'\n",
+        note("arguments"),
+        note("environment"),
+        note("folder"),
+        note("stdin")
+    )
+}
+
+fn kept(bench: &Bench, name: &str) -> String {
+    std::fs::read_to_string(bench.note(name)).unwrap()
+}
+
+#[test]
+fn codex_is_called_read_only_with_the_prompt_on_stdin_and_a_short_environment() {
+    let mut bench = Bench::new();
+    let home = bench.project.home.join(".codex");
+    std::fs::create_dir(&home).unwrap();
+    let config = "model_provider = \"mine\"\n[mcp_servers.docs]\ncommand = \"x\"\n[model_providers.mine]\nenv_key = \"MY_KEY\"\n";
+    std::fs::write(home.join("config.toml"), config).unwrap();
+    for (name, value) in [
+        ("MY_KEY", "k"),
+        ("OPENAI_API_KEY", "o"),
+        ("AWS_SECRET_ACCESS_KEY", "s"),
+    ] {
+        bench.project = bench.project.with(name, value);
+    }
+    let script = format!("{}{}", keeping(&bench), codex_answers(&one_finding().to_string()));
+    bench.install("codex", &script);
+    bench
+        .review("codex", &[])
+        .exits(0)
+        .says("reviewer: codex")
+        .says("high=1 medium=0 low=0");
+
+    let arguments = kept(&bench, "arguments");
+    let words: Vec<&str> = arguments.lines().collect();
+    assert_eq!((words[0], *words.last().unwrap()), ("exec", "-"));
+    assert!(
+        words.windows(2).any(|pair| pair == ["--sandbox", "read-only"]),
+        "{arguments}"
+    );
+    assert!(words.contains(&"mcp_servers.docs.enabled=false"), "{arguments}");
+    let schema = words
+        .windows(2)
+        .find(|pair| pair[0] == "--output-schema")
+        .unwrap()[1];
+    assert!(
+        !schema.contains("my plän"),
+        "the schema lies outside of the project: {schema}"
+    );
+    assert!(!std::path::Path::new(schema).exists(), "and is gone afterwards");
+
+    let environment = kept(&bench, "environment");
+    let has = |line: &str| environment.lines().any(|found| found == line);
+    assert!(has("MY_KEY=k") && has("OPENAI_API_KEY=o"), "{environment}");
+    assert!(!environment.contains("AWS_SECRET"), "{environment}");
+    let guard = format!("CLAUDEX_REVIEWER_CHILD={}/r1-", bench.id);
+    assert!(
+        environment.lines().any(|line| line.starts_with(&guard)),
+        "{environment}"
+    );
+
+    let prompt = kept(&bench, "stdin");
+    assert!(
+        prompt.contains("Move the queue.") && prompt.contains("JSON Schema"),
+        "{prompt}"
+    );
+    assert!(kept(&bench, "folder").trim_end().ends_with("my plän's (1)"));
+}
+
+#[test]
+fn claude_is_called_with_tools_that_read_and_without_hooks_or_servers() {
+    let mut bench = Bench::new();
+    bench.project = bench
+        .project
+        .with("ANTHROPIC_API_KEY", "k")
+        .with("CLAUDECODE", "1");
+    let answer = claude_ends(json!({ "structured_output": clean(), "result": clean().to_string() }));
+    bench.install("claude", &format!("{}{answer}", keeping(&bench)));
+    bench
+        .review("claude", &[])
+        .exits(0)
+        .says("no substantive findings");
+
+    let arguments = kept(&bench, "arguments");
+    let words: Vec<&str> = arguments.lines().collect();
+    let pair = |first: &str, second: &str| words.windows(2).any(|pair| pair == [first, second]);
+    assert!(
+        pair("--tools", "Read,Grep,Glob") && pair("--permission-mode", "dontAsk"),
+        "{arguments}"
+    );
+    assert!(pair("--settings", r#"{"disableAllHooks":true}"#) && pair("--setting-sources", "user"));
+    assert!(words.contains(&"--strict-mcp-config"), "{arguments}");
+    let environment = kept(&bench, "environment");
+    assert!(environment.contains("ANTHROPIC_API_KEY=k"), "{environment}");
+    assert!(
+        !environment.lines().any(|line| line.starts_with("CLAUDECODE=")),
+        "{environment}"
+    );
+    assert!(kept(&bench, "stdin").contains("Move the queue."));
+}
+
+#[test]
+fn a_client_that_answers_in_plain_text_is_read_too() {
+    for client in ["codex", "claude"] {
+        for answer in [
+            "Here it is:\n\n## High\n- line 1: no way back (write one)\n".to_owned(),
+            format!("```json\n{}\n```\n", one_finding()),
+        ] {
+            let bench = Bench::new();
+            bench.install(client, &format!("cat >/dev/null\ncat <<'END'\n{answer}\nEND\n"));
+            bench.review(client, &[]).exits(0).says("high=1 medium=0 low=0");
+        }
+    }
+}
+
+#[test]
+fn a_person_sees_what_it_does_and_never_raw_events() {
+    let bench = Bench::new();
+    let command = json!({ "type": "item.started", "item": { "id": "i1", "type": "command_execution",
+        "command": "/bin/bash -lc 'cat PLAN.md \u{1b}[31m'", "status": "in_progress" } });
+    let done = json!({ "type": "item.completed", "item": { "id": "i1", "type": "command_execution",
+        "command": "/bin/bash -lc 'cat PLAN.md'", "aggregated_output": "x".repeat(100_000), "exit_code": 0 } });
+    let message =
+        json!({ "type": "item.completed", "item": { "type": "agent_message", "text": clean().to_string() } });
+    bench.install("codex", &says(&[command, done, message], 0));
+    let ran = bench.review("codex", &[]).exits(0);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(
+        lines[1..3],
+        ["claudex: reviewer: codex", "claudex: runs cat PLAN.md [31m"]
+    );
+    assert!(!ran.out.contains("\"type\""), "{}", ran.out);
+    let progress =
+        std::fs::read_to_string(bench.project.folder().join(&bench.id).join("progress.log")).unwrap();
+    assert_eq!(progress, "runs cat PLAN.md [31m\n");
+}
+
+#[test]
+fn what_it_wrote_is_kept_and_named_where_there_is_no_verdict() {
+    let bench = Bench::new();
+    bench.install(
+        "codex",
+        "cat >/dev/null\necho 'I like it.'\necho 'and say so' >&2\n",
+    );
+    let ran = bench.review("codex", &[]).exits(5).says("what it wrote: ");
+    let line = ran
+        .out
+        .lines()
+        .find_map(|line| line.strip_prefix("claudex: what it wrote: "));
+    let text = std::fs::read_to_string(line.unwrap()).unwrap();
+    assert_eq!(text, "I like it.\n\n----- stderr -----\nand say so\n");
+}
+
+#[test]
+fn bubblewrap_is_used_where_it_works_and_its_absence_is_said() {
+    // Stands in for bubblewrap: keeps its arguments, and runs what comes after `--`.
+    let bwrap = |bench: &Bench| {
+        format!(
+            "printf '%s\\n' \"$@\" >'{}'\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n",
+            bench.note("bwrap").display()
+        )
+    };
+    let answer = claude_ends(json!({ "structured_output": clean() }));
+    let bench = Bench::new();
+    bench.install("bwrap", &bwrap(&bench));
+    bench.install("claude", &answer);
+    let ran = bench.review("claude", &[]).exits(0);
+    assert!(!ran.out.contains("no sandbox"), "{}", ran.out);
+    let arguments = kept(&bench, "bwrap");
+    let root = bench.project.root.display().to_string();
+    assert!(
+        arguments.contains(&format!("--ro-bind\n{root}\n{root}\n")),
+        "{arguments}"
+    );
+
+    let bench = Bench::new();
+    bench.install(
+        "bwrap",
+        "echo 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
+    );
+    bench.install("claude", &answer);
+    bench.review("claude", &[]).exits(0).says(
+        "claudex: no sandbox: bubblewrap does not work here: bwrap: No permissions to create new namespace",
+    );
+}
+
+#[test]
+fn a_command_of_the_configuration_gets_the_prompt_and_what_it_was_promised() {
+    let mut bench = Bench::new();
+    let answer = "echo looking >&2\ncat <<'END'\n## High\n- line 1: no way back (write one)\nEND\n";
+    let program = bench.install("house rules", &format!("{}{answer}", keeping(&bench)));
+    let config = format!(
+        "[reviewers.house-rules]\nkind = \"command\"\nprogram = {:?}\narguments = [\"a b\", \"$(c)\"]\n\
+         environment = [\"MY_TOKEN\"]\n",
+        program.to_str().unwrap()
+    );
+    bench.project = bench
+        .project
+        .configured(config)
+        .with("MY_TOKEN", "t")
+        .with("OPENAI_API_KEY", "o");
+    let ran = bench
+        .review("house-rules", &[])
+        .exits(0)
+        .says("claudex: reviewer: house-rules")
+        .says("claudex: looking")
+        .says("high=1 medium=0 low=0");
+    assert!(
+        !ran.out.contains("claudex: ## High"),
+        "its answer is no progress: {}",
+        ran.out
+    );
+    assert_eq!(kept(&bench, "arguments"), "a b\n$(c)\n");
+    let environment = kept(&bench, "environment");
+    assert!(
+        environment.contains("MY_TOKEN=t") && !environment.contains("OPENAI_API_KEY"),
+        "{environment}"
+    );
+    assert!(kept(&bench, "stdin").contains("Move the queue."));
+}

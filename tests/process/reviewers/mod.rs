@@ -1,0 +1,145 @@
+//! Reviewers that are programs, from outside: the clients are scripts that emit the events which the real ones were seen to emit
+//! (docs/clients.md).
+
+mod calls;
+mod choice;
+mod left;
+mod table;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, Ran, path_without_clients};
+
+/// A project in round 1 whose PATH has the programs of a test and no real client.
+struct Bench {
+    project: Project,
+    id: String,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let (project, id) = Project::reviewing(&[]);
+        let path = format!("{}:{}", bin(&project).display(), path_without_clients());
+        std::fs::create_dir(bin(&project)).unwrap();
+        let project = project.with("PATH", &path);
+        Self { project, id }
+    }
+
+    /// Puts a program into PATH: what `/bin/sh` does with this.
+    fn install(&self, name: &str, script: &str) -> PathBuf {
+        let file = bin(&self.project).join(name);
+        std::fs::write(&file, format!("#!/bin/sh\n{script}")).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        file
+    }
+
+    fn remove(&self, name: &str) {
+        std::fs::remove_file(bin(&self.project).join(name)).unwrap();
+    }
+
+    fn review(&self, reviewer: &str, flags: &[&str]) -> Ran {
+        let arguments = [&["review", &self.id, "--reviewer", reviewer], flags].concat();
+        self.project.run(&arguments)
+    }
+
+    /// A file outside of the project, for a script to leave something in.
+    fn note(&self, name: &str) -> PathBuf {
+        self.project.home.join(name)
+    }
+
+    /// What the journal says that the last run came to.
+    fn outcome(&self) -> String {
+        let journal = self.project.journal(&self.id);
+        let last = journal.last().unwrap();
+        match last["note"].as_str() {
+            Some("run-ended") => last["data"]["outcome"].as_str().unwrap().to_owned(),
+            _ => "none".to_owned(),
+        }
+    }
+}
+
+fn bin(project: &Project) -> PathBuf {
+    project.home.join("the person's bin")
+}
+
+/// A script that reads its prompt, prints these lines and exits with this status.
+fn says(lines: &[Value], status: i32) -> String {
+    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    format!(
+        "cat >/dev/null\ncat <<'END'\n{}\nEND\nexit {status}\n",
+        text.join("\n")
+    )
+}
+
+/// A script that reads its prompt, complains and exits with this status.
+fn complains(text: &str, status: i32) -> String {
+    format!("cat >/dev/null\ncat >&2 <<'END'\n{text}\nEND\nexit {status}\n")
+}
+
+fn clean() -> Value {
+    json!({ "verdict": "clean", "findings": [] })
+}
+
+fn one_finding() -> Value {
+    json!({ "verdict": "findings", "findings": [{ "severity": "high", "what": "no way back",
+        "recommendation": "write one", "file": null, "line": 1, "patch": null }] })
+}
+
+/// Codex's turn up to what comes of it.
+fn codex_turn(then: &[Value]) -> Vec<Value> {
+    let mut all = vec![
+        json!({ "type": "thread.started", "thread_id": "01a20168-fa40-7220-85b3-584878d085ae" }),
+        json!({ "type": "turn.started" }),
+    ];
+    all.extend_from_slice(then);
+    all
+}
+
+/// A turn of Codex that ends with this answer.
+fn codex_answers(text: &str) -> String {
+    let message = json!({ "type": "item.completed", "item": { "id": "item_0", "type": "agent_message", "text": text } });
+    says(
+        &codex_turn(&[message, json!({ "type": "turn.completed", "usage": {} })]),
+        0,
+    )
+}
+
+/// A turn of Codex that fails with this sentence.
+fn codex_fails(sentence: &str) -> String {
+    let failed = json!({ "type": "turn.failed", "error": { "message": sentence } });
+    says(
+        &codex_turn(&[json!({ "type": "error", "message": sentence }), failed]),
+        1,
+    )
+}
+
+/// A session of Claude Code up to what comes of it.
+fn claude_session(then: &[Value]) -> Vec<Value> {
+    let tools = ["Glob", "Grep", "Read", "StructuredOutput"];
+    let mut all = vec![json!({ "type": "system", "subtype": "init", "tools": tools, "mcp_servers": [] })];
+    all.extend_from_slice(then);
+    all
+}
+
+/// A session of Claude Code that ends well, with these properties of the result.
+fn claude_ends(result: Value) -> String {
+    let mut ended =
+        json!({ "type": "result", "subtype": "success", "is_error": false, "api_error_status": null });
+    ended
+        .as_object_mut()
+        .unwrap()
+        .extend(result.as_object().unwrap().clone());
+    says(&claude_session(&[ended]), 0)
+}
+
+/// A session of Claude Code that fails with this error of its service.
+fn claude_fails(error: &str, status: Value, text: &str) -> String {
+    let said = json!({ "type": "assistant", "message": { "content": [{ "type": "text", "text": text }] }, "error": error,
+        "is_api_error_message": true, "api_error_status": status });
+    let ended = json!({ "type": "result", "subtype": "success", "is_error": true, "api_error_status": status,
+        "result": text });
+    says(&claude_session(&[said, ended]), 1)
+}
