@@ -41,7 +41,7 @@ for event in Stop UserPromptSubmit UserPromptExpansion; do
         "$(json_get "$PLUGIN/hooks/hooks.json" hooks $event 0 hooks 0 args 0)"
     is "hooks.json: $event has its timeout" $limit "$(json_get "$PLUGIN/hooks/hooks.json" hooks $event 0 hooks 0 timeout)"
 done
-for command in plan status cancel rollback resume adopt doctor; do
+for command in plan review status cancel rollback resume adopt doctor; do
     text=$(cat "$PLUGIN/commands/$command.md")
     # shellcheck disable=SC2016
     hasnt "command $command pastes no arguments" "$text" '$ARGUMENTS'

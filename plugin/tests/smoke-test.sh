@@ -157,13 +157,19 @@ project "flags default"
 start plan topic words without quotes
 is "flags: three rounds by default" 3 "$(field max_rounds)"
 is "flags: the topic is all the words" '"topic words without quotes"' "$(field topic)"
-# Review mode is not in this version: said plainly, and nothing is left behind. When it comes, seed 001 asks for
-# "review mode initialized", the phase reviewing, and the instruction to end the turn.
+# Without changes there is nothing to review: said plainly, and nothing is left behind.
 project "flags review"
 start review
-is "start review: refused, exit 2" 2 "$status"
-like "start review: says so" "$out" 'review mode'
-is "start review: leaves no state file" 0 "$(count_states)"
+is "start review: without changes refused, exit 2" 2 "$status"
+is "start review: without changes leaves no state file" 0 "$(count_states)"
+if [ -d .git ]; then
+    echo one >changed
+    start review
+    is "start review: starts in reviewing" "0 review reviewing" "$status $(field mode) $(field phase)"
+    like "start review: says so" "$out" '[Rr]eview mode initialized'
+    like "start review: asks to end the turn" "$out" 'end your turn'
+    is "start review: one round by default" 1 "$(field max_rounds)"
+fi
 
 project "state dir"
 CLAUDEX_STATE_DIR=.loops/here

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use claudex_loop::plan::caller::Caller;
-use claudex_loop::plan::{AnyLoop, Phase, reviewers, runner};
+use claudex_loop::plan::{AnyLoop, Phase, changes, report, reviewers, runner};
 use claudex_loop::review::environment::Environment;
 use claudex_loop::review::focus::Kind;
 use claudex_loop::review::round::{self, Brief, Report, RoundError, Said, Way};
@@ -13,6 +13,7 @@ use claudex_loop::review::runs::How;
 use claudex_loop::review::twin;
 use claudex_loop::store::{LoopId, Store};
 use claudex_loop::text;
+use miette::Diagnostic as _;
 
 use super::exit::{Exit, Failure};
 use super::look::words::Told;
@@ -124,7 +125,11 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     let brief = Brief {
         persona: &persona.label,
         focus: persona.focus,
-        kind: Kind::Document,
+        kind: if changes::are_reviewed(&held) {
+            Kind::Diff
+        } else {
+            Kind::Document
+        },
         prepare: &prepare,
         limits: arguments.time.limits(chosen.limits),
         environment: &environment,
@@ -150,9 +155,10 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     .map_err(|error| {
         let exit = match error {
             RoundError::Interrupted => Exit::Interrupted,
-            RoundError::NoSubject { .. } | RoundError::NotText { .. } | RoundError::Outside { .. } => {
-                Exit::Refused
-            }
+            RoundError::NoSubject { .. }
+            | RoundError::NotText { .. }
+            | RoundError::Outside { .. }
+            | RoundError::Prepare(_) => Exit::Refused,
             _ => Exit::Internal,
         };
         Failure::new(exit, error)
@@ -169,7 +175,33 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
         out::line("");
         out::text(&shortened(&text::plain(&findings)));
     }
+    if changes::are_reviewed(&held) && report.how.digest().is_some() {
+        report_on(&held);
+    }
     Ok(exit_of(&report))
+}
+
+/// Writes the report of a review of changes into the project. That it could not be written is said, and takes nothing
+/// away from the review.
+fn report_on(held: &AnyLoop) {
+    out::line("");
+    match report::write(held) {
+        Ok(written) => {
+            out::line(&format!("claudex: report: {}", written.report));
+            if let Some(fixes) = written.fixes {
+                let (applying, all) = written.applying;
+                out::line(&format!(
+                    "claudex: proposed patches, none of them applied: {fixes} ({applying} of {all} would apply)"
+                ));
+            }
+        }
+        Err(error) => {
+            let help = error.help().map(|help| format!(" ({help})")).unwrap_or_default();
+            out::line(&format!(
+                "claudex: {error}{help}. The review counts all the same."
+            ));
+        }
+    }
 }
 
 /// The most of the findings that is printed, in characters: a client shows an agent about 30,000 of a command's output.

@@ -2,9 +2,11 @@
 
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::interview;
-use claudex_loop::plan::messages::{self, STARTED, Started};
+use claudex_loop::plan::messages::{self, REVIEW_STARTED, STARTED, Started};
 use claudex_loop::plan::start::{self, StartRefused, Wanted};
 use claudex_loop::plan::{Mode, locate};
+use claudex_loop::review::changes::ChangesError;
+use claudex_loop::review::worktree::WorktreeError;
 use claudex_loop::store::StartError;
 use jiff::Timestamp;
 
@@ -24,8 +26,12 @@ pub(crate) fn start(arguments: args::Start) -> Result<Exit, Failure> {
     let here = super::here()?;
     let held = start::start(mode, &wanted, &here, &caller, Timestamp::now()).map_err(refused)?;
     let notes = start::notes(&held);
+    let message = match mode {
+        Mode::Plan => STARTED,
+        Mode::Review => REVIEW_STARTED,
+    };
     let interview = from_prompt && interview::is_due(&held, wanted.skip_interview);
-    let text = messages::render(STARTED, &Started::of(&held, notes, interview))
+    let text = messages::render(message, &Started::of(&held, notes, interview))
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     out::text(&text);
     Ok(Exit::Complete)
@@ -36,6 +42,9 @@ pub(crate) fn exit_of(error: &StartRefused) -> Exit {
     match error {
         StartRefused::Store(StartError::Active { .. }) => Exit::Refused,
         StartRefused::Store(_) | StartRefused::Io { .. } => Exit::Internal,
+        StartRefused::Changes(ChangesError::Worktree(
+            WorktreeError::Io { .. } | WorktreeError::Answer { .. },
+        )) => Exit::Internal,
         _ => Exit::Usage,
     }
 }

@@ -4,7 +4,7 @@ use claudex_loop::Refusal;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::settings::{MOST_ROUNDS, Settings, positive};
 use claudex_loop::plan::typestate::{DecisionSignal, STATE};
-use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, locate, runner, summary};
+use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, changes, locate, runner, summary};
 use claudex_loop::store::LoopId;
 use claudex_loop::text;
 
@@ -178,7 +178,13 @@ fn granted(now: &AnyLoop, settings: &Settings) -> String {
     let reviewed = summary::runs(now)
         .iter()
         .any(|run| run.began.round == round && run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
-    let next = if reviewed {
+    let next = if reviewed && changes::are_reviewed(now) {
+        format!(
+            "The findings of round {round} stand: end your turn. That stop opens round {} ({}).",
+            round + 1,
+            settings.personas.of_round(round + 1).label
+        )
+    } else if reviewed {
         format!(
             "The findings of round {round} stand: revise {}, then end the turn. That stop opens round {} ({}).",
             fields.subject(),

@@ -17,6 +17,8 @@ pub struct Beginning {
     pub stale_after: Option<Duration>,
     /// The session that owns the loop, or `unknown`.
     pub session: String,
+    /// The loop's id, where a field has to name it; None: one is made.
+    pub id: Option<LoopId>,
 }
 
 impl Beginning {
@@ -26,6 +28,7 @@ impl Beginning {
             now: Timestamp::now(),
             stale_after: None,
             session: session.into(),
+            id: None,
         }
     }
 }
@@ -49,6 +52,7 @@ pub fn begin<M: Machine>(
         now,
         stale_after,
         session,
+        id,
     } = how;
     let fields = move |id: &LoopId| {
         let word = |text: &str| Value::Word(text.to_owned());
@@ -100,7 +104,7 @@ pub fn begin<M: Machine>(
         by: actor.to_string(),
         now,
         stale_after,
-        id: None,
+        id,
         fields,
     };
     Raw::start::<M>(store, plan, actor)

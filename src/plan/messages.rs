@@ -14,7 +14,7 @@ use crate::machine::table::Message;
 use crate::plan::caller::RUN;
 use crate::plan::personas::Personas;
 use crate::plan::typestate::DecisionSignal;
-use crate::plan::{AnyLoop, runner, summary};
+use crate::plan::{AnyLoop, changes, report, runner, summary};
 use crate::review::findings::Counts;
 use crate::review::twin;
 use crate::text;
@@ -26,6 +26,40 @@ const TOPIC: usize = 300;
 pub const STARTED: Message = Message {
     name: "started.md",
     text: include_str!("messages/started.md"),
+};
+/// What `start` prints in review mode.
+pub const REVIEW_STARTED: Message = Message {
+    name: "review-started.md",
+    text: include_str!("messages/review-started.md"),
+};
+/// What review mode says in place of the texts that machine.toml names, which speak of a plan.
+const OF_REVIEW_MODE: [(&str, Message); 4] = [
+    (
+        "round.md",
+        Message {
+            name: "review-round.md",
+            text: include_str!("messages/review-round.md"),
+        },
+    ),
+    (
+        "missing.md",
+        Message {
+            name: "review-missing.md",
+            text: include_str!("messages/review-missing.md"),
+        },
+    ),
+    ("complete.md", REVIEW_COMPLETE),
+    ("stopped.md", REVIEW_COMPLETE),
+];
+/// The end of a review of changes; whether the last round found something does not make it another one.
+const REVIEW_COMPLETE: Message = Message {
+    name: "review-complete.md",
+    text: include_str!("messages/review-complete.md"),
+};
+/// The prompt of a reviewer of changes that is a model.
+pub const PROMPT_REVIEW: Message = Message {
+    name: "prompt-review.md",
+    text: include_str!("messages/prompt-review.md"),
 };
 /// The runner script.
 pub const RUNNER: Message = Message {
@@ -77,6 +111,8 @@ pub struct Facts {
     reviewers: String,
     admissions: Vec<String>,
     cause: String,
+    report: Option<String>,
+    fixes: Option<String>,
 }
 
 impl Facts {
@@ -94,7 +130,10 @@ impl Facts {
                 .as_ref()
                 .and_then(|how| how.cause().map(ToString::to_string))
         });
+        let (report, fixes) = report::there(held);
         Self {
+            report: report.map(|path| path.to_string()),
+            fixes: fixes.map(|path| path.to_string()),
             id: held.id().to_string(),
             mode: fields.mode(),
             phase: held.phase().to_string(),
@@ -159,6 +198,8 @@ pub struct Started {
     pub plan_name: String,
     /// The plan's path.
     pub plan_path: String,
+    /// The line that runs the review.
+    pub runner: String,
 }
 
 impl Started {
@@ -175,7 +216,17 @@ impl Started {
             interview,
             plan_name: fields.subject(),
             plan_path: held.raw().path("{subject}").to_string(),
+            runner: format!("bash {}", runner::quoted(runner::path(held.raw()).as_str())),
         }
+    }
+}
+
+/// The text of an edge for this loop: of the mode that it is in.
+pub fn for_mode(message: Message, held: &AnyLoop) -> Message {
+    let of_review = || OF_REVIEW_MODE.iter().find(|(name, _)| *name == message.name);
+    match changes::are_reviewed(held).then(of_review).flatten() {
+        Some((_, instead)) => *instead,
+        None => message,
     }
 }
 

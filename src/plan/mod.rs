@@ -6,12 +6,14 @@
 crate::machine!(plan as typestate);
 
 pub mod caller;
+pub mod changes;
 pub mod driver;
 pub mod interview;
 pub mod locate;
 pub mod messages;
 pub mod near;
 pub mod personas;
+pub mod report;
 pub mod reviewers;
 pub mod runner;
 pub mod settings;

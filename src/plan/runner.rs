@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use crate::machine::{Actor, Raw};
 use crate::plan::AnyLoop;
-use crate::plan::messages::{self, PROMPT, RUNNER, RenderError};
+use crate::plan::changes::{self, PrepareError};
+use crate::plan::messages::{self, PROMPT, PROMPT_REVIEW, RUNNER, RenderError};
 use crate::plan::personas::Personas;
 use crate::review::{Digest, twin};
 use crate::store::{LoopId, StoreError, replace};
@@ -105,15 +106,24 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> io::Result<()> {
     )
 }
 
-/// The prompt of this round, for the run that is about to begin.
+/// The prompt of this round, for the run that is about to begin. In review mode the changes are read anew for it.
 ///
 /// # Errors
-/// The template does not render.
+/// The template does not render, or there are no changes that can be read.
 pub fn prepare(
     held: &AnyLoop,
     personas: &Personas,
 ) -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> {
-    Ok(prompt(held, personas)?)
+    if changes::are_reviewed(held) {
+        changes::write(held)?;
+    }
+    let prompt = prompt(held, personas)?;
+    if changes::are_reviewed(held) {
+        // The prompt beside the state is from before the changes were read.
+        let path = prompt_path(held.raw());
+        replace(&path, prompt.as_bytes()).map_err(|source| PrepareError::Write { path, source })?;
+    }
+    Ok(prompt)
 }
 
 /// The prompt of this round for a reviewer that is a model.
@@ -148,7 +158,12 @@ pub fn prompt(held: &AnyLoop, personas: &Personas) -> Result<String, RenderError
         marker: Digest::of(format!("{}{plan}", raw.id()).as_bytes()).as_str()[..16].to_owned(),
         document: &plan[..end],
     };
-    messages::render(PROMPT, &facts)
+    let template = if changes::are_reviewed(held) {
+        PROMPT_REVIEW
+    } else {
+        PROMPT
+    };
+    messages::render(template, &facts)
 }
 
 /// The findings files of the rounds before this one, oldest first: those of the loops that it goes on from, too.

@@ -12,8 +12,9 @@ use crate::plan::caller::{Caller, UNKNOWN};
 use crate::plan::near;
 use crate::plan::settings::{self, MOST_ROUNDS, Settings, SettingsError};
 use crate::plan::typestate::STATE;
-use crate::plan::{AnyLoop, Mode, Start, locate};
+use crate::plan::{AnyLoop, Mode, Start, changes, locate, runner};
 use crate::review::Digest;
+use crate::review::changes::ChangesError;
 use crate::store::{self, LoopId, Store, for_start};
 use crate::text;
 
@@ -146,13 +147,10 @@ pub enum StartRefused {
         /// The flag.
         flag: &'static str,
     },
-    /// Review mode, which this version does not drive.
-    #[display("review mode is not in this version of claudex-loop yet")]
-    #[diagnostic(
-        code(claudex::start::review_mode),
-        help("plan mode is: claudex-loop start plan <topic>")
-    )]
-    ReviewMode,
+    /// Nothing to review, or nothing that can be read.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Changes(ChangesError),
     /// Inside a client that does not say which session it is.
     #[display(
         "this runs inside Claude Code, and CLAUDE_CODE_SESSION_ID is not set: the loop would belong to nobody"
@@ -256,13 +254,7 @@ pub fn start(
         .map(|given| positive("--rounds", given))
         .transpose()?;
     if mode == Mode::Review {
-        if wanted.from_draft {
-            return Err(StartRefused::PlanOnly { flag: "--from-draft" });
-        }
-        if wanted.continues.is_some() {
-            return Err(StartRefused::PlanOnly { flag: "--continue" });
-        }
-        return Err(StartRefused::ReviewMode);
+        return review(wanted, rounds, from, caller, now);
     }
     let store = for_start(&STATE, from, locate::state_dir().as_deref());
     let before = wanted
@@ -312,10 +304,7 @@ pub fn start(
     let start = Start {
         mode,
         topic: topic.to_owned(),
-        max_rounds: rounds.or(match mode {
-            Mode::Plan => settings.plan_rounds,
-            Mode::Review => settings.review_rounds,
-        }),
+        max_rounds: rounds.or(settings.plan_rounds),
         max_failures: settings.max_failures,
         from_draft: Some(from_draft),
         interview_used: Some(wanted.interviewed),
@@ -327,10 +316,76 @@ pub fn start(
         now,
         stale_after: Some(settings.stale_after),
         session: caller.session.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
+        id: None,
     };
     start
         .begin(&store, how, caller.actor(true))
         .map_err(StartRefused::Store)
+}
+
+/// Starts a loop that reviews the changes of the work tree.
+fn review(
+    wanted: &Wanted,
+    rounds: Option<u64>,
+    from: &Utf8Path,
+    caller: &Caller,
+    now: Timestamp,
+) -> Result<AnyLoop, StartRefused> {
+    for (given, flag) in [
+        (wanted.from_draft, "--from-draft"),
+        (wanted.continues.is_some(), "--continue"),
+        (wanted.plan.is_some(), "--plan"),
+        (wanted.interviewed, "--interviewed"),
+        (wanted.skip_interview, "--skip-interview"),
+    ] {
+        if given {
+            return Err(StartRefused::PlanOnly { flag });
+        }
+    }
+    if wanted.topic.len() > LONGEST_TOPIC {
+        return Err(StartRefused::LongTopic {
+            bytes: wanted.topic.len(),
+        });
+    }
+    if caller.inside && caller.session.is_none() {
+        return Err(StartRefused::NoSession);
+    }
+    let store = for_start(&STATE, from, locate::state_dir().as_deref());
+    let changes = changes::now(&store).map_err(StartRefused::Changes)?;
+    let settings = Settings::load(store.root()).map_err(StartRefused::Settings)?;
+    let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {
+        path: store.folder().to_owned(),
+        source,
+    })?;
+    let topic = match wanted.topic.trim() {
+        "" => changes.title,
+        topic => topic.to_owned(),
+    };
+    let start = Start {
+        mode: Mode::Review,
+        topic,
+        max_rounds: rounds.or(settings.review_rounds),
+        max_failures: settings.max_failures,
+        from_draft: None,
+        interview_used: None,
+        subject: Some(changes::copy_of(&store, &id).into_string()),
+        subject_before: None,
+        continues: None,
+    };
+    let how = Beginning {
+        now,
+        stale_after: Some(settings.stale_after),
+        session: caller.session.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
+        id: Some(id),
+    };
+    let held = start
+        .begin(&store, how, caller.actor(true))
+        .map_err(StartRefused::Store)?;
+    // There is no stop before the first round that would write it. Without it the other line still runs the review.
+    if let Err(error) = runner::write(&held, &settings.personas) {
+        store.log(&format!("{} could not write the runner: {error}", held.id()));
+    }
+    Ok(held)
 }
 
 /// The loop that a new one goes on from: of this project, of plan mode, and over.

@@ -330,6 +330,7 @@ pub fn after(step: Step<AnyLoop>, personas: &Personas, now: Timestamp) -> Result
             match edge.words(&TABLE) {
                 None => Ok(Decision::Approve { note: None }),
                 Some(message) => {
+                    let message = messages::for_mode(message, &held);
                     let reason = messages::render(message, &Facts::of(&held, personas, now))
                         .map_err(|error| error.to_string())?;
                     Ok(Decision::Block { reason, note: None })

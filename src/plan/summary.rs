@@ -6,10 +6,11 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::machine::Claim;
-use crate::plan::AnyLoop;
 use crate::plan::personas::Personas;
 use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW};
+use crate::plan::{AnyLoop, changes};
 use crate::review::findings::Counts;
+use crate::review::look::while_it_ran;
 use crate::review::runs::{self, Run};
 use crate::review::track::{self, Tally};
 use crate::review::{Digest, evidence, fake, findings_file, twin};
@@ -165,10 +166,33 @@ pub fn admissions(held: &AnyLoop, personas: &Personas) -> Vec<String> {
             listed(&rounds)
         ));
     }
+    let reviewed = if changes::are_reviewed(held) {
+        "changes"
+    } else {
+        "plan"
+    };
     if reviewers(held).contains(fake::PREFIX) {
-        admitted.push(
-            "A fake reviewer, which exists for tests, gave a verdict of this loop: nobody read the plan then.".to_owned(),
-        );
+        admitted.push(format!(
+            "A fake reviewer, which exists for tests, gave a verdict of this loop: nobody read the {reviewed} then."
+        ));
+    }
+    for run in runs(held).iter().filter(|run| !run.changed.is_empty()) {
+        admitted.push(text::one_line(
+            &format!("Round {}: {}.", run.began.round, while_it_ran(&run.changed)),
+            1000,
+        ));
+    }
+    if changes::are_reviewed(held) {
+        let left_out = changes::left_out(&raw.path("{subject}"));
+        if !left_out.is_empty() {
+            admitted.push(text::one_line(
+                &format!(
+                    "The changes are longer than one review reads. Left out and looked at by nobody: {}.",
+                    left_out.join(", ")
+                ),
+                600,
+            ));
+        }
     }
     if let Some((_, settled)) = claims
         .iter()
@@ -206,6 +230,11 @@ fn unanswered(held: &AnyLoop, personas: &Personas, rejected: bool) -> Vec<String
         let sees = |run: &Run| run.began.persona == persona && run.began.subject == last.began.subject;
         verdicts.iter().any(|run| sees(run))
     };
+    let (unchanged, revised) = if changes::are_reviewed(held) {
+        ("nothing was changed since", "the files were changed since")
+    } else {
+        ("the plan is unchanged since", "the plan was revised since")
+    };
     let mut told = Vec::new();
     for line in rounds(held, personas) {
         let run = verdicts.iter().rev().find(|run| run.began.round == line.round);
@@ -215,11 +244,11 @@ fn unanswered(held: &AnyLoop, personas: &Personas, rejected: bool) -> Vec<String
         let found = format!("Round {} ({}) found {counts}", line.round, line.persona);
         if run.began.subject == last.began.subject {
             if !rejected {
-                told.push(format!("{found}; the plan is unchanged since, so they are open."));
+                told.push(format!("{found}; {unchanged}, so they are open."));
             }
         } else if !seen_by(&run.began.persona) {
             told.push(format!(
-                "{found}; the plan was revised since, and no later round looked from that point of view."
+                "{found}; {revised}, and no later round looked from that point of view."
             ));
         }
     }

@@ -20,6 +20,7 @@ const ALWAYS: [&str; 6] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER"];
 pub struct Environment {
     names: Vec<String>,
     mark: Option<String>,
+    fixed: Vec<(String, String)>,
 }
 
 impl Environment {
@@ -28,6 +29,7 @@ impl Environment {
         Self {
             names: names.into_iter().map(Into::into).collect(),
             mark: None,
+            fixed: Vec::new(),
         }
     }
 
@@ -50,17 +52,29 @@ impl Environment {
         self.mark.as_deref()
     }
 
+    /// The same with one variable that has this value, whatever ours is. [`GUARD`] stays as it is.
+    #[must_use]
+    pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let name = name.into();
+        self.fixed.retain(|(fixed, _)| *fixed != name);
+        self.fixed.push((name, value.into()));
+        self
+    }
+
     /// The variables for the child, out of ours.
     pub fn resolve(&self, ours: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
         let allowed = |name: &OsStr| {
             name.to_str().is_some_and(|name| {
                 name != GUARD
+                    && self.fixed.iter().all(|(fixed, _)| fixed != name)
                     && (ALWAYS.contains(&name)
                         || name.starts_with("LC_")
                         || self.names.iter().any(|allowed| allowed == name))
             })
         };
         let mut variables: Vec<_> = ours.into_iter().filter(|(name, _)| allowed(name)).collect();
+        let fixed = self.fixed.iter().filter(|(name, _)| name != GUARD);
+        variables.extend(fixed.map(|(name, value)| (name.into(), value.into())));
         let mark = self.mark.as_deref().unwrap_or("1");
         variables.push((GUARD.into(), mark.into()));
         variables
@@ -136,6 +150,29 @@ mod tests {
             none.resolve(ours()),
             [pair(GUARD, "1")],
             "an empty guard would be none"
+        );
+    }
+
+    #[test]
+    fn a_variable_that_is_set_replaces_ours_and_the_guard_stays() {
+        let environment = Environment::allowing(["A"])
+            .setting("LC_ALL", "C")
+            .setting("A", "1")
+            .setting("A", "2")
+            .setting(GUARD, "0");
+        let ours = [
+            pair("LC_ALL", "de_DE.UTF-8"),
+            pair("A", "0"),
+            pair("PATH", "/bin"),
+        ];
+        assert_eq!(
+            environment.resolve(ours),
+            [
+                pair("PATH", "/bin"),
+                pair("LC_ALL", "C"),
+                pair("A", "2"),
+                pair(GUARD, "1")
+            ]
         );
     }
 

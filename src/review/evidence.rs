@@ -173,7 +173,7 @@ pub enum Missing {
     },
     /// Material findings are open.
     #[display(
-        "findings are open ({counts}) and the plan is unchanged; deal with them and end your turn, or say why not: \
+        "findings are open ({counts}) and what was reviewed is unchanged; deal with them and end your turn, or say why not: \
          --rejecting \"<why>\""
     )]
     Open {

@@ -13,6 +13,7 @@ pub mod answer;
 #[cfg(feature = "cli")]
 pub mod builtin;
 pub mod cause;
+pub mod changes;
 pub mod claude;
 mod client;
 pub mod codex;
@@ -27,8 +28,10 @@ pub mod focus;
 pub mod limits;
 #[cfg(feature = "cli")]
 pub mod lint;
+pub mod look;
 pub mod output;
 pub mod process;
+pub mod reports;
 pub mod reviewer;
 pub mod round;
 pub mod runs;
@@ -37,6 +40,7 @@ pub mod settings;
 pub mod spec;
 pub mod track;
 pub mod twin;
+pub mod worktree;
 
 pub use digest::Digest;
 pub use evidence::{Reviewed, Settled};

@@ -19,6 +19,7 @@ use crate::review::evidence;
 use crate::review::findings::Findings;
 use crate::review::focus::{Focus, Kind};
 use crate::review::limits::Limits;
+use crate::review::look::{self, Look};
 use crate::review::process::strays;
 use crate::review::reviewer::{Event, Outcome, Request, Reviewer};
 use crate::review::runs::{self, Began, Ended, How, Run};
@@ -258,6 +259,8 @@ fn perform(
 ) -> Result<Report, RoundError> {
     let (store, id, round) = (raw.store(), raw.id(), raw.count(spec.round));
     end_what_was_left(raw)?;
+    // Who attaches while the run is made ready must not be shown the lines of the one before.
+    let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
     let prompt = (brief.prepare)().map_err(RoundError::Prepare)?;
     let file = raw.path(spec.subject);
     inside(store, &file)?;
@@ -278,7 +281,7 @@ fn perform(
         persona: brief.persona.to_owned(),
         subject: digest,
     };
-    let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
+    let mut work_tree = Look::before(store, reviewer);
     runs::began(store, id, &began).map_err(RoundError::Store)?;
     let mut stopped = listener(Said::Began {
         reviewer: reviewer.name(),
@@ -301,7 +304,12 @@ fn perform(
         environment: &environment,
         output: Some(&output),
     };
-    let outcome = reviewer.review(&request, &mut |event| {
+    if let Some(problem) = work_tree.problem.take() {
+        progress.line(&problem);
+        stopped |= listener(Said::Line(&problem)).is_break();
+    }
+    let again = reviewed_before(raw, &began);
+    let mut watch = |event: Event<'_>| {
         if touched.elapsed() >= TOUCH {
             touched = Instant::now();
             // A sweep that comes too early is undone by `resume`; a review is not ended for a failed touch.
@@ -320,7 +328,28 @@ fn perform(
         } else {
             ControlFlow::Continue(())
         }
-    });
+    };
+    let outcome = if again {
+        reviewer.review_again(&request, &mut watch)
+    } else {
+        reviewer.review(&request, &mut watch)
+    };
+    let interrupted = stopped && matches!(outcome, Outcome::CouldNotRun(_));
+    let changed = if interrupted {
+        Vec::new()
+    } else {
+        work_tree.after()
+    };
+    let told = if changed.is_empty() {
+        None
+    } else {
+        Some(look::while_it_ran(&changed))
+    };
+    for line in [work_tree.problem.take(), told].into_iter().flatten() {
+        progress.line(&line);
+        // The verdict is there: whoever wants to stop now has it recorded first.
+        let _ = listener(Said::Line(&line));
+    }
 
     let earlier = evidence::history(raw, spec).map_err(io_error("could not read the earlier rounds"))?;
     let write = |verdict: &str, findings: &Findings| {
@@ -334,7 +363,7 @@ fn perform(
             subject: began.subject.clone(),
             verdict: verdict.to_owned(),
             findings: findings.clone(),
-            changed: Vec::new(),
+            changed: changed.clone(),
         };
         twin.write(store, id)
             .map_err(io_error("could not write the findings"))
@@ -351,14 +380,14 @@ fn perform(
             let digest = write("findings", &findings)?;
             (How::Findings { digest }, findings)
         }
-        Outcome::CouldNotRun(_) if stopped => return Err(RoundError::Interrupted),
+        Outcome::CouldNotRun(_) if interrupted => return Err(RoundError::Interrupted),
         Outcome::CouldNotRun(cause) => (How::CouldNotRun { cause }, Findings::default()),
         Outcome::Unreadable(cause) => (How::Unreadable { cause }, Findings::default()),
     };
     let ended = Ended {
         run: began.run.clone(),
         how,
-        changed: Vec::new(),
+        changed: changed.clone(),
     };
     runs::ended(store, id, &ended).map_err(RoundError::Store)?;
     let run = Run {
@@ -417,6 +446,27 @@ fn end_what_was_left(raw: &Raw) -> Result<(), RoundError> {
         strays::end(&mark(raw, &last.began.run));
     }
     Ok(())
+}
+
+/// Whether this reviewer gave a verdict on the very same bytes in an earlier round, for another persona. What the same
+/// persona found on them it is to find again: findings are followed from round to round by that.
+fn reviewed_before(raw: &Raw, began: &Began) -> bool {
+    let Ok(journal) = raw.store().journal(raw.id()) else {
+        return false;
+    };
+    let runs = runs::read(&journal);
+    let mut same = runs
+        .iter()
+        .filter(|run| {
+            run.began.round < began.round
+                && run.began.reviewer == began.reviewer
+                && run.began.subject == began.subject
+                && run.ended.as_ref().is_some_and(|how| how.digest().is_some())
+        })
+        .peekable();
+    let own =
+        |run: &Run| run.began.persona == began.persona && matches!(run.ended, Some(How::Findings { .. }));
+    same.peek().is_some() && !same.any(own)
 }
 
 fn new_run(round: u64) -> io::Result<String> {

@@ -10,6 +10,7 @@ mod hostile;
 mod interview;
 mod looking;
 mod putting_away;
+mod review_mode;
 mod reviewers;
 mod round;
 mod run;

@@ -91,17 +91,6 @@ fn bad_arguments_exit_with_2_say_why_and_leave_nothing() {
 }
 
 #[test]
-fn review_mode_is_answered_and_leaves_nothing() {
-    let project = Project::new();
-    let before = tree(&project.root);
-    project
-        .run(&["start", "review"])
-        .exits(2)
-        .says("review mode is not in this version");
-    assert_eq!(tree(&project.root), before);
-}
-
-#[test]
 fn the_environment_sets_the_rounds_and_a_value_that_is_none_is_an_error() {
     let project = Project::new().with("CLAUDEX_MAX_PLAN_ROUNDS", "5");
     let id = project.start(&[]);

@@ -1,7 +1,7 @@
 //! `status`: where a loop is, on one screen. The names in `--json` are documented in docs/status.md.
 
 use claudex_loop::plan::settings::Settings;
-use claudex_loop::plan::{AnyLoop, Phase, locate, reviewers, summary};
+use claudex_loop::plan::{AnyLoop, Phase, changes, locate, reviewers, summary};
 use claudex_loop::review::runs::How;
 use claudex_loop::store::{LoopId, Store};
 use claudex_loop::{Actor, text};
@@ -116,6 +116,10 @@ fn outlook(held: &AnyLoop, told: &Told, running: bool) -> (String, String) {
                     "the agent, to end its turn".to_owned(),
                     "end the turn: the reviewer found nothing".to_owned(),
                 ),
+                Some(_) if changes::are_reviewed(held) => (
+                    format!("the agent, to read the findings of round {round}"),
+                    "read the findings and end the turn".to_owned(),
+                ),
                 Some(_) => (
                     format!("the agent, to deal with the findings of round {round}"),
                     format!("revise {plan} and end the turn, or: claudex-loop mark-done {id}"),
@@ -207,7 +211,14 @@ fn print(shown: &Shown, columns: Option<usize>, now: Timestamp) {
         &format!("{} of {} ({})", shown.round, shown.max_rounds, shown.persona),
     );
     say("topic:", &screen::cut(&shown.topic, room));
-    say("plan:", &shown.plan);
+    say(
+        if shown.mode == "review" {
+            "changes:"
+        } else {
+            "plan:"
+        },
+        &shown.plan,
+    );
     if let Some(before) = &shown.continues {
         say("continues:", before);
     }

@@ -11,6 +11,7 @@ mod catalogue;
 mod clocks;
 mod contradiction;
 mod dependencies;
+pub mod diff;
 mod engineering;
 mod operations;
 mod outline;

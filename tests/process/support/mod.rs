@@ -444,6 +444,7 @@ impl Project {
 
     /// Starts a review in the background and waits until its reviewer runs.
     pub(crate) fn background_review(&self, id: &str, arguments: &[&str]) -> Background {
+        let before = self.runs(id);
         let child = self
             .command(&[&["review", id], arguments].concat())
             .stdout(Stdio::piped())
@@ -451,10 +452,10 @@ impl Project {
             .spawn()
             .unwrap();
         let background = Background(Some(child));
-        let before = self.runs(id);
         let pid = background.id();
+        // Before the run is noted the children are git's, which looks at the work tree.
         wait_for("a reviewer that runs", || {
-            self.runs(id) >= before.max(1) && !descendants(pid).is_empty()
+            self.runs(id) > before && !descendants(pid).is_empty()
         });
         background
     }

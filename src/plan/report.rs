@@ -1,0 +1,333 @@
+//! What a review of changes leaves in the project: the findings by round, and the patches that were proposed.
+//!
+//! Each patch is tried against the work tree as it is when the report is written, in an index of our own. Nothing is
+//! applied. Both files are written whole, after each verdict.
+
+mod fixes;
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use derive_more::{Display, Error};
+use fs_err as fs;
+use serde::Serialize;
+
+use self::fixes::{Fix, Fixes};
+use crate::machine::table::Message;
+use crate::plan::messages::{self, RenderError};
+use crate::plan::{AnyLoop, summary};
+use crate::review::findings::{Finding, Severity};
+use crate::review::reports::{self, FOLDER};
+use crate::review::runs::How;
+use crate::review::twin::Twin;
+use crate::store::replace;
+use crate::text;
+
+const REPORT: Message = Message {
+    name: "report.md",
+    text: include_str!("messages/report.md"),
+};
+const FIXES: Message = Message {
+    name: "fixes.md",
+    text: include_str!("messages/fixes.md"),
+};
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The report, from the project's root.
+    pub report: Utf8PathBuf,
+    /// The proposed patches, where there are any.
+    pub fixes: Option<Utf8PathBuf>,
+    /// How many of the patches apply, and how many there are.
+    pub applying: (usize, usize),
+}
+
+/// A report that could not be written. The review counts all the same.
+#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The folder is a link: what is written there would land elsewhere.
+    #[display("{folder} is a symbolic link, so no report was written there")]
+    #[diagnostic(
+        code(claudex::report::link),
+        help("put a folder there, then run the same command again")
+    )]
+    Link {
+        /// The folder.
+        folder: Utf8PathBuf,
+    },
+    /// Something else stands where the folder should be.
+    #[display("{folder} is not a folder, so no report was written there")]
+    #[diagnostic(
+        code(claudex::report::folder),
+        help("move it aside, then run the same command again")
+    )]
+    NoFolder {
+        /// The folder.
+        folder: Utf8PathBuf,
+    },
+    /// The system refused.
+    #[display("could not write {path}: {source}")]
+    #[diagnostic(code(claudex::report::io))]
+    Io {
+        /// The file.
+        path: Utf8PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A template does not render.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Render(RenderError),
+}
+
+#[derive(Serialize)]
+struct ReportFacts {
+    id: String,
+    topic: String,
+    compared: Vec<String>,
+    copy: String,
+    rounds: Vec<RoundFacts>,
+    patches: usize,
+    fixes: String,
+}
+
+#[derive(Serialize)]
+struct RoundFacts {
+    round: u64,
+    persona: String,
+    reviewer: String,
+    counts: String,
+    sections: Vec<Section>,
+    changed: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Section {
+    severity: String,
+    findings: Vec<FindingFacts>,
+}
+
+#[derive(Serialize)]
+struct FindingFacts {
+    id: String,
+    place: String,
+    what: String,
+    recommendation: String,
+    detail: Vec<String>,
+    patch: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct FixesFacts {
+    id: String,
+    topic: String,
+    tree: String,
+    applying: usize,
+    fixes: Vec<Fix>,
+    report: String,
+}
+
+/// Writes the report of a loop that reviews changes, and the proposed patches where there are any.
+///
+/// # Errors
+/// See [`ReportError`]; a file that could not be written is as it was.
+pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
+    let root = held.raw().store().root();
+    let folder = folder(root)?;
+    let (report, fixes) = (reports::report(held.id()), reports::fixes(held.id()));
+    let rounds = verdicts(held);
+    let proposed = Fixes::of(held, &rounds);
+    let put = |path: &Utf8Path, text: &str| {
+        let path = root.join(path);
+        replace(&path, text.as_bytes()).map_err(|source| ReportError::Io { path, source })
+    };
+    let topic = code(&held.fields().topic(), 300);
+    let copy = held.raw().path("{subject}");
+    let compared = crate::store::read_to_string(&copy)
+        .unwrap_or_default()
+        .lines()
+        .map_while(|line| line.strip_prefix("# "))
+        .map(|line| prose(line, 400))
+        .collect();
+    let facts = ReportFacts {
+        id: held.id().to_string(),
+        topic: topic.clone(),
+        compared,
+        copy: code(&held.fields().subject(), 300),
+        rounds: round_facts(&rounds, &proposed),
+        patches: proposed.all.len(),
+        fixes: fixes.to_string(),
+    };
+    if !folder.is_dir() {
+        fs::create_dir(&folder)
+            .or_else(|error| if folder.is_dir() { Ok(()) } else { Err(error) })
+            .map_err(|source| ReportError::Io { path: folder, source })?;
+    }
+    put(
+        &report,
+        &messages::render(REPORT, &facts).map_err(ReportError::Render)?,
+    )?;
+
+    let written = Written {
+        report: report.clone(),
+        applying: (proposed.applying(), proposed.all.len()),
+        fixes: (!proposed.all.is_empty()).then(|| fixes.clone()),
+    };
+    if !proposed.all.is_empty() {
+        let facts = FixesFacts {
+            id: held.id().to_string(),
+            topic,
+            applying: proposed.applying(),
+            tree: proposed.tree,
+            fixes: proposed.all,
+            report: report.to_string(),
+        };
+        put(
+            &fixes,
+            &messages::render(FIXES, &facts).map_err(ReportError::Render)?,
+        )?;
+    }
+    Ok(written)
+}
+
+/// The reports of a loop that are there, from the project's root: for who sums up.
+pub fn there(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
+    let root = held.raw().store().root();
+    let safe = root
+        .join(FOLDER)
+        .symlink_metadata()
+        .is_ok_and(|found| found.is_dir());
+    let is = |path: Utf8PathBuf| Some(path).filter(|path| safe && root.join(path).is_file());
+    (is(reports::report(held.id())), is(reports::fixes(held.id())))
+}
+
+/// The folder of the reports, if it is one or can be made.
+fn folder(root: &Utf8Path) -> Result<Utf8PathBuf, ReportError> {
+    let folder = root.join(FOLDER);
+    match folder.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(folder),
+        Err(source) => Err(ReportError::Io { path: folder, source }),
+        Ok(found) if found.is_symlink() => Err(ReportError::Link { folder }),
+        Ok(found) if !found.is_dir() => Err(ReportError::NoFolder { folder }),
+        Ok(_) => Ok(folder),
+    }
+}
+
+/// A round's verdict.
+struct Verdict {
+    twin: Twin,
+}
+
+/// The last verdict of each round, oldest first, from twins that are as the journal noted them.
+fn verdicts(held: &AnyLoop) -> Vec<Verdict> {
+    let (store, id) = (held.raw().store(), held.id());
+    let runs = summary::runs(held);
+    let mut found: Vec<Verdict> = Vec::new();
+    for run in runs.iter().rev() {
+        let round = run.began.round;
+        if found.iter().any(|verdict| verdict.twin.round == round) {
+            continue;
+        }
+        let Some(digest) = run.ended.as_ref().and_then(How::digest) else {
+            continue;
+        };
+        if let Ok(Some(twin)) = Twin::read(store, id, round, digest)
+            && twin.run == run.began.run
+        {
+            found.push(Verdict { twin });
+        }
+    }
+    found.sort_by_key(|verdict| verdict.twin.round);
+    found
+}
+
+fn round_facts(rounds: &[Verdict], proposed: &Fixes) -> Vec<RoundFacts> {
+    let severities = [Severity::High, Severity::Medium, Severity::Low];
+    rounds
+        .iter()
+        .map(|Verdict { twin }| RoundFacts {
+            round: twin.round,
+            persona: prose(&twin.persona, 100),
+            reviewer: code(&twin.reviewer, 100),
+            counts: twin.findings.counts().to_string(),
+            changed: (!twin.changed.is_empty())
+                .then(|| prose(&crate::review::look::while_it_ran(&twin.changed), 2000)),
+            sections: severities
+                .into_iter()
+                .map(|severity| Section {
+                    severity: severity.to_string(),
+                    findings: twin
+                        .findings
+                        .0
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, finding)| finding.severity == severity)
+                        .map(|(index, finding)| FindingFacts {
+                            id: code(finding.id.as_deref().unwrap_or_default(), 20),
+                            place: place(finding),
+                            what: prose(&finding.what, 1000),
+                            recommendation: prose(
+                                finding.recommendation.as_deref().unwrap_or_default(),
+                                1000,
+                            ),
+                            detail: finding
+                                .detail
+                                .iter()
+                                .take(10)
+                                .map(|line| prose(line, 300))
+                                .collect(),
+                            patch: proposed.number(twin.round, index),
+                        })
+                        .collect(),
+                })
+                .filter(|section| !section.findings.is_empty())
+                .collect(),
+        })
+        .collect()
+}
+
+/// `src/x.rs:12`, `src/x.rs`, or nothing.
+fn place(finding: &Finding) -> String {
+    let file = finding.file.as_deref().map(|file| code(file, 300));
+    match (file, finding.line) {
+        (Some(file), Some(line)) => format!("{file}:{line}"),
+        (Some(file), None) => file,
+        (None, Some(line)) => format!("line {line}"),
+        (None, None) => String::new(),
+    }
+}
+
+/// One plain line, to stand between backquotes.
+fn code(text: &str, limit: usize) -> String {
+    text::one_line(text, limit).replace('`', "'")
+}
+
+/// One plain line of somebody else's words, in which no HTML can be.
+fn prose(text: &str, limit: usize) -> String {
+    text::one_line(text, limit).replace('<', "&lt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobodys_words_are_markup() {
+        assert_eq!(prose("a <img src=x>\n# b", 80), "a &lt;img src=x> # b");
+        assert_eq!(code("a`b\u{202e}\nc", 80), "a'b c");
+    }
+
+    #[test]
+    fn the_folder_is_a_folder_or_nothing_is_written() {
+        let kept = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(kept.path()).unwrap();
+        assert_eq!(folder(root).unwrap(), root.join("reviews"));
+        std::os::unix::fs::symlink("/tmp", root.join("reviews")).unwrap();
+        assert!(matches!(folder(root), Err(ReportError::Link { .. })));
+        std::fs::remove_file(root.join("reviews")).unwrap();
+        std::fs::write(root.join("reviews"), "mine").unwrap();
+        assert!(matches!(folder(root), Err(ReportError::NoFolder { .. })));
+    }
+}

@@ -1,0 +1,301 @@
+use super::text::{BINARY, LEFT_OUT};
+use super::{Changes, ChangesError, MOST_BYTES, collect};
+use crate::review::worktree::testing::{Repo, git};
+use crate::review::worktree::{Ours, WorktreeError};
+
+fn changes(repo: &Repo) -> Changes {
+    collect(&repo.root, Ours::default()).unwrap()
+}
+
+fn head(changes: &Changes) -> Vec<&str> {
+    changes
+        .text
+        .lines()
+        .take_while(|line| line.starts_with("# "))
+        .collect()
+}
+
+#[test]
+fn a_branch_is_compared_with_where_it_left_main_work_tree_included() {
+    let repo = Repo::with(&[("a", "1\n"), ("old name", "1\n2\n3\n4\n")]);
+    let left = repo.git(&["rev-parse", "HEAD"]);
+    repo.git(&["checkout", "-q", "-b", "feature-x"]);
+    repo.write("committed", "c\n");
+    repo.commit();
+    repo.git(&["checkout", "-q", "main"]);
+    repo.write("a", "main went on\n");
+    repo.commit();
+    repo.git(&["checkout", "-q", "feature-x"]);
+    repo.write("staged", "s\n");
+    repo.git(&["add", "staged"]);
+    repo.write("untracked", "u\n");
+    repo.git(&["mv", "old name", "new name"]);
+    repo.write("a", "2\n");
+    let before = repo.everything();
+    let changes = changes(&repo);
+    assert_eq!(repo.changed_from(&before), [""; 0]);
+    assert_eq!(changes.title, "changes of feature-x against main");
+    assert_eq!(changes.files, 5);
+    assert_eq!(
+        head(&changes),
+        [
+            "# changes of feature-x against main".to_owned(),
+            format!("# compared with: commit {left} of 2026-11-20T10:00:00Z, where feature-x left main"),
+            format!(
+                "# work tree: tree {}, with what is uncommitted and untracked",
+                changes.snapshot.tree()
+            ),
+            "# files: 5 (+4 -1 lines), 1 untracked".to_owned(),
+        ]
+    );
+    let files: Vec<&str> = changes
+        .text
+        .lines()
+        .filter(|line| line.starts_with("diff --git"))
+        .collect();
+    assert_eq!(
+        files,
+        [
+            "diff --git a/a b/a",
+            "diff --git a/committed b/committed",
+            "diff --git a/old name b/new name",
+            "diff --git a/staged b/staged",
+            "diff --git a/untracked b/untracked",
+        ]
+    );
+    assert!(changes.text.contains("@@ -1 +1 @@\n-1\n+2\n"));
+    assert!(
+        changes
+            .text
+            .contains("rename from old name\nrename to new name\n")
+    );
+    assert_eq!(
+        changes.text,
+        self::changes(&repo).text,
+        "the same changes give the same bytes"
+    );
+}
+
+#[test]
+fn nothing_that_differs_is_an_answer_of_its_own() {
+    let repo = Repo::with(&[("a", "1\n"), (".gitignore", "*.log\n")]);
+    repo.write("x.log", "ignored\n");
+    repo.write("reviews/review-1.md", "ours\n");
+    repo.write("state/x", "ours\n");
+    let ours = Ours::default().folder("state").files("reviews/review-", ".md");
+    let error = collect(&repo.root, ours.clone()).unwrap_err();
+    assert!(matches!(&error, ChangesError::Nothing { .. }), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "there is nothing to review: no uncommitted changes of main"
+    );
+    // Reports that were committed and then changed are no part of it either.
+    repo.commit();
+    repo.write("reviews/review-1.md", "another\n");
+    repo.write("b", "1\n");
+    let found = collect(&repo.root, ours).unwrap();
+    assert_eq!((found.files, found.text.contains("review-1")), (1, false));
+
+    let empty = Repo::new();
+    let error = collect(&empty.root, Ours::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is nothing to review: no files of main, which has no commit yet"
+    );
+    std::fs::remove_dir_all(empty.root.join(".git")).unwrap();
+    let error = collect(&empty.root, Ours::default()).unwrap_err();
+    assert!(
+        matches!(&error, ChangesError::Worktree(WorktreeError::NoRepository { .. })),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_it_is_compared_with_follows_the_branch() {
+    let origin = Repo::with(&[("a", "1\n")]);
+    let repo = Repo::new();
+    let clone = repo.root.parent().unwrap().join("clone");
+    repo.git(&["clone", "-q", origin.root.as_str(), clone.as_str()]);
+    let title = |what: &str| {
+        std::fs::write(clone.join("a"), format!("{what}\n")).unwrap();
+        collect(&clone, Ours::default()).unwrap().title
+    };
+    assert_eq!(title("on main"), "changes of main against origin/main");
+    git(
+        &clone,
+        &["checkout", "-q", "-b", "topic", "--track", "origin/main"],
+    );
+    assert_eq!(
+        title("upstream is another branch"),
+        "changes of topic against origin/main"
+    );
+    git(&clone, &["checkout", "-q", "-b", "pushed"]);
+    git(&clone, &["commit", "-qam", "x"]);
+    git(&clone, &["push", "-q", "-u", "origin", "pushed"]);
+    assert_eq!(
+        title("upstream is its own copy"),
+        "changes of pushed against origin/main"
+    );
+    git(&clone, &["checkout", "-q", "--detach"]);
+    assert_eq!(
+        title("detached"),
+        "changes of a work tree without a branch against origin/main"
+    );
+    git(&clone, &["remote", "remove", "origin"]);
+    git(&clone, &["checkout", "-q", "pushed"]);
+    assert_eq!(title("no remote"), "changes of pushed against main");
+    git(&clone, &["branch", "-q", "-D", "main"]);
+    git(&clone, &["checkout", "-q", "--orphan", "island"]);
+    git(&clone, &["commit", "-qam", "y"]);
+    assert_eq!(title("no other"), "uncommitted changes of island");
+}
+
+#[test]
+fn binaries_and_submodules_are_named_only() {
+    let inner = Repo::with(&[("i", "1\n")]);
+    let repo = Repo::with(&[("a", "1\n")]);
+    repo.write("logo.png", b"\x89PNG\0\0\0");
+    repo.git(&["submodule", "add", "-q", inner.root.as_str(), "sub"]);
+    let changes = changes(&repo);
+    assert!(
+        head(&changes).contains(&format!("{BINARY}logo.png (7 bytes)").as_str()),
+        "{}",
+        changes.text
+    );
+    assert!(
+        changes
+            .text
+            .contains("Binary files /dev/null and b/logo.png differ")
+    );
+    assert!(changes.text.contains("+Subproject commit "));
+    assert!(changes.text.contains("1 binary, 1 of submodules"));
+}
+
+#[test]
+fn files_are_whole_or_left_out_by_name_and_generated_ones_come_last() {
+    let repo = Repo::with(&[("a", "1\n")]);
+    let lines = |count: usize| "twenty bytes a line\n".repeat(count);
+    repo.write("Cargo.lock", lines(8000));
+    repo.write("b.rs", lines(5000));
+    repo.write("c.rs", lines(20_000));
+    repo.write("d.rs", lines(100));
+    repo.write("dump.bin", vec![0; 9 * 1024 * 1024]);
+    let changes = changes(&repo);
+    assert!(changes.text.len() <= MOST_BYTES);
+    let files: Vec<&str> = changes
+        .text
+        .lines()
+        .filter(|line| line.starts_with("diff --git"))
+        .collect();
+    assert_eq!(files, ["diff --git a/b.rs b/b.rs", "diff --git a/d.rs b/d.rs"]);
+    assert_eq!(changes.text.matches("+twenty").count(), 5100, "each is whole");
+    assert_eq!(
+        changes.left_out,
+        [
+            "dump.bin (9437184 bytes, too large to be read)",
+            "c.rs (+20000 -0 lines)",
+            "Cargo.lock (+8000 -0 lines, generated)",
+        ]
+    );
+    for name in &changes.left_out {
+        assert!(
+            head(&changes).contains(&format!("{LEFT_OUT}{name}").as_str()),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_great_many_files_stay_within_bounds() {
+    let repo = Repo::with(&[("a", "1\n")]);
+    let long = "n".repeat(150);
+    for at in 0..700 {
+        repo.write(&format!("d{}/{long}{at}", at % 7), "x\n".repeat(300));
+    }
+    let changes = changes(&repo);
+    assert_eq!(changes.files, 700);
+    assert!(changes.text.len() <= MOST_BYTES, "{}", changes.text.len());
+    assert!(
+        changes
+            .text
+            .contains(&format!("{LEFT_OUT}and {} more", changes.left_out.len() - 60))
+    );
+}
+
+#[test]
+fn names_and_lines_cannot_disguise_themselves() {
+    let repo = Repo::with(&[("a", "1\n")]);
+    for name in ["x\ndiff --git a\n", "sp ace", "\"q\"", "*", "r\u{202e}l"] {
+        repo.write(name, "one\rtwo\r\n\u{202e}three\u{1b}[2J\nend without a line end");
+    }
+    use std::os::unix::ffi::OsStrExt as _;
+    let odd = std::ffi::OsStr::from_bytes(b"odd\xff*name");
+    std::fs::write(repo.root.as_std_path().join(odd), "\u{fffd} \n").unwrap();
+    let changes = changes(&repo);
+    assert_eq!(
+        (changes.files, changes.left_out.len()),
+        (6, 0),
+        "{}",
+        changes.text
+    );
+    assert!(changes.text.contains("diff --git \"a/x\\ndiff --git a\\n\""));
+    assert!(
+        changes
+            .text
+            .contains("+one<U+000D>two\r\n+<U+202E>three<U+001B>[2J\n+end without")
+    );
+    assert!(changes.text.contains("b/r<U+202E>l\n"));
+    assert!(changes.text.contains("odd\u{fffd}*name"));
+    assert_eq!(
+        crate::text::plain(&changes.text),
+        changes.text.replace("\r\n", "\n")
+    );
+}
+
+#[test]
+fn a_file_that_became_a_link_shows_both_sides() {
+    let repo = Repo::with(&[("a", "1\n")]);
+    std::fs::remove_file(repo.root.join("a")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", repo.root.join("a")).unwrap();
+    let changes = changes(&repo);
+    assert!(
+        changes.text.contains("deleted file mode 100644") && changes.text.contains("new file mode 120000")
+    );
+    assert!(
+        changes.text.contains("+/etc/passwd\n"),
+        "the link, not what it leads to"
+    );
+}
+
+#[test]
+fn external_diffs_and_filters_of_the_repository_do_not_run() {
+    let repo = Repo::with(&[("a.x", "1\n")]);
+    let trace = repo.root.parent().unwrap().join("trace");
+    for key in [
+        "diff.external",
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "filter.evil.clean",
+    ] {
+        repo.git(&["config", key, &format!("echo {key} >> '{trace}'; cat")]);
+    }
+    repo.write(".gitattributes", "*.x diff=evil filter=evil\n");
+    repo.write("a.x", "2\n");
+    let changes = changes(&repo);
+    assert!(changes.text.contains("-1\n+2\n"), "{}", changes.text);
+    assert!(!trace.exists(), "{}", std::fs::read_to_string(&trace).unwrap());
+}
+
+#[test]
+fn a_repository_with_longer_ids_works_too() {
+    let repo = Repo::new();
+    std::fs::remove_dir_all(repo.root.join(".git")).unwrap();
+    repo.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
+    repo.write("a", "1\n");
+    assert_eq!(changes(&repo).title, "files of main, which has no commit yet");
+    repo.commit();
+    repo.write("a", "2\n");
+    let changes = changes(&repo);
+    assert_eq!(changes.snapshot.tree().len(), 64);
+    assert!(changes.text.contains("-1\n+2\n"));
+}

@@ -1,0 +1,297 @@
+//! A work tree as a git tree, written with an index and objects of our own.
+//!
+//! The scratch index is a copy of the real one, so that git need not read what has not changed. Into it goes what
+//! `git add -A` would add. That command itself is not used: it would look into submodules, run their configuration, and
+//! read whatever lies around, however large.
+//!
+//! The one trace that is left: git renews the file time of an object that it would write and that the repository has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+use tempfile::TempDir;
+
+use super::git::{Git, WorktreeError, io};
+use super::names::{c_quoted, names, shown};
+use super::{MOST_FILES, Ours};
+
+/// The largest file that is read, in bytes.
+pub const MOST_FILE_BYTES: u64 = 8 * 1024 * 1024;
+/// The most that is read of all changed and untracked files together, in bytes.
+pub const MOST_BYTES: u64 = 256 * 1024 * 1024;
+
+/// A work tree at one moment.
+#[derive(Debug)]
+pub struct Snapshot {
+    git: Git,
+    ours: Ours,
+    tree: String,
+    untracked: BTreeSet<Vec<u8>>,
+    passed_over: BTreeMap<Vec<u8>, PassedOver>,
+    // Index and objects; gone with the snapshot.
+    _scratch: TempDir,
+}
+
+/// A file that is there, changed or untracked, and not in the tree as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Why.
+    pub why: Why,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Seconds and nanoseconds since 1970.
+    modified: (i64, i64),
+}
+
+/// Why a file is passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
+pub enum Why {
+    /// It is too large, or came after too much.
+    #[display("too large to be read")]
+    Large,
+    /// The system refuses to open it.
+    #[display("cannot be read")]
+    Unreadable,
+    /// A pipe, a socket or a device stands where a tracked file was.
+    #[display("no file any more")]
+    NoFile,
+    /// A git repository of its own that is no submodule of this one.
+    #[display("a git repository of its own")]
+    Repository,
+}
+
+impl Snapshot {
+    /// Takes one of the work tree whose top is `root`.
+    ///
+    /// # Errors
+    /// There is no such work tree, git refuses or is missing, or there is too much to read.
+    pub fn take(root: &Utf8Path, ours: Ours) -> Result<Self, WorktreeError> {
+        let mut git = Git::at(root)?;
+        let scratch = tempfile::Builder::new()
+            .prefix("claudex-tree-")
+            .tempdir()
+            .map_err(io("could not make a scratch folder"))?;
+        let place = Utf8Path::from_path(scratch.path()).ok_or_else(|| {
+            io("could not use the folder for temporary files")(std::io::Error::other("it is not UTF-8"))
+        })?;
+        let ours = match place.strip_prefix(root) {
+            Ok(inside) => ours.folder(inside.as_str()),
+            Err(_) => ours,
+        };
+        let objects = place.join("objects");
+        borrow_objects(&git, &objects)?;
+        let index = place.join("index");
+        copy_index(&git.folder().join("index"), &index)?;
+        git.redirect(&index, &objects);
+        let mut snapshot = Self {
+            git,
+            ours,
+            tree: String::new(),
+            untracked: BTreeSet::new(),
+            passed_over: BTreeMap::new(),
+            _scratch: scratch,
+        };
+        snapshot.refresh()?;
+        Ok(snapshot)
+    }
+
+    /// The id of its tree.
+    pub fn tree(&self) -> &str {
+        &self.tree
+    }
+
+    /// The top of the work tree.
+    pub fn root(&self) -> &Utf8Path {
+        self.git.root()
+    }
+
+    /// Which files were not tracked when it was taken.
+    pub fn untracked(&self) -> &BTreeSet<Vec<u8>> {
+        &self.untracked
+    }
+
+    /// Which files were passed over, and why.
+    pub fn passed_over(&self) -> &BTreeMap<Vec<u8>, PassedOver> {
+        &self.passed_over
+    }
+
+    /// What is ours and not the work.
+    pub fn ours(&self) -> &Ours {
+        &self.ours
+    }
+
+    /// git with the snapshot's index and objects.
+    pub(crate) fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// Takes the snapshot anew and tells which files differ from what they were, in the order of their names. Files that
+    /// git ignores are not seen.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn changed_since(&mut self) -> Result<Vec<String>, WorktreeError> {
+        let (before, passed_over) = (self.tree.clone(), self.passed_over.clone());
+        self.git.distrust()?;
+        self.refresh()?;
+        let mut changed = BTreeSet::new();
+        if before != self.tree {
+            let listed = self.git.call(
+                &[
+                    "diff-tree",
+                    "-r",
+                    "-z",
+                    "--name-only",
+                    "--no-renames",
+                    "--no-ext-diff",
+                    &before,
+                    &self.tree,
+                ],
+                &[],
+            )?;
+            changed.extend(names(&listed).map(<[u8]>::to_vec));
+        }
+        let keys = passed_over.keys().chain(self.passed_over.keys());
+        changed.extend(
+            keys.filter(|path| passed_over.get(*path) != self.passed_over.get(*path))
+                .cloned(),
+        );
+        Ok(changed
+            .into_iter()
+            .filter(|path| !self.ours.holds(path))
+            .map(|path| shown(&path))
+            .collect())
+    }
+
+    /// Brings the scratch index up to the work tree, and writes its tree. Files come and go while this looks: what
+    /// failed is tried once more.
+    fn refresh(&mut self) -> Result<(), WorktreeError> {
+        let added = match self.add() {
+            Err(WorktreeError::Refused { .. }) => self.add(),
+            added => added,
+        };
+        added?;
+        let tree = self.git.lines(&["write-tree", "--missing-ok"], &[])?;
+        if !is_id(&tree) {
+            return Err(WorktreeError::Answer {
+                command: "write-tree".to_owned(),
+                said: crate::text::one_line(&tree, 100),
+            });
+        }
+        self.tree = tree;
+        Ok(())
+    }
+
+    fn add(&mut self) -> Result<(), WorktreeError> {
+        let unmerged = self.git.call(&["ls-files", "-z", "--unmerged"], &[])?;
+        let modified = self.git.call(&["ls-files", "-z", "--modified"], &[])?;
+        let others = self
+            .git
+            .call(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?;
+        // "mode id stage<TAB>path"
+        let unmerged = names(&unmerged).filter_map(|entry| {
+            let tab = entry.iter().position(|byte| *byte == b'\t')?;
+            Some(&entry[tab + 1..])
+        });
+        let tracked: BTreeSet<&[u8]> = unmerged.chain(names(&modified)).collect();
+        let ours = &self.ours;
+        let others: BTreeSet<&[u8]> = names(&others).filter(|path| !ours.holds(path)).collect();
+        if tracked.len() + others.len() > MOST_FILES {
+            return Err(WorktreeError::TooMany { most: MOST_FILES });
+        }
+
+        let mut passed_over = BTreeMap::new();
+        let mut input = Vec::new();
+        let mut left = MOST_BYTES;
+        for path in tracked.iter().chain(&others) {
+            match look(self.git.root(), path, &mut left) {
+                Some(over) => {
+                    passed_over.insert(path.to_vec(), over);
+                }
+                None => {
+                    input.extend_from_slice(path);
+                    input.push(0);
+                }
+            }
+        }
+        if !input.is_empty() {
+            self.git.call(
+                &["update-index", "-z", "--add", "--remove", "--replace", "--stdin"],
+                &input,
+            )?;
+        }
+        // On a second look what was untracked is in the scratch index, and still untracked in the real one.
+        self.untracked.extend(others.into_iter().map(<[u8]>::to_vec));
+        self.passed_over = passed_over;
+        Ok(())
+    }
+}
+
+/// Whether a file has to be passed over; one that is gone does not.
+fn look(root: &Utf8Path, path: &[u8], left: &mut u64) -> Option<PassedOver> {
+    let file = root.as_std_path().join(OsStr::from_bytes(path));
+    let found = file.symlink_metadata().ok()?;
+    let over = |why| {
+        Some(PassedOver {
+            why,
+            bytes: found.len(),
+            modified: (found.mtime(), found.mtime_nsec()),
+        })
+    };
+    if path.ends_with(b"/") {
+        return over(Why::Repository);
+    }
+    if found.is_symlink() || found.is_dir() {
+        return None;
+    }
+    if !found.is_file() {
+        return over(Why::NoFile);
+    }
+    if found.len() > MOST_FILE_BYTES || found.len() > *left {
+        return over(Why::Large);
+    }
+    *left -= found.len();
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let opened = fs::OpenOptions::new().read(true).custom_flags(flags).open(file);
+    if opened.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
+        return over(Why::Unreadable);
+    }
+    None
+}
+
+/// A folder of objects that finds all others in the repository's.
+fn borrow_objects(git: &Git, objects: &Utf8Path) -> Result<(), WorktreeError> {
+    let theirs = git.lines(&["rev-parse", "--git-path", "objects"], &[])?;
+    let theirs = git.root().join(theirs);
+    fs::create_dir_all(objects.join("info")).map_err(io("could not make a scratch folder"))?;
+    let mut line = c_quoted(theirs.as_str().as_bytes(), true);
+    line.push(b'\n');
+    fs::write(objects.join("info/alternates"), line).map_err(io("could not write a scratch file"))
+}
+
+/// Copies the index with its time: by that git knows which files may have changed within the clock's grain.
+fn copy_index(from: &Utf8Path, to: &Utf8PathBuf) -> Result<(), WorktreeError> {
+    let read = || io(format!("could not read {from}"));
+    let write = || io("could not write a scratch file");
+    let mut source = match std::fs::File::open(from) {
+        Ok(source) => source,
+        // A repository without an index has nothing in it yet.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(read()(error)),
+    };
+    let found = source.metadata().map_err(read())?;
+    let mut copy = std::fs::File::create_new(to).map_err(write())?;
+    std::io::copy(&mut source, &mut copy).map_err(write())?;
+    copy.set_modified(found.modified().map_err(read())?)
+        .map_err(write())
+}
+
+/// Whether it is an object's id: 40 hex digits, or 64.
+pub(crate) fn is_id(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}

@@ -1,0 +1,682 @@
+//! Review mode: changes in, findings and reports out, and not a byte of the project touched on the way.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{Project, Ran, Stop, id_of, tree, wait_for};
+
+/// A repository with one commit on `main`.
+fn project() -> Project {
+    let project = Project::without_git();
+    project.git(&["init", "--quiet", "-b", "main"]);
+    write(&project, "src/a b.js", "one();\ntwo();\nthree();\n");
+    write(&project, "notes.md", "notes\n");
+    project.git(&["add", "-A"]);
+    project.git(&["commit", "--quiet", "-m", "first"]);
+    project
+}
+
+fn write(project: &Project, path: &str, text: &str) {
+    let file = project.root.join(path);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, text).unwrap();
+}
+
+/// The same with changes that lint has something to say about.
+fn changed() -> Project {
+    let project = project();
+    write(&project, "src/a b.js", "one();\ndebugger;\ntwo();\nthree();\n");
+    write(&project, "it's \"new\".py", "x = 1\n<<<<<<< HEAD\ny = 2\n");
+    project
+}
+
+#[track_caller]
+fn start(project: &Project, arguments: &[&str]) -> String {
+    id_of(&project.run(&[&["start", "review"], arguments].concat()).exits(0))
+}
+
+fn read(project: &Project, path: &str) -> String {
+    std::fs::read_to_string(project.root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Every file of the project but the loop's own, with its bytes: the work tree, and git's index, refs and objects.
+fn theirs(project: &Project) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    let own = [project.root.join(".claude"), project.root.join("reviews")];
+    let mut files = tree(&project.root);
+    files.retain(|(path, _)| !own.iter().any(|own| path.starts_with(own)));
+    files
+}
+
+fn twin(project: &Project, id: &str, round: u32) -> Value {
+    let path = project
+        .folder()
+        .join(id)
+        .join(format!("findings-round-{round}.json"));
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
+    let project = changed();
+    let before = theirs(&project);
+    let started = project
+        .run(&["start", "review"])
+        .exits(0)
+        .says("Claudex review mode initialized.")
+        .says("Max rounds: 1")
+        .says("Topic: uncommitted changes of main")
+        .says("end your turn");
+    let id = id_of(&started);
+    assert_eq!(project.field(&id, "mode"), "review");
+    assert_eq!(project.field(&id, "phase"), "reviewing");
+    assert_eq!(
+        project.field(&id, "subject"),
+        format!(".claude/claudex/{id}/changes.diff")
+    );
+
+    let runner = project.folder().join(format!("{id}-runner.sh"));
+    assert!(
+        started
+            .out
+            .contains(&format!("{}", runner.display()).replace('\'', r"'\''")),
+        "{}",
+        started.out
+    );
+    let reviewed = Ran::of(
+        project
+            .shell("sh", &[runner.to_str().unwrap(), "--reviewer", "lint"])
+            .output()
+            .unwrap(),
+    )
+    .exits(0)
+    .says("claudex: high=2 medium=0 low=0.")
+    .says("- `src/a b.js:2`: a breakpoint is left in the code (remove it)")
+    .says("markers of an unfinished merge")
+    .says(&format!("claudex: report: reviews/review-{id}.md"))
+    .says(&format!("reviews/proposed-fixes-{id}.md (1 of 1 would apply)"));
+    assert_eq!(reviewed.err, "");
+
+    let copy = read(&project, &format!(".claude/claudex/{id}/changes.diff"));
+    assert!(
+        copy.starts_with("# uncommitted changes of main\n# compared with: commit "),
+        "{copy}"
+    );
+    assert!(copy.contains("+debugger;\n") && copy.contains("+<<<<<<< HEAD\n"));
+    let report = read(&project, &format!("reviews/review-{id}.md"));
+    for part in [
+        "## Round 1: Senior-engineer review",
+        "Reviewer: `lint`. Findings: high=2 medium=0 low=0.",
+        "- F2, `src/a b.js:2`: a breakpoint is left in the code (remove it) Proposed patch: 1.\n",
+        "- F1, `it's \"new\".py:2`: markers of an unfinished merge are in the file",
+        "- uncommitted changes of main\n",
+    ] {
+        assert!(report.contains(part), "{part}\n{report}");
+    }
+    let fixes = read(&project, &format!("reviews/proposed-fixes-{id}.md"));
+    assert!(fixes.contains("1 of 1 apply"), "{fixes}");
+    assert!(fixes.contains("## 1. src/a b.js:2: applies\n"), "{fixes}");
+    assert!(
+        fixes.contains(
+            "```diff\n--- a/src/a b.js\n+++ b/src/a b.js\n@@ -1,4 +1,3 @@\n one();\n-debugger;\n two();\n"
+        ),
+        "{fixes}"
+    );
+
+    let summary = project.fire().blocked();
+    assert!(
+        summary.starts_with("### Claudex review loop complete ✓\n"),
+        "{summary}"
+    );
+    for part in [
+        "- Round 1 (Senior-engineer review): high=2 medium=0 low=0\n",
+        &format!("Report: `reviews/review-{id}.md`"),
+        &format!("`reviews/proposed-fixes-{id}.md`. None was applied"),
+        "Reviewed by: lint.",
+    ] {
+        assert!(summary.contains(part), "{part}\n{summary}");
+    }
+    assert!(
+        !summary.contains("PLAN") && !summary.contains("plan loop"),
+        "{summary}"
+    );
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+    assert_eq!(theirs(&project), before);
+
+    // What the review itself left is no change to review.
+    project.git(&["stash", "--quiet", "--include-untracked"]);
+    project.git(&["checkout", "--quiet", "stash@{0}^3", "--", "reviews"]);
+    project
+        .run(&["start", "review"])
+        .exits(2)
+        .says("there is nothing to review");
+}
+
+#[test]
+fn clean_changes_end_the_loop_and_leave_no_patches() {
+    let project = project();
+    write(&project, "notes.md", "notes\nand more\n");
+    let id = start(&project, &["--rounds", "3"]);
+    project
+        .review(&id, "lint")
+        .exits(0)
+        .says("no substantive findings");
+    let report = read(&project, &format!("reviews/review-{id}.md"));
+    assert!(report.contains("No substantive findings."), "{report}");
+    assert!(
+        !project
+            .root
+            .join(format!("reviews/proposed-fixes-{id}.md"))
+            .exists()
+    );
+    let summary = project.fire().blocked();
+    assert!(
+        summary.starts_with("### Claudex review loop complete"),
+        "{summary}"
+    );
+    assert!(summary.contains("Rounds run: 1 of 3"), "{summary}");
+    assert!(!summary.contains("proposed-fixes"), "{summary}");
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+}
+
+#[test]
+fn a_refused_start_says_why_and_leaves_nothing() {
+    let clean = project();
+    let unborn = Project::new();
+    let outside = Project::without_git();
+    for (project, why) in [
+        (
+            &clean,
+            "there is nothing to review: no uncommitted changes of main",
+        ),
+        (&unborn, "which has no commit yet"),
+        (&outside, "is not the work tree of a git repository"),
+    ] {
+        let before = tree(&project.root);
+        let ran = project.run(&["start", "review"]).exits(2).says(why);
+        assert_eq!(ran.out, "");
+        assert_eq!(tree(&project.root), before);
+    }
+    let changed = changed();
+    let before = tree(&changed.root);
+    for flag in [
+        &["--from-draft"][..],
+        &["--interviewed"],
+        &["--skip-interview"],
+        &["--plan", "X.md"],
+        &["--continue", "20261122-005333-0a1b2c"],
+    ] {
+        changed
+            .run(&[&["start", "review"], flag].concat())
+            .exits(2)
+            .says("only applies to plan mode");
+    }
+    changed
+        .run(&["start", "review", "--rounds", "0"])
+        .exits(2)
+        .says("positive integer");
+    assert_eq!(tree(&changed.root), before);
+    // One loop at a time, whichever mode.
+    let id = start(&changed, &[]);
+    changed
+        .run(&["start", "plan", "x"])
+        .exits(1)
+        .says("already active");
+    changed.run(&["start", "review"]).exits(1).says("already active");
+    changed.run(&["cancel", &id]).exits(0);
+}
+
+#[test]
+fn topic_and_rounds_are_what_was_asked_for() {
+    let project = changed();
+    project.git(&["checkout", "--quiet", "-b", "feature-x"]);
+    let id = start(&project, &[]);
+    assert_eq!(project.field(&id, "topic"), "changes of feature-x against main");
+    project.run(&["cancel", &id]).exits(0);
+    let id = start(&project, &["--rounds=2", "it's \"new\"; $(x)", "& more"]);
+    assert_eq!(project.field(&id, "topic"), "it's \"new\"; $(x) & more");
+    assert_eq!(project.field(&id, "max_rounds"), "2");
+    project.run(&["cancel", &id]).exits(0);
+    let project = project.with("CLAUDEX_MAX_REVIEW_ROUNDS", "4");
+    let id = start(&project, &[]);
+    assert_eq!(project.field(&id, "max_rounds"), "4");
+}
+
+#[test]
+fn each_round_has_the_next_persona_and_lint_says_nothing_twice() {
+    let project = changed();
+    let id = start(&project, &["--rounds", "3"]);
+    project.review(&id, "lint").exits(0);
+    let block = project.fire().blocked();
+    assert!(
+        block.starts_with("### Claudex round 2 of 3, Security and data-integrity review\n"),
+        "{block}"
+    );
+    assert!(
+        block.contains("**Previous round:** high=2 medium=0 low=0"),
+        "{block}"
+    );
+    assert!(
+        block.contains("change no file") && !block.contains("Changelog"),
+        "{block}"
+    );
+    project
+        .review(&id, "lint")
+        .exits(0)
+        .says("as it was in an earlier round")
+        .says("no substantive findings");
+    // What round 1 found is still open on the same changes, so this is no clean end.
+    let block = project.fire().blocked();
+    assert!(
+        block.starts_with("### Claudex round 3 of 3, Ops and SRE review\n"),
+        "{block}"
+    );
+
+    // Somebody went on working: what is reviewed is what is there now.
+    write(&project, "src/a b.js", "one();\ntwo();\nthree(); // TODO\n");
+    project.review(&id, "lint").exits(0).says("high=1 medium=0 low=1");
+    let report = read(&project, &format!("reviews/review-{id}.md"));
+    let headings: Vec<&str> = report.lines().filter(|line| line.starts_with("## ")).collect();
+    assert_eq!(
+        headings,
+        [
+            "## Round 1: Senior-engineer review",
+            "## Round 2: Security and data-integrity review",
+            "## Round 3: Ops and SRE review"
+        ]
+    );
+    let fixes = read(&project, &format!("reviews/proposed-fixes-{id}.md"));
+    assert!(fixes.contains("0 of 1 apply"), "the breakpoint is gone: {fixes}");
+    assert!(
+        fixes.contains("It does not apply: patch failed: src/a b.js:1"),
+        "{fixes}"
+    );
+    let summary = project.fire().blocked();
+    assert!(
+        summary.starts_with("### Claudex review loop complete"),
+        "{summary}"
+    );
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+}
+
+#[test]
+fn what_the_same_persona_finds_again_is_said_again() {
+    let project = changed();
+    let id = start(&project, &["--rounds", "9"]);
+    for round in 1..=2 {
+        project.review(&id, "lint").exits(0);
+        project.fire().blocked();
+        assert_eq!(project.field(&id, "round"), (round + 1).to_string());
+    }
+    // From the third round on the persona stays. It has not read these changes yet.
+    write(&project, "src/a b.js", "one();\ndebugger;\ntwo();\n");
+    for _ in 3..=5 {
+        project.review(&id, "lint").exits(0).says("high=2");
+        project.fire().blocked();
+    }
+    assert_eq!(project.field(&id, "decision_signal"), "stalled");
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+}
+
+#[test]
+fn a_stop_without_a_review_is_reminded_once_and_a_failed_one_is_tried_again() {
+    let project = changed();
+    let id = start(&project, &["--rounds", "2"]);
+    let block = project.fire().blocked();
+    assert!(
+        block.starts_with("### Claudex round 1 of 2 is waiting for its review"),
+        "{block}"
+    );
+    assert!(!block.contains("PLAN"), "{block}");
+    assert!(
+        project
+            .fire()
+            .approved()
+            .contains("waits for the review of round 1")
+    );
+    project.review(&id, "fake:could-not-run").exits(5);
+    assert!(!project.root.join("reviews").exists(), "no verdict, no report");
+    let block = project.fire().blocked();
+    assert!(block.contains("the reviewer gave no verdict"), "{block}");
+    project.review(&id, "fake:findings").exits(0);
+    let fired = project.fire().blocked();
+    assert!(fired.starts_with("### Claudex round 2 of 2"), "{fired}");
+}
+
+#[test]
+fn mark_done_works_as_in_plan_mode() {
+    let project = changed();
+    let id = start(&project, &["--rounds", "5"]);
+    project
+        .run(&["mark-done", &id])
+        .exits(1)
+        .says("was not reviewed yet");
+    project.review(&id, "lint").exits(0);
+    project
+        .run(&["mark-done", &id])
+        .exits(1)
+        .says("findings are open (high=2 medium=0 low=0)");
+    project.mark_done(&id, Some("known, and gone before the merge"));
+    let summary = project.fire().blocked();
+    assert!(
+        summary.contains("were rejected: known, and gone before the merge"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn changes_that_are_gone_before_the_review_are_an_answer() {
+    let project = changed();
+    let id = start(&project, &[]);
+    project.git(&["stash", "--quiet", "--include-untracked"]);
+    project
+        .review(&id, "lint")
+        .exits(1)
+        .says("there is nothing to review");
+    assert_eq!(project.runs(&id), 0);
+    project.git(&["stash", "pop", "--quiet"]);
+    project.review(&id, "lint").exits(0).says("high=2");
+}
+
+#[test]
+fn a_folder_of_reports_that_is_none_is_refused_and_the_review_counts() {
+    for link in [true, false] {
+        let project = changed();
+        let elsewhere = project.home.join("elsewhere");
+        std::fs::create_dir(&elsewhere).unwrap();
+        let reviews = project.root.join("reviews");
+        if link {
+            std::os::unix::fs::symlink(&elsewhere, &reviews).unwrap();
+        } else {
+            std::fs::write(&reviews, "mine\n").unwrap();
+        }
+        let id = start(&project, &[]);
+        let why = if link {
+            "is a symbolic link"
+        } else {
+            "is not a folder"
+        };
+        project
+            .review(&id, "lint")
+            .exits(0)
+            .says(why)
+            .says("The review counts all the same.");
+        assert!(tree(&elsewhere).is_empty());
+        let summary = project.fire().blocked();
+        assert!(summary.contains("There is no report in the project"), "{summary}");
+        assert!(link || std::fs::read(&reviews).unwrap() == b"mine\n");
+        // Put right, the same line writes the report; the round is not reviewed again.
+        std::fs::remove_file(&reviews).unwrap();
+        assert_eq!(project.runs(&id), 1);
+    }
+}
+
+#[test]
+fn a_report_that_is_a_link_is_replaced_and_what_it_leads_to_is_not() {
+    let project = changed();
+    let id = start(&project, &[]);
+    let target = project.home.join("target");
+    std::fs::write(&target, "theirs").unwrap();
+    std::fs::create_dir(project.root.join("reviews")).unwrap();
+    std::os::unix::fs::symlink(&target, project.root.join(format!("reviews/review-{id}.md"))).unwrap();
+    project.review(&id, "lint").exits(0);
+    assert_eq!(std::fs::read(&target).unwrap(), b"theirs");
+    assert!(read(&project, &format!("reviews/review-{id}.md")).contains("## Round 1"));
+}
+
+#[test]
+fn hostile_names_and_lines_stay_data() {
+    let project = project();
+    write(&project, "a\n## High\n- x.js", "debugger;\n");
+    write(&project, "`r`\u{202e}l <img>.js", "debugger; // ```\u{1b}[2J\n");
+    write(&project, "# left out: all", "// TODO </b>\n");
+    let id = start(&project, &[]);
+    let ran = project.review(&id, "lint").exits(0);
+    for text in [&ran.out, &read(&project, &format!("reviews/review-{id}.md"))] {
+        assert!(!text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
+        assert_eq!(
+            text.lines().filter(|line| *line == "## High").count(),
+            usize::from(*text == ran.out),
+            "{text}"
+        );
+    }
+    let summary = project.fire().blocked();
+    assert!(
+        summary.starts_with("### Claudex review loop complete"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn a_repository_that_names_programs_gets_none_run() {
+    let project = changed();
+    let trace = project.home.join("trace");
+    let program = project.home.join("program");
+    std::fs::write(
+        &program,
+        format!("#!/bin/sh\necho \"$0 $*\" >> '{}'\ncat\n", trace.display()),
+    )
+    .unwrap();
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for key in [
+        "core.fsmonitor",
+        "filter.x.clean",
+        "diff.external",
+        "diff.x.textconv",
+    ] {
+        project.git(&["config", key, program.to_str().unwrap()]);
+    }
+    write(&project, ".gitattributes", "* filter=x diff=x\n");
+    let id = start(&project, &[]);
+    project.review(&id, "fake:findings").exits(0);
+    assert!(!trace.exists(), "{}", std::fs::read_to_string(&trace).unwrap());
+}
+
+/// Starts a slow review, changes files while its reviewer runs, and gives what the review printed.
+fn changed_meanwhile(project: &Project, id: &str, path: &str) -> Ran {
+    let review = project.background_review(id, &["--reviewer", "fake:slow=2s"]);
+    write(project, path, "written by somebody\n");
+    review.end().exits(0)
+}
+
+#[test]
+fn files_that_change_while_a_reviewer_runs_are_told_everywhere() {
+    let (plan, plan_id) = Project::reviewing(&[]);
+    let review = changed();
+    let review_id = start(&review, &[]);
+    let outside = Project::without_git();
+    let outside_id = outside.start(&[]);
+    outside.plan("# Plan\n");
+    outside.fire().blocked();
+    for (project, id) in [(plan, plan_id), (review, review_id), (outside, outside_id)] {
+        let ran = changed_meanwhile(&project, &id, "sneaked in.txt");
+        let told = "files of the work tree changed while the reviewer ran, by it or by something else: sneaked in.txt";
+        ran.says(told);
+        assert_eq!(
+            twin(&project, &id, 1)["changed"],
+            serde_json::json!(["sneaked in.txt"])
+        );
+        let ended = project
+            .journal(&id)
+            .into_iter()
+            .find(|entry| entry["note"] == "run-ended")
+            .unwrap();
+        assert_eq!(ended["data"]["changed"], serde_json::json!(["sneaked in.txt"]));
+        let summary = project.fire().blocked();
+        assert!(
+            summary.contains(&format!("**Note:** Round 1: {told}.")),
+            "{summary}"
+        );
+    }
+}
+
+#[test]
+fn a_quiet_reviewer_is_not_accused() {
+    let project = changed();
+    let id = start(&project, &[]);
+    project.review(&id, "fake:findings").exits(0);
+    assert_eq!(twin(&project, &id, 1)["changed"], Value::Null);
+    let summary = project.fire().blocked();
+    assert!(!summary.contains("changed while"), "{summary}");
+}
+
+#[test]
+fn sixteen_at_once_share_one_review_and_one_whole_report() {
+    let project = changed();
+    let id = start(&project, &[]);
+    let children: Vec<Child> = (0..16)
+        .map(|_| {
+            let mut command = project.command(&["review", &id, "--reviewer", "lint"]);
+            command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for child in children {
+        Ran::of(child.wait_with_output().unwrap()).exits(0).says("high=2");
+    }
+    assert_eq!(project.runs(&id), 1);
+    assert!(read(&project, &format!("reviews/review-{id}.md")).contains("Findings: high=2"));
+    let strays = std::fs::read_dir(project.root.join("reviews")).unwrap().count();
+    assert_eq!(strays, 2);
+    let scratch: Vec<_> = std::fs::read_dir(&project.home)
+        .unwrap()
+        .filter(|entry| {
+            entry
+                .as_ref()
+                .unwrap()
+                .file_name()
+                .to_string_lossy()
+                .starts_with("claudex-tree-")
+        })
+        .collect();
+    assert!(scratch.is_empty(), "{scratch:?}");
+}
+
+#[test]
+fn of_sixteen_starts_at_once_one_wins() {
+    let project = changed();
+    let children: Vec<Child> = (0..16)
+        .map(|_| {
+            let mut command = project.command(&["start", "review"]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        })
+        .collect();
+    let ended: Vec<Ran> = children
+        .into_iter()
+        .map(|child| Ran::of(child.wait_with_output().unwrap()))
+        .collect();
+    let won: Vec<&Ran> = ended.iter().filter(|ran| ran.code == 0).collect();
+    assert_eq!(won.len(), 1, "{ended:?}");
+    assert_eq!(
+        ended
+            .iter()
+            .filter(|ran| ran.code == 1 && ran.err.contains("already active"))
+            .count(),
+        15
+    );
+    let id = id_of(won[0]);
+    project.review(&id, "lint").exits(0).says("high=2");
+}
+
+#[test]
+fn a_repository_that_git_cannot_read_stops_a_review_of_changes_and_no_review_of_a_plan() {
+    let project = changed();
+    std::fs::write(project.root.join(".git/HEAD"), "no head\n").unwrap();
+    project
+        .run(&["start", "review"])
+        .exits(2)
+        .says("git rev-parse failed: ");
+    let id = project.start(&[]);
+    project.plan("# Plan\n");
+    project.fire().blocked();
+    project
+        .review(&id, "fake:clean")
+        .exits(0)
+        .says("whether the reviewer changes files will not be seen: git rev-parse failed");
+}
+
+#[test]
+fn it_works_in_a_linked_work_tree_and_from_a_subfolder() {
+    let project = changed();
+    let linked = project.home.join("linked tree");
+    project.git(&[
+        "worktree",
+        "add",
+        "--quiet",
+        "-b",
+        "side",
+        linked.to_str().unwrap(),
+    ]);
+    let below = linked.join("below");
+    std::fs::create_dir(&below).unwrap();
+    std::fs::write(below.join("x.js"), "debugger;\n").unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = project.command(arguments);
+        command.current_dir(&below);
+        Ran::of(command.output().unwrap())
+    };
+    let started = run(&["start", "review"])
+        .exits(0)
+        .says("Topic: changes of side against main");
+    let id = id_of(&started);
+    run(&["review", &id, "--reviewer", "lint"])
+        .exits(0)
+        .says("below/x.js:1: a breakpoint");
+    assert!(linked.join(format!("reviews/review-{id}.md")).is_file());
+    let summary = fire_in(&project, &below).blocked();
+    assert!(
+        summary.starts_with("### Claudex review loop complete"),
+        "{summary}"
+    );
+}
+
+fn fire_in(project: &Project, folder: &Path) -> Stop {
+    project.fire_from(folder, serde_json::json!({ "session_id": "s1" }))
+}
+
+#[test]
+fn a_person_can_grant_further_rounds() {
+    let project = changed();
+    let id = start(&project, &[]);
+    project.review(&id, "lint").exits(0);
+    project.fire().blocked();
+    let more = project.run(&["more", &id, "--rounds", "1"]).exits(0);
+    assert!(
+        more.out.contains("end your turn. That stop opens round 2"),
+        "{}",
+        more.out
+    );
+    assert!(!more.out.contains("revise"), "{}", more.out);
+    let block = project.fire().blocked();
+    assert!(block.starts_with("### Claudex round 2 of 2, Security"), "{block}");
+}
+
+#[test]
+fn status_says_what_a_review_waits_for() {
+    let project = changed();
+    let id = start(&project, &[]);
+    project
+        .run(&["status"])
+        .exits(0)
+        .says("mode:      review")
+        .says(&format!("run the review: claudex-loop review {id}"));
+    project.review(&id, "lint").exits(0);
+    project
+        .run(&["status"])
+        .exits(0)
+        .says("next:      read the findings and end the turn")
+        .says(&format!("changes:   .claude/claudex/{id}/changes.diff"));
+    wait_for("the report", || {
+        project.root.join(format!("reviews/review-{id}.md")).exists()
+    });
+}
