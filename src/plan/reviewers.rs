@@ -30,7 +30,13 @@ pub enum UnknownReviewer {
     #[display("`{name}` is no reviewer")]
     #[diagnostic(
         code(claudex::reviewer::unknown),
-        help("{}", near::help(near.as_deref(), &format!("the reviewers here are {known}, and `auto`, the first of them that is installed")))
+        help(
+            "{}",
+            near::help(
+                near.as_deref(),
+                &format!("the reviewers here are {known}, and `auto`: the first of codex and claude that is installed, else lint")
+            )
+        )
     )]
     Name {
         /// The name, on one line.
@@ -129,12 +135,12 @@ pub fn choose(name: Option<&str>, settings: &Settings) -> Result<Chosen, Unknown
         .collect();
     Err(UnknownReviewer::Name {
         name: text::one_line(name, 60),
-        known: known.join(", "),
         near: near::word(
             name,
             settings.reviewers.keys().map(String::as_str).chain(["auto"]),
         )
         .map(str::to_owned),
+        known: known.join(", "),
     })
 }
 
