@@ -13,12 +13,15 @@ use crate::plan::AnyLoop;
 use crate::plan::changes::{self, PrepareError};
 use crate::plan::messages::{self, PROMPT, PROMPT_REVIEW, RUNNER, RenderError};
 use crate::plan::personas::Personas;
-use crate::review::{Digest, twin};
+use crate::plan::typestate::REVIEWING_REVIEW;
+use crate::review::{Digest, evidence, track, twin};
 use crate::store::{LoopId, StoreError, replace};
 use crate::text;
 
 /// Most findings files of earlier rounds that a prompt holds, the newest ones.
 const EARLIER: usize = 20;
+/// Most findings that a prompt names by their id.
+const KNOWN: usize = 60;
 /// Most loops that are looked through for findings, each the one that the other goes on from.
 const CHAIN: usize = 10;
 /// Most bytes of the plan that a prompt holds.
@@ -71,6 +74,7 @@ struct PromptFacts<'a> {
     persona: &'a str,
     who: &'a str,
     earlier: String,
+    known: Vec<String>,
     topic: String,
     marker: String,
     document: &'a str,
@@ -153,6 +157,7 @@ pub fn prompt(held: &AnyLoop, personas: &Personas) -> Result<String, RenderError
         persona: &persona.label,
         who: &persona.prompt,
         earlier: earlier.join("\n"),
+        known: known(held),
         topic: text::one_line(&fields.topic(), 1000).replace('"', "'"),
         // A marker that the document cannot know beforehand cannot be closed by it.
         marker: Digest::of(format!("{}{plan}", raw.id()).as_bytes()).as_str()[..16].to_owned(),
@@ -164,6 +169,23 @@ pub fn prompt(held: &AnyLoop, personas: &Personas) -> Result<String, RenderError
         PROMPT
     };
     messages::render(template, &facts)
+}
+
+/// What the rounds of this loop found, each with its id, the latest ones.
+fn known(held: &AnyLoop) -> Vec<String> {
+    let rounds = evidence::history(held.raw(), &REVIEWING_REVIEW).unwrap_or_default();
+    let mut all = track::standings(&rounds);
+    let told = all.split_off(all.len().saturating_sub(KNOWN));
+    told.iter()
+        .map(|one| {
+            format!(
+                "{} ({}): {}",
+                one.id,
+                one.severity,
+                text::one_line(&one.what, 200)
+            )
+        })
+        .collect()
 }
 
 /// The findings files of the rounds before this one, oldest first: those of the loops that it goes on from, too.

@@ -22,6 +22,8 @@ pub const CLOSING: &str = include_str!("answer/closing.md");
 const MAX_PATCH_BYTES: usize = 256 * 1024;
 /// The longest name of a file that is kept, in characters.
 const MAX_FILE_CHARS: usize = 300;
+/// The longest id that is read, in characters.
+const MAX_ID_CHARS: usize = 20;
 /// How many `{` of a text are tried as the beginning of an answer.
 const TRIES: usize = 2_000;
 
@@ -183,6 +185,8 @@ fn read_finding(number: usize, finding: &Value) -> Result<Finding, NoAnswer> {
     };
     let patch = finding.get("patch").and_then(Value::as_str);
     Ok(Finding {
+        // Whether there is such a finding is seen where the rounds are followed.
+        id: line_of("id", MAX_ID_CHARS),
         recommendation: line_of("recommendation", MAX_FINDING_CHARS),
         file: line_of("file", MAX_FILE_CHARS),
         line: line

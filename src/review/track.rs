@@ -124,8 +124,8 @@ pub fn name(earlier: &[Round], new: &mut Findings) {
     let mut free = known.iter().filter_map(|(id, ..)| number(id)).max().unwrap_or(0) + 1;
     let mut taken: Vec<String> = Vec::new();
     for finding in &mut new.0 {
+        let named = finding.id.take().or_else(|| written(finding, &known));
         let key = Key::of(finding);
-        let named = finding.id.take();
         let by_id = known.iter().find(|(id, ..)| Some(id) == named.as_ref());
         let found = by_id
             .or_else(|| known.iter().find(|(_, known, _)| *known == key))
@@ -145,6 +145,14 @@ pub fn name(earlier: &[Round], new: &mut Findings) {
         taken.push(id.clone());
         finding.id = Some(id);
     }
+}
+
+/// The id that a finding's text begins with, as a Markdown answer gives it: `F3: still no way back`. It is taken off the text.
+fn written(finding: &mut Finding, known: &[(String, Key, u64)]) -> Option<String> {
+    let (id, rest) = finding.what.split_once(": ")?;
+    let id = known.iter().find(|(other, ..)| other == id)?.0.clone();
+    finding.what = rest.trim().to_owned();
+    Some(id)
 }
 
 /// What makes two findings the same one.
@@ -367,6 +375,21 @@ mod tests {
             ["F1", "F2", "F3"],
             "each id once in a round, and no other than ours"
         );
+    }
+
+    #[test]
+    fn an_id_may_stand_before_the_text_and_is_taken_off_it() {
+        let earlier = rounds(&[("a", &["no rollback"])]);
+        let finding = |what: &str| Finding::new(Severity::Low, what);
+        let mut new = Findings(vec![
+            finding("F1: still no way back"),
+            finding("F9: is a name of theirs"),
+        ]);
+        name(&earlier, &mut new);
+        assert_eq!(new.0[0].what, "still no way back");
+        assert_eq!((new.0[0].id.as_deref(), new.0[0].since), (Some("F1"), Some(1)));
+        assert_eq!(new.0[1].what, "F9: is a name of theirs");
+        assert_eq!(new.0[1].id.as_deref(), Some("F2"));
     }
 
     #[test]
