@@ -11,8 +11,8 @@ use std::process::{Command, Output, Stdio};
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
-const FIRST: &str = "cargo run --quiet -- run examples/plans/thorough.md";
-const THIN: &str = "cargo run --quiet -- run examples/plans/thin.md";
+const FIRST: &str = "cargo run --quiet -- run --reviewer lint examples/plans/thorough.md";
+const THIN: &str = "cargo run --quiet -- run --reviewer lint examples/plans/thin.md";
 const TESTS: &str = "cargo test --workspace";
 /// Stands in the README for what was left out.
 const CUT: &str = "[…]";
@@ -29,6 +29,24 @@ fn program(folder: &Path, arguments: &[&str]) -> Output {
     told(folder, arguments, "")
 }
 
+/// A folder with git and a shell and nothing else: `auto` is not to find a client of this machine's.
+fn tools() -> &'static Path {
+    static TOOLS: std::sync::OnceLock<tempfile::TempDir> = std::sync::OnceLock::new();
+    let folder = TOOLS.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        for tool in ["git", "sh"] {
+            let found = std::env::split_paths(&path)
+                .map(|folder| folder.join(tool))
+                .find(|file| file.is_file());
+            let found = found.unwrap_or_else(|| panic!("{tool} is not on PATH"));
+            std::os::unix::fs::symlink(found, folder.path().join(tool)).expect("a link");
+        }
+        folder
+    });
+    folder.path()
+}
+
 /// Runs the program in a folder, outside of any client, with this on its stdin.
 fn told(folder: &Path, arguments: &[&str], stdin: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_claudex-loop"));
@@ -40,8 +58,7 @@ fn told(folder: &Path, arguments: &[&str], stdin: &str) -> Output {
             command.env_remove(name);
         }
     }
-    // `auto` is not to find a client of this machine's.
-    command.env("PATH", "/usr/bin:/bin");
+    command.env("PATH", tools());
     let mut child = command
         .args(arguments)
         .current_dir(folder)
@@ -196,7 +213,7 @@ fn the_first_command_prints_what_the_readme_quotes() {
         (FIRST, "examples/plans/thorough.md", 0),
         (THIN, "examples/plans/thin.md", 4),
     ] {
-        let output = program(folder.path(), &["run", plan]);
+        let output = program(folder.path(), &["run", "--reviewer", "lint", plan]);
         assert_eq!(output.status.code(), Some(exit), "{}", text(&output));
         is_quoted_from(&block(command), &text(&output));
     }
@@ -211,6 +228,33 @@ fn the_first_command_prints_what_the_readme_quotes() {
         loops.any(|entry| is_in(entry.path())),
         "no findings file holds what README.md quotes"
     );
+}
+
+#[test]
+fn the_first_run_is_what_the_program_prints() {
+    let folder = clone();
+    let plan = folder.path().join("PLAN.md");
+    let is_block_of = |command: &str, printed: &Output| {
+        is_quoted_from(&block(&format!("$ {command}")), &text(printed));
+    };
+    is_block_of("claudex-loop doctor", &program(folder.path(), &["doctor"]));
+    let topic = ["start", "plan", "move", "the", "job", "queue", "to", "Postgres"];
+    let started = text(&program(folder.path(), &topic));
+    fs::copy(root().join("examples/plans/thin.md"), plan).expect("the example is there");
+    let stop = told(folder.path(), &["stop"], "{}");
+    let decision: serde_json::Value = serde_json::from_slice(&stop.stdout).expect("one JSON value");
+    let reason = decision["reason"].as_str().expect("a block");
+    let both = block("$ claudex-loop start plan move");
+    let (start, hook) = both.split_once("$ echo").expect("two commands");
+    is_quoted_from(start, &started);
+    is_quoted_from(hook, reason);
+    let id = started
+        .lines()
+        .find_map(|line| line.strip_prefix("Review ID: "))
+        .expect("an id");
+    let review = program(folder.path(), &["review", id]);
+    is_quoted_from(&block("claudex: round 1 of 3"), &text(&review));
+    is_block_of("claudex-loop status", &program(folder.path(), &["status"]));
 }
 
 /// A report without the breaks of its lines, and with one id for all.
