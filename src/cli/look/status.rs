@@ -155,7 +155,8 @@ fn shown(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Shown {
             fields.max_failures()
         ));
     }
-    if !over && !running && fields.reminders() > 0 {
+    let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
+    if waits && !running && fields.reminders() > 0 {
         notes.push(format!(
             "the agent was reminded once and will not be again; to have it reminded: /claudex:resume {id} (in a terminal: claudex-loop resume {id})"
         ));

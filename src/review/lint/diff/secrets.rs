@@ -205,10 +205,12 @@ pub(super) fn passwords(file: &File<'_>) -> Option<Hit> {
         file.extension.as_str(),
         "env" | "ini" | "properties" | "conf" | "cfg" | "yml" | "yaml" | "toml"
     ) || file.name().starts_with(".env");
+    let mut drawn = false;
     let places: Vec<_> = file
         .added()
         .filter_map(|line| {
-            let value = assigned(line.text(), bare)?;
+            let (value, by_lot) = assigned(line.text(), bare)?;
+            drawn |= by_lot;
             Some((
                 line.number,
                 format!("a value that begins with {}", redacted(value)),
@@ -217,7 +219,8 @@ pub(super) fn passwords(file: &File<'_>) -> Option<Hit> {
         .collect();
     (!places.is_empty()).then(|| Hit {
         check: "DIFF-PASSWORD",
-        severity: Severity::High,
+        // A short one may be a stand-in that only its writer knows to be none.
+        severity: if drawn { Severity::High } else { Severity::Medium },
         what: "what looks like a password or key is written into the file".to_owned(),
         add: "read it from the environment or a secret store, and replace it if it was ever in use",
         places,
@@ -225,8 +228,8 @@ pub(super) fn passwords(file: &File<'_>) -> Option<Hit> {
     })
 }
 
-/// The secret that a line assigns.
-fn assigned(line: &str, bare: bool) -> Option<&str> {
+/// The secret that a line assigns, and whether it looks drawn by lot.
+fn assigned(line: &str, bare: bool) -> Option<(&str, bool)> {
     const NAMES: [&str; 11] = [
         "password",
         "passwd",
@@ -278,15 +281,18 @@ fn assigned(line: &str, bare: bool) -> Option<&str> {
     let refers = [
         "$", "{", "<", "%", "(", "env", "ENC[", "!", "/", "http", "vault", "secret", "file:",
     ];
-    let is_secret = (10..=200).contains(&value.len())
+    let by_lot = value.len() >= 10 && mixed(value);
+    let is_secret = (6..=200).contains(&value.len())
         && value.is_ascii()
         && !value.contains([' ', '{', '$', '<', '('])
         && !refers.iter().any(|start| value.starts_with(start))
         && !placeholder(value)
-        && mixed(value)
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && (by_lot || quoted.is_some())
         // A name, a path of names, a version or a date is no secret.
         && !value.split(['.', '_', '-', '/', ':']).all(|part| part.bytes().all(|byte| byte.is_ascii_alphabetic()) || part.bytes().all(|byte| byte.is_ascii_digit()));
-    is_secret.then_some(value)
+    is_secret.then_some((value, by_lot))
 }
 
 /// Whether a line holds anything that one of these checks takes for a secret, wherever the file lies.

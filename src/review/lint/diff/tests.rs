@@ -76,6 +76,14 @@ fn secrets_are_found_and_not_repeated() {
         ("a.rs", "    client_secret: \"8kQz71LmPw02xVt5\","),
     ] {
         assert_eq!(ids(path, line), ["DIFF-PASSWORD"], "{line}");
+        assert_eq!(found(path, line)[0].1, Severity::High, "{line}");
+    }
+    for (path, line) in [
+        ("a.rs", "let password = \"hunter2\";"),
+        ("a.py", "DB_PASSWORD = 'hunter2hunter2'"),
+    ] {
+        let short = [("DIFF-PASSWORD".to_owned(), Severity::Medium, Some(1))];
+        assert_eq!(found(path, line), short, "{line}");
     }
 }
 
@@ -90,6 +98,9 @@ fn what_only_speaks_of_secrets_is_none() {
         ("a.ts", "password: string;"),
         ("a.yml", "password: ${DB_PASSWORD_2}"),
         ("a.yml", "secret: my-secret-name-2"),
+        ("a.yml", "password: rotation2"),
+        ("a.js", "password: \"password\","),
+        ("a.rs", "let secret = \"v2\";"),
         ("a.py", "SECRET_KEY = 'changeme-1234-abcd'"),
         ("a.py", "aws = 'AKIAIOSFODNN7EXAMPLE'"),
         ("tests/a.py", "password = 'hunter2-Tr0ub4dor'"),
