@@ -212,7 +212,9 @@ impl Reader {
             return hang(above, body);
         }
         section.indent = Some(section.indent.map_or(indent, |base| base.min(indent)));
-        if words::is_none(body) {
+        // Whatever a file is called, what is said of a place in it is a finding.
+        let in_a_file = place(body).0.is_some_and(|place| place.file.is_some());
+        if words::is_none(body) && !in_a_file {
             section.says_none = true;
         } else {
             section.bullets.push(finding(Severity::High, body));

@@ -50,7 +50,12 @@ enum Player {
 }
 
 /// Rows that need more than a script: the test that plays each, by file and name.
-const ELSEWHERE: [(&str, &str, &str); 3] = [
+const ELSEWHERE: [(&str, &str, &str); 4] = [
+    (
+        "writes",
+        include_str!("../review_mode.rs"),
+        "files_that_change_while_a_reviewer_runs_are_told_everywhere",
+    ),
     (
         "leaves",
         include_str!("left.rs"),
