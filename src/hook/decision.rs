@@ -11,7 +11,7 @@ use crate::text;
 /// characters is never larger.
 pub const REASON_LIMIT: usize = 9_000;
 /// The longest note, in characters.
-const NOTE_LIMIT: usize = 600;
+const NOTE_LIMIT: usize = 1000;
 /// The longest text that says where the rest is, in characters.
 const REST_LIMIT: usize = 300;
 

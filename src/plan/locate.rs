@@ -30,7 +30,7 @@ pub enum NotFound {
         near: Option<String>,
     },
     /// No such loop above this folder.
-    #[display("there is no loop {id} in a state folder above {from}")]
+    #[display("there is no loop {id} in {from}")]
     #[diagnostic(
         code(claudex::locate::unknown),
         help("{}", near::help(near.as_deref(), "`claudex-loop list` shows the loops of this project"))
@@ -44,10 +44,10 @@ pub enum NotFound {
         from: Utf8PathBuf,
     },
     /// No loop is active.
-    #[display("no loop is active in a state folder above {from}")]
+    #[display("no loop is active in {from}")]
     #[diagnostic(
         code(claudex::locate::none),
-        help("`claudex-loop list` shows the loops that are over")
+        help("those that are over: /claudex:history, in a terminal `claudex-loop list`")
     )]
     NoneActive {
         /// Where the search began.

@@ -16,6 +16,7 @@ use crate::plan::personas::Personas;
 use crate::plan::typestate::DecisionSignal;
 use crate::plan::{AnyLoop, changes, report, runner, summary};
 use crate::review::findings::Counts;
+use crate::review::runs::Run;
 use crate::review::twin;
 use crate::text;
 
@@ -104,13 +105,19 @@ pub struct Facts {
     findings: String,
     previous: Option<String>,
     rounds: String,
-    /// How the findings of all rounds stand; None where there are none.
+    /// How the findings of all rounds stand; None where that says nothing new.
     across: Option<String>,
     stalled: bool,
     elapsed: String,
     reviewers: String,
     admissions: Vec<String>,
     cause: String,
+    /// Whether the last round that was begun has a findings file.
+    reviewed: bool,
+    /// Why it has none, where a review of it was tried.
+    no_verdict: Option<String>,
+    /// Whether there is a plan to save once more.
+    plan_is_there: bool,
     report: Option<String>,
     fixes: Option<String>,
 }
@@ -125,13 +132,20 @@ impl Facts {
             .iter()
             .find(|line| line.round + 1 == round)
             .and_then(|line| line.counts);
-        let cause = summary::runs(held).into_iter().rev().find_map(|run| {
-            run.ended
-                .as_ref()
-                .and_then(|how| how.cause().map(ToString::to_string))
-        });
+        // What a client says of itself may end with a full stop; the texts around it have their own.
+        let told = |run: &Run| {
+            let cause = run.ended.as_ref()?.cause()?.to_string();
+            Some(cause.trim_end_matches(['.', ' ']).to_owned())
+        };
+        let runs = summary::runs(held);
+        let cause = runs.iter().rev().find_map(told);
+        let of_round = runs.iter().rev().find(|run| run.began.round == round);
+        let reviewed = lines.last().is_some_and(|line| line.counts.is_some());
         let (report, fixes) = report::there(held);
         Self {
+            reviewed,
+            no_verdict: of_round.and_then(told).filter(|_| !reviewed),
+            plan_is_there: raw.path("{subject}").is_file(),
             report: report.map(|path| path.to_string()),
             fixes: fixes.map(|path| path.to_string()),
             id: held.id().to_string(),

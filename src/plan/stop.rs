@@ -359,9 +359,9 @@ fn ended(held: &AnyLoop, personas: &Personas, now: Timestamp) -> Decision {
         _ => {
             let facts = facts();
             noted(format!(
-                "{}. The review gave no verdict: {}",
-                waiting(held),
-                facts.cause()
+                "claudex: the review gave no verdict: {}. With another reviewer: claudex-loop review {id} --reviewer NAME. L{}",
+                facts.cause(),
+                waiting(held).trim_start_matches("claudex: l"),
             ))
         }
     }

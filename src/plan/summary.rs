@@ -11,8 +11,8 @@ use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW};
 use crate::plan::{AnyLoop, changes};
 use crate::review::findings::Counts;
 use crate::review::look::while_it_ran;
-use crate::review::runs::{self, Run};
-use crate::review::track::{self, Tally};
+use crate::review::runs::{self, How, Run};
+use crate::review::track::{self, Standing, Tally};
 use crate::review::{Digest, evidence, fake, findings_file, twin};
 use crate::store::Entry;
 use crate::text;
@@ -60,11 +60,13 @@ pub fn rounds(held: &AnyLoop, personas: &Personas) -> Vec<RoundLine> {
     (1..=held.fields().round().min(1000)).map(of).collect()
 }
 
-/// How the findings of all rounds stand, in words; None where nothing was found.
+/// How the findings of all rounds stand, in words; None where nothing was found, and where all of it is new: the table has
+/// the same numbers.
 pub fn across(held: &AnyLoop) -> Option<String> {
     let rounds = evidence::history(held.raw(), &REVIEWING_REVIEW).ok()?;
     let standings = track::standings(&rounds);
-    (!standings.is_empty()).then(|| Tally::of(&standings).to_string())
+    let first = standings.iter().all(|tracked| tracked.standing == Standing::New);
+    (!first).then(|| Tally::of(&standings).to_string())
 }
 
 /// Most rounds that a table shows, and most numbers in a list of rounds.
@@ -208,11 +210,30 @@ pub fn admissions(held: &AnyLoop, personas: &Personas) -> Vec<String> {
             ));
         }
     }
+    admitted.extend(edited_when_clean(held));
     if held.fields().decision_signal() == DecisionSignal::NoMaterialFindings {
         let rejected = claims.iter().any(|(_, claim)| claim.rejecting().is_some());
         admitted.extend(unanswered(held, personas, rejected));
     }
     admitted
+}
+
+/// Why a loop was not settled whose last review found nothing: the plan is another one by now.
+fn edited_when_clean(held: &AnyLoop) -> Option<String> {
+    if held.fields().decision_signal() != DecisionSignal::MaxReached {
+        return None;
+    }
+    let runs = runs(held);
+    let last = runs.iter().rfind(|run| run.ended.is_some())?;
+    let is_clean = matches!(last.ended, Some(How::Clean { .. }));
+    let now = crate::store::read(&held.raw().path("{subject}")).ok()?;
+    (is_clean && Digest::of(&now) != last.began.subject).then(|| {
+        format!(
+            "Round {} found nothing, but {} was changed after it; that change was not reviewed.",
+            last.began.round,
+            held.fields().subject()
+        )
+    })
 }
 
 /// Material findings of a loop that counts as settled which nobody has looked at again: on the very bytes that the last

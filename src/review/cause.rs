@@ -40,7 +40,7 @@ pub enum CauseKind {
     #[display("the reviewer is not installed; install it or choose another one")]
     NotInstalled,
     /// It took longer than it may.
-    #[display("the reviewer was ended after {}; raise the time limit or make the plan shorter", Spelled(*after))]
+    #[display("the reviewer was ended after {}; raise the time limit, or give it less to review", Spelled(*after))]
     TimedOut {
         /// The limit, in milliseconds when stored.
         #[serde(rename = "after_ms", with = "milliseconds")]

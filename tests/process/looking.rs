@@ -449,3 +449,9 @@ fn a_loop_of_many_rounds_shows_the_last_ones_on_a_terminal_and_all_in_a_file() {
         ran.out
     );
 }
+
+#[test]
+fn where_there_is_no_loop_nobody_is_told_how_to_read_one() {
+    let ran = Project::new().run(&["journal"]).exits(0).says("no claudex loops");
+    assert!(!ran.out.contains("The history of one"), "{}", ran.out);
+}

@@ -680,3 +680,54 @@ fn status_says_what_a_review_waits_for() {
         project.root.join(format!("reviews/review-{id}.md")).exists()
     });
 }
+
+#[test]
+fn a_loop_that_ends_without_a_verdict_does_not_say_that_it_reviewed_anything() {
+    let project = changed();
+    let id = start(&project, &[]);
+    project.review(&id, "fake:could-not-run").exits(5);
+    project.fire().blocked();
+    let reminder = project.fire().blocked();
+    assert!(
+        reminder.contains("the next stop ends this last round") && !reminder.contains("the loop waits"),
+        "{reminder}"
+    );
+    let summary = project.fire().blocked();
+    assert!(
+        summary.starts_with("### Claudex review loop stopped without a verdict (round 1 of 1)\n"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("round 1 not reviewed: ") && summary.contains("the fake reviewer was told to fail"),
+        "{summary}"
+    );
+    assert!(summary.contains("neither as clean nor as findings"), "{summary}");
+    for wrong in ["complete", "has reviewed", "findings-round-1", "reviews/"] {
+        assert!(!summary.contains(wrong), "{wrong}: {summary}");
+    }
+    assert!(summary.contains("**Print this summary to the user"), "{summary}");
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+}
+
+#[test]
+fn a_last_round_without_a_review_is_named_though_an_earlier_one_has_its_report() {
+    let project = changed();
+    let id = start(&project, &["--rounds", "2"]);
+    project.review(&id, "lint").exits(0);
+    project.fire().blocked();
+    project.fire().blocked();
+    let summary = project.fire().blocked();
+    assert!(summary.contains("ended with round 2 not reviewed."), "{summary}");
+    assert!(summary.contains("reviews/review-"), "{summary}");
+}
+
+#[test]
+fn the_lines_of_review_mode_are_those_that_an_agent_can_run() {
+    let project = changed();
+    let id = start(&project, &["--rounds", "2"]);
+    project.review(&id, "lint").exits(0);
+    let block = project.fire().blocked();
+    assert!(block.contains(&format!("claudex-loop mark-done {id}")), "{block}");
+    assert!(!block.contains("CLAUDE_PLUGIN_ROOT"), "{block}");
+}

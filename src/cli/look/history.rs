@@ -13,12 +13,12 @@ use crate::cli::{args, out, screen};
 pub(crate) fn journal(arguments: &args::Look) -> Result<Exit, Failure> {
     let commands = ["history", "journal"];
     let Some(id) = super::asked(arguments.id.as_deref(), arguments.from_prompt, &commands)? else {
-        let listed = super::list(&args::Format { json: arguments.json });
-        if !arguments.json {
+        let listed = super::list(&args::Format { json: arguments.json })?;
+        if !arguments.json && !super::listing::is_empty()? {
             out::line("");
-            out::line("The history of one: claudex-loop journal ID");
+            out::line("The history of one: /claudex:history ID (in a terminal: claudex-loop journal ID)");
         }
-        return listed;
+        return Ok(listed);
     };
     let (store, id) = find(Some(&id))?;
     let entries = store

@@ -222,6 +222,11 @@ pub(crate) fn list(format: &args::Format) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
+/// Whether there is nothing to list.
+pub(super) fn is_empty() -> Result<bool, Failure> {
+    rows().map(|rows| rows.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

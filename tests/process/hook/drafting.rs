@@ -145,3 +145,18 @@ fn a_loop_that_was_resumed_is_reminded_once_more() {
     project.fire().blocked();
     project.fire().approved();
 }
+
+#[test]
+fn a_plan_is_asked_to_be_saved_once_more_only_where_there_is_one() {
+    let once_more = "save it once more";
+    let project = Project::new();
+    project.start(&[]);
+    let reason = project.fire().blocked();
+    assert!(!reason.contains(once_more), "there is no plan: {reason}");
+
+    let project = Project::new();
+    project.plan("# An old plan\n");
+    project.start(&[]);
+    let reason = project.fire().blocked();
+    assert!(reason.contains(once_more), "{reason}");
+}

@@ -318,3 +318,50 @@ fn a_loop_in_which_something_is_dealt_with_is_no_stall() {
         "the same for the third time, after a round without"
     );
 }
+
+#[test]
+fn a_plan_that_was_changed_after_its_last_clean_review_is_admitted() {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    project.review(&id, "fake:clean").exits(0);
+    project.plan("# Plan, changed though nothing was found\n");
+    let summary = project.fire().blocked();
+    assert!(
+        summary.starts_with("### Claudex plan loop stopped at max rounds"),
+        "{summary}"
+    );
+    let admitted =
+        "**Note:** Round 1 found nothing, but PLAN.md was changed after it; that change was not reviewed.";
+    assert!(summary.contains(admitted), "{summary}");
+}
+
+#[test]
+fn a_last_round_without_a_review_names_no_findings_that_are_not_there() {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    let reminder = project.fire().blocked();
+    assert!(
+        reminder.contains("the next stop ends this last round"),
+        "{reminder}"
+    );
+    assert!(!reminder.contains("the loop waits"), "it will not: {reminder}");
+    let summary = project.fire().blocked();
+    assert!(!project.findings(&id, 1).exists());
+    assert!(
+        summary.contains("\nThe final round was left without a review that counts.\n"),
+        "{summary}"
+    );
+    assert!(!summary.contains("findings-round-1"), "{summary}");
+    assert!(!summary.contains("\n\n\n"), "{summary}");
+}
+
+#[test]
+fn what_the_table_shows_already_is_not_told_twice() {
+    let (project, id) = Project::reviewing(&["--rounds", "3"]);
+    project.review(&id, "fake:findings").exits(0);
+    project.plan("# Plan, revised once\n");
+    let block = project.fire().blocked();
+    assert!(block.contains("**Previous round:** high="), "{block}");
+    assert!(
+        !block.contains("Findings across rounds"),
+        "all of them are new: {block}"
+    );
+}

@@ -143,3 +143,36 @@ fn claude_fails(error: &str, status: Value, text: &str) -> String {
         "result": text });
     says(&claude_session(&[said, ended]), 1)
 }
+
+#[test]
+fn what_a_client_says_at_length_reaches_agent_and_person_whole_and_with_one_full_stop() {
+    let bench = Bench::new();
+    let said = format!(
+        "You’ve hit your usage limit. {}Try again at 6:38 AM.",
+        "Visit a page. ".repeat(14)
+    );
+    bench.install("codex", &codex_fails(&said));
+    bench.review("codex", &[]).exits(5);
+    let block = bench.project.fire().blocked();
+    assert!(block.contains("Try again at 6:38 AM.\n"), "{block}");
+    assert!(!block.contains("AM.."), "{block}");
+    bench.review("codex", &[]).exits(5);
+    let note = bench.project.fire().approved();
+    assert!(
+        note.starts_with("claudex: the review gave no verdict: the reviewer's quota"),
+        "{note}"
+    );
+    assert!(
+        note.contains("Try again at 6:38 AM. With another reviewer: claudex-loop review "),
+        "{note}"
+    );
+    let id = &bench.id;
+    assert!(
+        note.contains(&format!(" --reviewer NAME. Loop {id} waits for ")),
+        "{note}"
+    );
+    assert!(
+        note.ends_with(&format!("(in a terminal: claudex-loop cancel {id})")),
+        "nothing is cut off: {note}"
+    );
+}
