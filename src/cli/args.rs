@@ -49,6 +49,7 @@ pub(crate) enum Command {
     /// Take a loop over into this session (a person's command)
     Adopt(Target),
     /// Show what happened to a loop, change by change; without an id, which loops there are
+    #[command(alias = "history")]
     Journal(Look),
     /// Put loops aside that showed no sign of life for CLAUDEX_STALE_MINUTES (15)
     Sweep {

@@ -455,3 +455,10 @@ fn where_there_is_no_loop_nobody_is_told_how_to_read_one() {
     let ran = Project::new().run(&["journal"]).exits(0).says("no claudex loops");
     assert!(!ran.out.contains("The history of one"), "{}", ran.out);
 }
+
+#[test]
+fn the_name_of_the_slash_command_works_in_a_terminal_too() {
+    let (project, id) = Project::reviewing(&[]);
+    let told = |verb: &str| project.run(&[verb, &id]).exits(0).out;
+    assert_eq!(told("history"), told("journal"));
+}
