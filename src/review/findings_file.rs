@@ -160,8 +160,9 @@ fn render_finding(out: &mut String, finding: &Finding) {
         .filter(|it| !it.is_empty())
         .map(|it| format!(" ({it})"))
         .unwrap_or_default();
-    // A bullet that reads "None" would be taken for no finding at all.
-    if words::is_none(&what) || words::is_none(&format!("{what}{recommendation}")) {
+    // A bullet that reads "None" would be taken for no finding at all. With a place before it, it reads otherwise.
+    let alone = line.is_empty() && words::is_none(&what);
+    if alone || words::is_none(&format!("{line}{what}{recommendation}")) {
         let _ = write!(line, "\"{what}\"{recommendation}");
     } else {
         let _ = write!(line, "{what}{recommendation}");
