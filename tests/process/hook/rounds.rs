@@ -351,7 +351,10 @@ fn a_last_round_without_a_review_names_no_findings_that_are_not_there() {
     );
     assert!(!summary.contains("findings-round-1"), "{summary}");
     assert!(!summary.contains("\n\n\n"), "{summary}");
-    assert!(summary.contains("1. Revise manually: edit `PLAN.md`."), "{summary}");
+    assert!(
+        summary.contains("1. Revise manually: edit `PLAN.md`."),
+        "{summary}"
+    );
 }
 
 #[test]
