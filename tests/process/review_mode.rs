@@ -730,4 +730,8 @@ fn the_lines_of_review_mode_are_those_that_an_agent_can_run() {
     let block = project.fire().blocked();
     assert!(block.contains(&format!("claudex-loop mark-done {id}")), "{block}");
     assert!(!block.contains("CLAUDE_PLUGIN_ROOT"), "{block}");
+    assert!(
+        block.contains("600000 ms"),
+        "or it goes to the background: {block}"
+    );
 }

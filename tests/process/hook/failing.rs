@@ -41,6 +41,10 @@ fn the_cause_of_a_failure_stands_in_the_block() {
     project.review(&id, "fake:could-not-run").exits(5);
     let reason = project.fire().blocked();
     assert!(reason.contains("the fake reviewer was told to fail"), "{reason}");
+    assert!(
+        reason.contains("600000 ms"),
+        "or the next one goes to the background: {reason}"
+    );
 }
 
 #[test]
