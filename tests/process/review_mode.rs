@@ -723,13 +723,14 @@ fn a_last_round_without_a_review_is_named_though_an_earlier_one_has_its_report()
 }
 
 #[test]
-fn the_lines_of_review_mode_are_those_that_an_agent_can_run() {
+fn a_block_of_review_mode_names_the_line_that_works_before_that_of_the_seeds() {
     let project = changed();
     let id = start(&project, &["--rounds", "2"]);
     project.review(&id, "lint").exits(0);
     let block = project.fire().blocked();
-    assert!(block.contains(&format!("claudex-loop mark-done {id}")), "{block}");
-    assert!(!block.contains("CLAUDE_PLUGIN_ROOT"), "{block}");
+    let ours = block.find(&format!("claudex-loop mark-done {id}"));
+    let seeds = block.find(&format!("bash ${{CLAUDE_PLUGIN_ROOT}}/scripts/mark-done.sh {id}"));
+    assert!(ours.is_some() && ours < seeds, "{block}");
     assert!(
         block.contains("600000 ms"),
         "or it goes to the background: {block}"
