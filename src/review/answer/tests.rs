@@ -187,7 +187,7 @@ fn broken_json_beside_a_clean_line_is_not_clean() {
     for text in [
         format!("Here it is:\n{cut}\n\nNo substantive findings.\n"),
         format!("{cut}\nNo substantive findings.\n"),
-        format!("Here it is:\n{{\n  \"verdict\": \"findings\",\n  \"find\n\nNo substantive findings.\n"),
+        "Here it is:\n{\n  \"verdict\": \"findings\",\n  \"find\n\nNo substantive findings.\n".to_owned(),
     ] {
         assert_eq!(read(&text), Err(NoAnswer::CutOff), "{text}");
     }
