@@ -24,6 +24,7 @@ use clap::FromArgMatches;
 use claudex_loop::plan::settings::Settings;
 use claudex_loop::plan::typestate::TABLE;
 use claudex_loop::plan::{Transition, locate};
+use claudex_loop::review::environment::GUARD;
 
 use args::{Cli, Command};
 use exit::{Exit, Failure};
@@ -109,7 +110,38 @@ pub(crate) fn settings_here() -> Result<Settings, Failure> {
     settings(&locate::root(&here()?))
 }
 
+/// Whether a command starts, reviews or changes a loop, as far as its arguments tell.
+fn changes_loops(command: &Command) -> bool {
+    match command {
+        Command::Run(_)
+        | Command::Start(_)
+        | Command::Review(_)
+        | Command::Resume(_)
+        | Command::Adopt(_)
+        | Command::Sweep { dry_run: false }
+        | Command::Rollback { .. }
+        | Command::Verb(_) => true,
+        Command::State(state) => state::changes(state),
+        _ => false,
+    }
+}
+
+/// A reviewer only reviews. Its environment is not a client's, so that it would pass for a person; and a review that it began, or
+/// followed, would wait for itself.
+fn not_inside_a_reviewer(command: &Command) -> Result<(), Failure> {
+    if std::env::var_os(GUARD).is_none() || !changes_loops(command) {
+        return Ok(());
+    }
+    Err(Failure::plain(
+        Exit::Refused,
+        "claudex::reviewer::inside",
+        "a program that loops run (a reviewer, a drafter) changes none".to_owned(),
+        &format!("{GUARD} is set here; status, list and journal can be looked at"),
+    ))
+}
+
 fn dispatch(command: Command) -> Result<Exit, Failure> {
+    not_inside_a_reviewer(&command)?;
     match command {
         Command::Run(arguments) => run::run(arguments),
         Command::Start(arguments) => start::start(arguments),

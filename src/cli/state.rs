@@ -33,6 +33,25 @@ fn yes_or_no(yes: bool) -> Exit {
     if yes { Exit::Complete } else { Exit::Refused }
 }
 
+/// Whether a helper changes a file.
+pub(crate) fn changes(command: &State) -> bool {
+    match command {
+        State::Write { .. }
+        | State::Set { .. }
+        | State::Move { .. }
+        | State::LockWrite { .. }
+        | State::Sweep => true,
+        State::NewId
+        | State::ValidId { .. }
+        | State::Get { .. }
+        | State::LockActive { .. }
+        | State::Find
+        | State::Counts { .. }
+        | State::Persona { .. }
+        | State::PersonaLabel { .. } => false,
+    }
+}
+
 /// Runs a helper.
 pub(crate) fn state(command: State) -> Result<Exit, Failure> {
     match command {

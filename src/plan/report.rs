@@ -127,6 +127,8 @@ struct FixesFacts {
     applying: usize,
     fixes: Vec<Fix>,
     report: String,
+    /// Where the patches are as they came.
+    twins: String,
 }
 
 /// Writes the report of a loop that reviews changes, and the proposed patches where there are any.
@@ -183,6 +185,14 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
             tree: proposed.tree,
             fixes: proposed.all,
             report: report.to_string(),
+            twins: code(
+                held.raw()
+                    .store()
+                    .loop_folder(held.id())
+                    .join("findings-round-<N>.json")
+                    .as_str(),
+                500,
+            ),
         };
         put(
             &fixes,

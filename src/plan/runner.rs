@@ -78,6 +78,8 @@ struct PromptFacts<'a> {
     topic: String,
     marker: String,
     document: &'a str,
+    /// How many bytes of the document are not there.
+    cut: usize,
 }
 
 /// Writes both files for the round that a loop is in.
@@ -162,6 +164,7 @@ pub fn prompt(held: &AnyLoop, personas: &Personas) -> Result<String, RenderError
         // A marker that the document cannot know beforehand cannot be closed by it.
         marker: Digest::of(format!("{}{plan}", raw.id()).as_bytes()).as_str()[..16].to_owned(),
         document: &plan[..end],
+        cut: plan.len() - end,
     };
     let template = if changes::are_reviewed(held) {
         PROMPT_REVIEW

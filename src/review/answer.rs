@@ -1,10 +1,14 @@
 //! The answer that a model is asked for, and how it is read: JSON by a schema, else the Markdown of a findings file.
 //!
 //! Tolerant in form: the JSON may stand in a code fence or between sentences. Strict on absence: what states no verdict is
-//! unreadable, never clean, and so is an answer that announces findings and lists none, or that gives two verdicts. This file knows
-//! no reviewer and no process.
+//! unreadable, never clean, and so is an answer that announces findings and lists none, or that gives two verdicts. JSON within a
+//! sentence is quoted from somewhere, and no answer. This file knows no reviewer and no process.
+
+use std::ops::Range;
 
 use derive_more::{Display, Error};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::findings::{Finding, Findings};
@@ -56,6 +60,12 @@ pub enum NoAnswer {
     /// It holds two answers that differ.
     #[display("it holds more than one answer, and they differ")]
     Two,
+    /// JSON in which a property stands twice: one of the two would be lost.
+    #[display("its JSON has `verdict` or `findings` twice")]
+    Twice,
+    /// It gives its prompt back.
+    #[display("it repeats what it was asked")]
+    Echo,
     /// JSON that ends too early.
     #[display("its JSON is cut off or broken")]
     CutOff,
@@ -80,17 +90,42 @@ pub fn read(answer: &str) -> Result<Verdict, NoAnswer> {
         }));
     }
     let found = objects(trimmed);
-    if let Some((first, rest)) = found.split_first() {
-        if rest.iter().any(|other| other != first) {
+    let answers: Vec<&Object> = found.iter().filter(|object| object.stands).collect();
+    if let Some(first) = answers.first() {
+        if found.iter().any(|other| other.map != first.map) {
             return Err(NoAnswer::Two);
         }
-        return by_schema(first);
+        if found.iter().any(|object| object.twice) {
+            return Err(NoAnswer::Twice);
+        }
+        let verdict = by_schema(&first.map)?;
+        // The object may be quoted by findings that stand around it.
+        if verdict == Verdict::Clean && has_findings(&around(trimmed, &found)) {
+            return Err(NoAnswer::Two);
+        }
+        return Ok(verdict);
     }
     if looks_like_json(trimmed) {
         return Err(NoAnswer::CutOff);
     }
-    match findings_file::parse(answer.as_bytes()).map_err(NoAnswer::Form)? {
+    let differ = found.windows(2).any(|two| two[0].map != two[1].map);
+    let verdict = findings_file::parse(answer.as_bytes()).map_err(|why| {
+        if differ {
+            NoAnswer::Two
+        } else {
+            NoAnswer::Form(why)
+        }
+    })?;
+    match verdict {
         Verdict::Findings(findings) if findings.is_empty() => Err(NoAnswer::Announced),
+        Verdict::Clean
+            if found
+                .iter()
+                .any(|object| by_schema(&object.map) != Ok(Verdict::Clean)) =>
+        {
+            Err(NoAnswer::Two)
+        }
+        Verdict::Clean if has_broken_json(trimmed) => Err(NoAnswer::CutOff),
         verdict => Ok(verdict),
     }
 }
@@ -107,25 +142,82 @@ pub fn read_value(answer: &Value) -> Result<Verdict, NoAnswer> {
     }
 }
 
+/// A JSON object with one of the schema's two properties, and where it stands in a text.
+struct Object {
+    map: Map<String, Value>,
+    place: Range<usize>,
+    /// Whether it begins its line, or is in an object that does. What stands within a sentence is quoted, and no answer.
+    stands: bool,
+    /// Whether one of the two properties is there twice.
+    twice: bool,
+}
+
+/// The schema's two properties; a third one of either name is an error.
+#[derive(Deserialize)]
+struct Once {
+    #[serde(rename = "verdict")]
+    _verdict: Option<IgnoredAny>,
+    #[serde(rename = "findings")]
+    _findings: Option<IgnoredAny>,
+}
+
 /// Every JSON object of a text that has one of the schema's two properties. What stands inside of one is not looked at.
-fn objects(text: &str) -> Vec<Map<String, Value>> {
+fn objects(text: &str) -> Vec<Object> {
     let mut found = Vec::new();
     let mut at = 0;
+    // Where the object around ends, and whether it stands.
+    let mut around = (0, false);
     for _ in 0..TRIES {
         let Some(begin) = text[at..].find('{').map(|offset| at + offset) else {
             break;
         };
+        let stands = if begin < around.0 {
+            around.1
+        } else {
+            begins_a_line(&text[..begin])
+        };
         let mut values = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<Value>();
-        match values.next() {
-            Some(Ok(Value::Object(object))) if is_answer(&object) => {
-                at = begin + values.byte_offset();
-                found.push(object);
+        at = begin + 1;
+        if let Some(Ok(Value::Object(map))) = values.next() {
+            let place = begin..begin + values.byte_offset();
+            if is_answer(&map) {
+                at = place.end;
+                found.push(Object {
+                    twice: serde_json::from_str::<Once>(&text[place.clone()]).is_err(),
+                    map,
+                    place,
+                    stands,
+                });
+            } else if place.end > around.0 {
+                // An object around the answer, such as `{"result": {...}}`, is looked into.
+                around = (place.end, stands);
             }
-            // An object around the answer, such as `{"result": {...}}`, is looked into.
-            _ => at = begin + 1,
         }
     }
     found
+}
+
+/// Whether nothing but the opening of a fence or of a list stands before it on its line.
+fn begins_a_line(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}' || c == '[');
+    let fence = line.strip_prefix("```").map(|info| info.trim_start_matches('`'));
+    line.is_empty() || fence.is_some_and(|info| info.chars().all(|c| c.is_ascii_alphanumeric()))
+}
+
+/// The text without the objects.
+fn around(text: &str, objects: &[Object]) -> String {
+    let mut rest = String::new();
+    let mut at = 0;
+    for object in objects {
+        rest.push_str(&text[at..object.place.start]);
+        at = object.place.end;
+    }
+    rest + &text[at..]
+}
+
+fn has_findings(text: &str) -> bool {
+    matches!(findings_file::parse(text.as_bytes()), Ok(Verdict::Findings(findings)) if !findings.is_empty())
 }
 
 fn is_answer(object: &Map<String, Value>) -> bool {
@@ -140,6 +232,23 @@ fn looks_like_json(text: &str) -> bool {
         .trim_start_matches("```")
         .trim_start();
     bare.starts_with('{') && (bare.contains("\"verdict\"") || bare.contains("\"findings\""))
+}
+
+/// Whether JSON by the schema begins on a line of its own and never ends.
+fn has_broken_json(text: &str) -> bool {
+    let mut at = 0;
+    text.split_inclusive('\n').any(|line| {
+        let rest = &text[at..];
+        at += line.len();
+        line.trim_start().starts_with('{')
+            && looks_like_json(rest.trim_start())
+            && !matches!(
+                serde_json::Deserializer::from_str(rest)
+                    .into_iter::<Value>()
+                    .next(),
+                Some(Ok(_))
+            )
+    })
 }
 
 fn by_schema(answer: &Map<String, Value>) -> Result<Verdict, NoAnswer> {

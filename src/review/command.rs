@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 
+use super::answer::NoAnswer;
 use super::client::{Client, Events};
-use super::process::Watch;
+use super::process::{Ended, Watch};
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
 
@@ -47,9 +48,29 @@ impl Reviewer for Command {
         let arguments = &self.settings.arguments;
         match client.ask(request, arguments, request.prompt, &mut Quiet, watch) {
             Err(cause) => Outcome::CouldNotRun(cause),
-            Ok(ended) => reviewer::judge(&ended),
+            Ok(ended) => match reviewer::judge(&ended) {
+                Outcome::CouldNotRun(cause) => Outcome::CouldNotRun(cause),
+                _ if repeats(&ended, request.prompt) => {
+                    Outcome::Unreadable(Cause::new(CauseKind::NotAVerdict, &NoAnswer::Echo.to_string()))
+                }
+                outcome => outcome,
+            },
         }
     }
+}
+
+/// Whether a program gave its prompt back, as `cat` does: the form of an answer that stands in there, or what the text under
+/// review says, is no verdict on it.
+fn repeats(ended: &Ended, prompt: &str) -> bool {
+    let prompt = prompt.trim();
+    let stdout = String::from_utf8_lossy(&ended.stdout);
+    // In lines of its own: within one it is quoted.
+    !prompt.is_empty()
+        && stdout.match_indices(prompt).any(|(at, found)| {
+            let (before, after) = (&stdout[..at], &stdout[at + found.len()..]);
+            (before.is_empty() || before.ends_with('\n'))
+                && (after.is_empty() || after.starts_with(['\n', '\r']))
+        })
 }
 
 /// Its stdout is its answer, and no progress; what it tells a watcher goes to stderr.

@@ -316,10 +316,10 @@ fn perform(
             let _ = store.touch(id);
         }
         let said = match event {
-            Event::Line { text, .. } => {
-                progress.line(text);
-                listener(Said::Line(text))
-            }
+            Event::Line { text, .. } => match progress.tell(text) {
+                Some(told) => listener(Said::Line(told)),
+                None => listener(Said::Tick),
+            },
             Event::Tick => listener(Said::Tick),
         };
         stopped |= said.is_break();
@@ -475,8 +475,17 @@ fn new_run(round: u64) -> io::Result<String> {
     Ok(format!("r{round}-{:08x}", u32::from_be_bytes(random)))
 }
 
+/// Most bytes of lines that a run tells, altogether: a reviewer that floods its stderr fills no disk and no client.
+const TOLD: usize = 1024 * 1024;
+/// What is told instead of the rest.
+const MORE: &str = "the reviewer says more than is shown";
+
 /// The lines of the run under way, for whoever attaches to it.
-struct Progress(fs::File);
+struct Progress {
+    file: fs::File,
+    /// How many bytes may still come; None: it has been said that more come.
+    left: Option<usize>,
+}
 
 impl Progress {
     fn path(raw: &Raw) -> Utf8PathBuf {
@@ -484,12 +493,25 @@ impl Progress {
     }
 
     fn begin(raw: &Raw) -> io::Result<Self> {
-        Ok(Self(fs::File::create(Self::path(raw))?))
+        let file = fs::File::create(Self::path(raw))?;
+        Ok(Self {
+            file,
+            left: Some(TOLD),
+        })
     }
 
     /// A line that cannot be written is lost to followers, and to nobody else.
     fn line(&mut self, text: &str) {
-        let _ = writeln!(self.0, "{}", text::one_line(text, 500));
+        let _ = writeln!(self.file, "{}", text::one_line(text, 500));
+    }
+
+    /// A line of the reviewer's: gives what of it is told, nothing once there was too much.
+    fn tell<'t>(&mut self, text: &'t str) -> Option<&'t str> {
+        let left = self.left?;
+        self.left = left.checked_sub(text.len() + 1);
+        let told = if self.left.is_some() { text } else { MORE };
+        self.line(told);
+        Some(told)
     }
 }
 

@@ -736,3 +736,30 @@ fn a_block_of_review_mode_names_the_line_that_works_before_that_of_the_seeds() {
         "or it goes to the background: {block}"
     );
 }
+
+#[test]
+fn what_a_patch_hides_is_spelled_out_where_it_is_shown() {
+    let project = changed();
+    let patch = "--- a/notes.md\n+++ b/notes.md\n@@ -1 +1,2 @@\n notes\n+if (a /*\u{202e} x */) {\u{1b}[8m\n";
+    let finding = serde_json::json!({ "severity": "high", "what": "x", "patch": patch });
+    let answer = serde_json::json!({ "verdict": "findings", "findings": [finding] }).to_string();
+    let file = project.home.join("answer");
+    std::fs::write(&file, &answer).unwrap();
+    let project = project.configured(format!(
+        "[reviewers.mine]\nkind = \"command\"\nprogram = \"/bin/cat\"\narguments = [\"{}\"]\n",
+        file.display()
+    ));
+    let id = start(&project, &[]);
+    project.review(&id, "mine").exits(0).says("(1 of 1 would apply)");
+    let fixes = read(&project, &format!("reviews/proposed-fixes-{id}.md"));
+    assert!(
+        fixes.contains("+if (a /*<U+202E> x */) {<U+001B>[8m\n"),
+        "{fixes}"
+    );
+    assert!(
+        fixes.contains("Not shown to the byte")
+            && fixes.contains(&format!("claudex/{id}/findings-round-<N>.json`")),
+        "{fixes}"
+    );
+    assert!(twin(&project, &id, 1).to_string().contains("\u{202e}"));
+}

@@ -6,8 +6,7 @@ use super::{Verdict, place, prose};
 use crate::plan::AnyLoop;
 use crate::review::findings::Finding;
 use crate::review::reports;
-use crate::review::worktree::Snapshot;
-use crate::text;
+use crate::review::worktree::{Snapshot, names};
 
 /// The longest line of a patch that is shown, in characters.
 const LINE: usize = 400;
@@ -26,6 +25,8 @@ pub(super) struct Fix {
     what: String,
     /// Why it does not apply; None: it does.
     pub(super) problem: Option<String>,
+    /// Whether what is shown is not the patch to the byte.
+    altered: bool,
     fence: String,
     patch: String,
 }
@@ -74,6 +75,7 @@ impl Fixes {
                     place: place(finding),
                     what: prose(&finding.what, 500),
                     problem: problem.map(|problem| prose(&problem, 300)),
+                    altered: shown != patch.trim_end_matches('\n'),
                     fence: fence(&shown),
                     patch: shown,
                 }
@@ -98,9 +100,11 @@ impl Fixes {
     }
 }
 
-/// A patch as it is shown: plain, its lines and their number capped. The whole one is in the JSON twin.
+/// A patch as it is shown: what is hidden in it spelled out, its lines and their number capped. The whole one is in the JSON
+/// twin.
 fn shown(patch: &str) -> String {
-    let plain = text::plain(patch);
+    let plain: String = patch.split_inclusive('\n').map(names::visible).collect();
+    let plain = plain.replace("\r\n", "\n");
     let mut shown: Vec<String> = plain
         .lines()
         .take(LINES)
@@ -130,6 +134,7 @@ mod tests {
     fn no_patch_closes_its_fence_and_a_long_one_is_cut() {
         assert_eq!(fence("+a\n"), "```");
         assert_eq!(fence("+````` x\n"), "``````");
+        assert_eq!(shown("+a\r\n+b\u{202e}\u{1b}c\r\n"), "+a\n+b<U+202E><U+001B>c");
         let long = shown(&format!("+{}\n{}", "x".repeat(1000), "+y\n".repeat(1000)));
         assert!(long.lines().next().unwrap().ends_with("... (cut here)"));
         assert!(long.ends_with("... (601 more lines are left out here)"));

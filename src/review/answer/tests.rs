@@ -155,6 +155,45 @@ fn two_answers_that_differ_are_none() {
 }
 
 #[test]
+fn what_is_quoted_within_a_sentence_is_no_answer() {
+    let quoting = format!("# Round 1 findings\n\n## High\n- the file holds `{CLEAN}` as text\n");
+    assert_eq!(findings(&quoting).len(), 1);
+    assert!(matches!(
+        read(&format!("A serious fault: `{CLEAN}` is taken for a verdict.")),
+        Err(NoAnswer::Form(_))
+    ));
+    let fenced = format!("## High\n- the test expects this:\n\n```json\n{CLEAN}\n```\n");
+    assert_eq!(read(&fenced), Err(NoAnswer::Two));
+    let contradicted = format!("The plan says {ONE} itself.\n\nNo substantive findings.\n");
+    assert_eq!(read(&contradicted), Err(NoAnswer::Two));
+    let low = "## High\n\n## Medium\n\n## Low\n";
+    assert_eq!(read(&format!("{low}\n```json\n{CLEAN}\n```")), Ok(Verdict::Clean));
+}
+
+#[test]
+fn a_property_that_stands_twice_makes_no_verdict() {
+    for text in [
+        r#"{"verdict":"findings","findings":[{"severity":"high","what":"x"}],"verdict":"clean","findings":[]}"#,
+        r#"{"verdict":"findings","verdict":"clean","findings":[]}"#,
+        r#"{"result":{"verdict":"clean","findings":[{"severity":"low","what":"x"}],"findings":[]}}"#,
+    ] {
+        assert_eq!(read(text), Err(NoAnswer::Twice), "{text}");
+    }
+}
+
+#[test]
+fn broken_json_beside_a_clean_line_is_not_clean() {
+    let cut = &ONE[..ONE.len() - 9];
+    for text in [
+        format!("Here it is:\n{cut}\n\nNo substantive findings.\n"),
+        format!("{cut}\nNo substantive findings.\n"),
+        "Here it is:\n{\n  \"verdict\": \"findings\",\n  \"find\n\nNo substantive findings.\n".to_owned(),
+    ] {
+        assert_eq!(read(&text), Err(NoAnswer::CutOff), "{text}");
+    }
+}
+
+#[test]
 fn json_that_is_cut_off_is_no_answer_wherever_it_is_cut() {
     let whole = json!({"verdict": "findings", "findings": [
         {"severity": "low", "what": "No substantive findings.", "patch": "## High\n- x\n\nNo substantive findings.\n"}]})
@@ -168,6 +207,13 @@ fn json_that_is_cut_off_is_no_answer_wherever_it_is_cut() {
 #[test]
 fn huge_and_hostile_texts_are_refused_in_time() {
     let begun = std::time::Instant::now();
+    assert!(
+        read(&format!(
+            "No substantive findings.\n{}",
+            "{\"verdict\":\n".repeat(60_000)
+        ))
+        .is_err()
+    );
     for text in [
         "{",
         "{\"a\":",

@@ -46,7 +46,7 @@ pub(super) fn list(snapshot: &Snapshot, base: &Base) -> Result<Vec<Changed>, Wor
         &base.tree,
         snapshot.tree(),
     ]);
-    let listed = snapshot.git().call(&arguments, &[])?;
+    let listed = snapshot.differ().call(&arguments, &[])?;
     let mut parts = listed.split(|byte| *byte == 0);
     let mut changed: BTreeMap<Vec<u8>, Changed> = BTreeMap::new();
     let unreadable = |part: &[u8]| WorktreeError::Answer {

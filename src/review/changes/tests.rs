@@ -287,6 +287,19 @@ fn external_diffs_and_filters_of_the_repository_do_not_run() {
 }
 
 #[test]
+fn no_attribute_of_the_work_tree_hides_a_text() {
+    let repo = Repo::with(&[("a.js", "1\n")]);
+    repo.write(".gitattributes", "*.js -diff\n*.py binary\n*.c diff=x\n");
+    repo.write("a.js", "2\n");
+    repo.write("sub/b.py", "import pdb\n");
+    let changes = changes(&repo);
+    for shown in ["-1\n+2\n", "+import pdb\n"] {
+        assert!(changes.text.contains(shown), "{}", changes.text);
+    }
+    assert!(!changes.text.contains(BINARY), "{}", changes.text);
+}
+
+#[test]
 fn a_repository_with_longer_ids_works_too() {
     let repo = Repo::new();
     std::fs::remove_dir_all(repo.root.join(".git")).unwrap();

@@ -206,7 +206,7 @@ fn sections(
         "--",
     ]);
     arguments.extend(specs.iter().map(String::as_str));
-    let answer = snapshot.git().ask(&arguments, &[])?;
+    let answer = snapshot.differ().ask(&arguments, &[])?;
     if answer.cut && batch.len() > 1 {
         // Together they are too long to be kept; each by itself may not be.
         let mut all = BTreeMap::new();

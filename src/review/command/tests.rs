@@ -127,3 +127,24 @@ fn a_program_that_is_missing_relative_or_not_named_is_not_installed() {
         );
     }
 }
+
+#[test]
+fn a_program_that_gives_its_prompt_back_has_given_no_verdict() {
+    for script in [
+        "cat\n",
+        "echo 'asked:'; cat; echo; echo 'No substantive findings.'\n",
+        "cat; echo; echo '{\"verdict\":\"clean\",\"findings\":[]}'\n",
+    ] {
+        let bench = Bench::new(script);
+        let (outcome, _) = bench.review(bench.settings());
+        assert_eq!(outcome.name(), OutcomeName::Unreadable, "{script}");
+        assert!(
+            outcome
+                .cause()
+                .unwrap()
+                .detail
+                .contains("repeats what it was asked"),
+            "{script}: {outcome:?}"
+        );
+    }
+}

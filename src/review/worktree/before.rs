@@ -2,14 +2,22 @@
 
 use camino::Utf8Path;
 
+use super::own::Own;
 use super::walk::Walk;
 use super::{Ours, Snapshot, WorktreeError};
+
+/// A work tree, and what of git's own folder a later command obeys.
+#[derive(Debug)]
+pub struct Seen {
+    snapshot: Snapshot,
+    own: Own,
+}
 
 /// The look before.
 #[derive(Debug)]
 pub enum Before {
     /// Through git.
-    Git(Box<Snapshot>),
+    Git(Box<Seen>),
     /// File by file.
     Walk(Walk),
 }
@@ -21,7 +29,10 @@ impl Before {
     /// There is a git work tree and it cannot be read.
     pub fn look(root: &Utf8Path, ours: Ours) -> Result<Self, WorktreeError> {
         match Snapshot::take(root, ours.clone()) {
-            Ok(snapshot) => Ok(Self::Git(Box::new(snapshot))),
+            Ok(snapshot) => {
+                let own = Own::look(snapshot.git());
+                Ok(Self::Git(Box::new(Seen { snapshot, own })))
+            }
             Err(WorktreeError::NoRepository { .. } | WorktreeError::NoGit) => {
                 Ok(Self::Walk(Walk::take(root, ours)))
             }
@@ -35,7 +46,11 @@ impl Before {
     /// The work tree cannot be read any more.
     pub fn changed(&mut self) -> Result<Vec<String>, WorktreeError> {
         match self {
-            Self::Git(snapshot) => snapshot.changed_since(),
+            Self::Git(seen) => {
+                let mut changed = seen.own.differs(&Own::look(seen.snapshot.git()));
+                changed.extend(seen.snapshot.changed_since()?);
+                Ok(changed)
+            }
             Self::Walk(walk) => Ok(walk.changed_since()),
         }
     }

@@ -221,6 +221,15 @@ impl Git {
             .setting("GIT_OBJECT_DIRECTORY", objects.as_str());
     }
 
+    /// The same without the attributes that files of the work tree give: a line in them would hide a text from whoever reads the
+    /// diff, by calling it binary. A git before 2.41 takes them all the same.
+    pub(crate) fn without_attributes(&self) -> Result<Self, WorktreeError> {
+        let empty = self.lines(&["mktree"], &[])?;
+        let mut git = self.clone();
+        git.environment = git.environment.setting("GIT_ATTR_SOURCE", empty);
+        Ok(git)
+    }
+
     /// Looks which filters the repository's own configuration defines, and empties those. To be done before anything
     /// that reads files of the work tree, each time: a configuration can change.
     pub(crate) fn distrust(&mut self) -> Result<(), WorktreeError> {

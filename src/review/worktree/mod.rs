@@ -11,6 +11,7 @@ pub mod before;
 pub(crate) mod git;
 pub(crate) mod names;
 mod ours;
+mod own;
 pub mod patch;
 pub mod snapshot;
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub const MOST_BYTES: u64 = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Snapshot {
     git: Git,
+    differ: Git,
     ours: Ours,
     tree: String,
     untracked: BTreeSet<Vec<u8>>,
@@ -89,6 +90,7 @@ impl Snapshot {
         copy_index(&git.folder().join("index"), &index)?;
         git.redirect(&index, &objects);
         let mut snapshot = Self {
+            differ: git.without_attributes()?,
             git,
             ours,
             tree: String::new(),
@@ -128,6 +130,11 @@ impl Snapshot {
     /// git with the snapshot's index and objects.
     pub(crate) fn git(&self) -> &Git {
         &self.git
+    }
+
+    /// The same for a diff of trees, whatever the attributes of the work tree say of it.
+    pub(crate) fn differ(&self) -> &Git {
+        &self.differ
     }
 
     /// Takes the snapshot anew and tells which files differ from what they were, in the order of their names. Files that

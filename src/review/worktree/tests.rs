@@ -445,3 +445,31 @@ fn without_git_a_walk_tells_what_changed() {
         ["d/b", "\"d/e/new\\n\"", "gone", "link"]
     );
 }
+
+#[test]
+fn a_commit_a_hook_and_a_configuration_are_changes_too() {
+    let repo = Repo::with(&[("a", "1\n")]);
+    let mut before = Before::look(&repo.root, Ours::default()).unwrap();
+    assert_eq!(before.changed().unwrap(), [""; 0]);
+    repo.write(".git/hooks/pre-commit", "#!/bin/sh\n");
+    repo.git(&["config", "core.pager", "x"]);
+    assert_eq!(
+        before.changed().unwrap(),
+        [".git/config", ".git/hooks/pre-commit"]
+    );
+
+    repo.write("a", "2\n");
+    let mut before = Before::look(&repo.root, Ours::default()).unwrap();
+    std::fs::remove_file(repo.root.join(".git/hooks/pre-commit")).unwrap();
+    repo.commit();
+    assert_eq!(before.changed().unwrap(), [".git/HEAD", ".git/hooks/pre-commit"]);
+
+    let linked = repo.root.join("linked");
+    repo.git(&["worktree", "add", "-q", "-b", "side", linked.as_str()]);
+    let mut before = Before::look(&linked, Ours::default()).unwrap();
+    repo.write(".git/hooks/post-checkout", "#!/bin/sh\n");
+    assert_eq!(before.changed().unwrap(), [".git/hooks/post-checkout"]);
+    git(&linked, &["checkout", "-q", "--detach"]);
+    let told = before.changed().unwrap();
+    assert!(told.contains(&".git/HEAD".to_owned()), "{told:?}");
+}

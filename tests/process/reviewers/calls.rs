@@ -229,3 +229,52 @@ fn a_command_of_the_configuration_gets_the_prompt_and_what_it_was_promised() {
     );
     assert!(kept(&bench, "stdin").contains("Move the queue."));
 }
+
+#[test]
+fn a_reviewer_that_floods_its_stderr_fills_neither_the_disk_nor_the_client() {
+    let bench = Bench::new();
+    let line = "x".repeat(250);
+    bench.install(
+        "codex",
+        &format!(
+            "yes {line} | head -c 3000000 >&2\n{}",
+            codex_answers(&clean().to_string())
+        ),
+    );
+    let ran = bench
+        .review("codex", &[])
+        .exits(0)
+        .says("claudex: the reviewer says more than is shown")
+        .says("no substantive findings");
+    let progress = std::fs::metadata(bench.project.folder().join(&bench.id).join("progress.log")).unwrap();
+    for bytes in [ran.out.len() as u64, progress.len()] {
+        assert!((1_000_000..1_200_000).contains(&bytes), "{bytes}");
+    }
+    assert_eq!(ran.out.matches("says more than is shown").count(), 1);
+}
+
+#[test]
+fn a_plan_that_is_longer_than_a_prompt_holds_is_not_cut_in_silence() {
+    let bench = Bench::new();
+    let plan = "# Plan\n\n".to_owned() + &"words of a plan\n".repeat(16 * 1024) + "THE END\n";
+    bench.project.plan(&plan);
+    bench.install(
+        "codex",
+        &format!("{}{}", keeping(&bench), codex_answers(&clean().to_string())),
+    );
+    bench.review("codex", &[]).exits(0);
+    let prompt = kept(&bench, "stdin");
+    let cut = plan.len() - 256 * 1024;
+    assert!(!prompt.contains("THE END"));
+    assert!(
+        prompt.contains(&format!(
+            " ends -----\n\nThe document is longer than what is shown: its last {cut} bytes are left out."
+        )),
+        "{}",
+        &prompt[prompt.len() - 2_000..]
+    );
+    bench.project.plan("# Plan\n");
+    bench.project.fire().blocked();
+    bench.review("codex", &[]).exits(0);
+    assert!(!kept(&bench, "stdin").contains("is longer than what is shown"));
+}

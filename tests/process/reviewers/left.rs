@@ -111,3 +111,51 @@ fn the_fake_reviewer_plays_what_goes_wrong_around_a_verdict() {
         "bounded, whatever it writes: {kept}"
     );
 }
+
+#[test]
+fn a_reviewer_can_neither_change_its_loop_nor_wait_for_itself() {
+    let bench = Bench::new();
+    let program = assert_cmd::cargo::cargo_bin!("claudex-loop");
+    let (id, told) = (&bench.id, bench.note("told").display().to_string());
+    let calls: Vec<String> = [
+        format!("review {id}"),
+        format!("review {id} --follow"),
+        format!("mark-done {id} --rejecting mine"),
+        format!("cancel {id}"),
+        format!("resume {id}"),
+        "start plan another one".to_owned(),
+        "rollback --yes".to_owned(),
+    ]
+    .iter()
+    .map(|call| {
+        format!(
+            "'{}' {call} </dev/null >>'{told}' 2>&1; echo \"status $?\" >>'{told}'",
+            program.display()
+        )
+    })
+    .collect();
+    let answer = codex_answers(&clean().to_string());
+    bench.install(
+        "codex",
+        &format!(
+            "{}\n'{}' status >>'{told}' 2>&1\n{answer}",
+            calls.join("\n"),
+            program.display()
+        ),
+    );
+    let before = bench.project.state(&bench.id);
+    bench
+        .review("codex", &["--timeout", "20s"])
+        .exits(0)
+        .says("no substantive findings");
+    let told = std::fs::read_to_string(bench.note("told")).unwrap();
+    assert_eq!(told.matches("status 1\n").count(), calls.len(), "{told}");
+    assert_eq!(
+        told.matches("a program that loops run (a reviewer, a drafter) changes none")
+            .count(),
+        calls.len(),
+        "{told}"
+    );
+    assert!(told.contains("reviewing"), "it may look: {told}");
+    assert_eq!(bench.project.state(&bench.id), before);
+}

@@ -11,7 +11,6 @@ mod read;
 mod secrets;
 mod shape;
 
-use super::quote;
 use crate::review::findings::{Finding, Findings, Severity};
 use read::{Diff, File};
 
@@ -89,6 +88,15 @@ fn finding(file: &File<'_>, hit: Hit) -> Finding {
         patch: hit.patch,
         detail,
         ..Finding::new(hit.severity, hit.what)
+    }
+}
+
+/// A line, quoted in a finding: whole it would repeat a secret that another check does not show whole.
+fn quote(line: &str) -> String {
+    if secrets::holds(line) {
+        "(not shown: it holds what looks like a secret)".to_owned()
+    } else {
+        super::quote(line)
     }
 }
 

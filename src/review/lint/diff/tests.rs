@@ -58,6 +58,19 @@ fn secrets_are_found_and_not_repeated() {
         "{shown}"
     );
 
+    let diff = format!(
+        "diff --git a/x.js b/x.js\n--- a/x.js\n+++ b/x.js\n@@ -1 +1,4 @@\n a\n+debugger; const t = \"{secret}\";\n\
+         +console.log(\"{secret}\");\n+// TODO take {secret} out\n"
+    );
+    let shown = serde_json::to_string(&review(&diff)).unwrap();
+    for check in ["DIFF-TOKEN", "DIFF-BREAKPOINT", "DIFF-DEBUG", "DIFF-TODO"] {
+        assert!(shown.contains(check), "{check}: {shown}");
+    }
+    assert!(
+        !shown.contains(&secret[..12]),
+        "what another check quotes: {shown}"
+    );
+
     let key =
         "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAA\n";
     assert_eq!(
