@@ -3,16 +3,17 @@
 //! A review changes no field of the loop: it writes the findings, their JSON twin, and two notes in the journal. The next
 //! stop looks at them. So a review that is cut off at any point leaves a loop that the same command takes up again.
 
-use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Seek, Write};
+mod error;
+mod progress;
+
+use std::io;
 use std::ops::ControlFlow;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use derive_more::{Display, Error};
-use fs_err as fs;
 
+use self::error::io_error;
+use self::progress::{Progress, follow};
 use crate::machine::Raw;
 use crate::review::environment::Environment;
 use crate::review::evidence;
@@ -26,11 +27,11 @@ use crate::review::runs::{self, Began, Ended, How, Run};
 use crate::review::track;
 use crate::review::twin::{self, Twin};
 use crate::review::{Digest, ReviewSpec};
-use crate::store::{LoopId, RunLock, Store, StoreError};
-use crate::text;
+use crate::store::{LoopId, RunLock, Store};
 
-/// How often someone who follows a run looks for new lines.
-const FOLLOW: Duration = Duration::from_millis(100);
+pub use self::error::RoundError;
+pub use self::progress::watch;
+
 /// How often a running review tells the sweep that its loop is alive.
 const TOUCH: Duration = Duration::from_secs(10);
 
@@ -108,74 +109,6 @@ pub struct Report {
     pub findings: Findings,
     /// The findings file; it exists where there is a verdict.
     pub path: Utf8PathBuf,
-}
-
-/// Why a round could not even be begun or recorded.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
-#[non_exhaustive]
-pub enum RoundError {
-    /// The run could not be made ready.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
-    Prepare(#[error(not(source))] Box<dyn miette::Diagnostic + Send + Sync>),
-    /// The file under review is a link that leads out of the project.
-    #[display("{path} leads out of {root}: a reviewer would be shown a file that is not the project's")]
-    #[diagnostic(
-        code(claudex::round::outside),
-        help("put the file itself there, then run the review again")
-    )]
-    Outside {
-        /// The file.
-        path: Utf8PathBuf,
-        /// The project's root.
-        root: Utf8PathBuf,
-    },
-    /// The file under review is not there.
-    #[display("{path} is not there to be reviewed")]
-    #[diagnostic(code(claudex::round::subject), help("write it, then run the review again"))]
-    NoSubject {
-        /// The file.
-        path: Utf8PathBuf,
-    },
-    /// The file under review is no text.
-    #[display("{path} is not UTF-8 text")]
-    #[diagnostic(
-        code(claudex::round::text),
-        help("save it as UTF-8, then run the review again")
-    )]
-    NotText {
-        /// The file.
-        path: Utf8PathBuf,
-    },
-    /// The review that was followed ended without leaving how.
-    #[display("the review that was running was cut off before it ended")]
-    #[diagnostic(code(claudex::round::cut_off), help("run the same command again"))]
-    CutOff,
-    /// Whoever watched gave up.
-    #[display("the review was interrupted")]
-    #[diagnostic(
-        code(claudex::round::interrupted),
-        help("run the same command again: it takes the review up")
-    )]
-    Interrupted,
-    /// The system refused.
-    #[display("{what}: {source}")]
-    #[diagnostic(code(claudex::round::io))]
-    Io {
-        /// What was being done.
-        what: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The journal could not be written.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
-    Store(StoreError),
-}
-
-fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RoundError {
-    let what = what.into();
-    move |source| RoundError::Io { what, source }
 }
 
 /// Reviews the round that a loop is in. Who comes second follows the run that is under way; a round that has its verdict
@@ -473,140 +406,4 @@ fn new_run(round: u64) -> io::Result<String> {
     let mut random = [0_u8; 4];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     Ok(format!("r{round}-{:08x}", u32::from_be_bytes(random)))
-}
-
-/// Most bytes of lines that a run tells, altogether: a reviewer that floods its stderr fills no disk and no client.
-const TOLD: usize = 1024 * 1024;
-/// What is told instead of the rest.
-const MORE: &str = "the reviewer says more than is shown";
-
-/// The lines of the run under way, for whoever attaches to it.
-struct Progress {
-    file: fs::File,
-    /// How many bytes may still come; None: it has been said that more come.
-    left: Option<usize>,
-}
-
-impl Progress {
-    fn path(raw: &Raw) -> Utf8PathBuf {
-        raw.store().loop_folder(raw.id()).join("progress.log")
-    }
-
-    fn begin(raw: &Raw) -> io::Result<Self> {
-        let file = fs::File::create(Self::path(raw))?;
-        Ok(Self {
-            file,
-            left: Some(TOLD),
-        })
-    }
-
-    /// A line that cannot be written is lost to followers, and to nobody else.
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.file, "{}", text::one_line(text, 500));
-    }
-
-    /// A line of the reviewer's: gives what of it is told, nothing once there was too much.
-    fn tell<'t>(&mut self, text: &'t str) -> Option<&'t str> {
-        let left = self.left?;
-        self.left = left.checked_sub(text.len() + 1);
-        let told = if self.left.is_some() { text } else { MORE };
-        self.line(told);
-        Some(told)
-    }
-}
-
-/// Shows the last lines of the newest run, at most `lines`, and follows it to its end where it is running. Starts nothing;
-/// says whether a run was under way, which the listener was told of then.
-///
-/// # Errors
-/// The listener gave up.
-pub fn watch(raw: &Raw, lines: usize, listener: &mut Listener<'_>) -> Result<bool, RoundError> {
-    // Asked first: of a run that begins after this, nothing is promised.
-    let running = raw.store().is_running(raw.id());
-    let mut reader = fs::File::open(Progress::path(raw)).ok().map(BufReader::new);
-    let from = reader.as_mut().map_or(0, |open| last_lines(open, lines));
-    if let Some(open) = reader.as_mut() {
-        let _ = open.seek(io::SeekFrom::Start(from));
-    }
-    if running {
-        return tail(raw, reader, listener).map(|()| true);
-    }
-    let shown = reader
-        .into_iter()
-        .flat_map(|open| open.lines().map_while(Result::ok));
-    for line in shown {
-        if listener(Said::Line(&line)).is_break() {
-            return Err(RoundError::Interrupted);
-        }
-    }
-    Ok(false)
-}
-
-/// Where the last `lines` lines of a file begin.
-fn last_lines(file: &mut impl BufRead, lines: usize) -> u64 {
-    let mut begins = VecDeque::from([0]);
-    let mut at = 0;
-    let mut line = Vec::new();
-    while file.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-        at += line.len() as u64;
-        line.clear();
-        begins.push_back(at);
-        if begins.len() > lines + 1 {
-            begins.pop_front();
-        }
-    }
-    begins.front().copied().unwrap_or_default()
-}
-
-/// Passes on the lines of a run that another process performs, until it ends.
-fn follow(raw: &Raw, listener: &mut Listener<'_>) -> Result<(), RoundError> {
-    tail(
-        raw,
-        fs::File::open(Progress::path(raw)).ok().map(BufReader::new),
-        listener,
-    )
-}
-
-/// The same, from where a reader stands.
-fn tail(
-    raw: &Raw,
-    mut reader: Option<BufReader<fs::File>>,
-    listener: &mut Listener<'_>,
-) -> Result<(), RoundError> {
-    if listener(Said::Attached).is_break() {
-        return Err(RoundError::Interrupted);
-    }
-    let mut line = String::new();
-    loop {
-        let over = !raw.store().is_running(raw.id());
-        if reader.is_none() {
-            reader = fs::File::open(Progress::path(raw)).ok().map(BufReader::new);
-        }
-        if let Some(open) = reader.as_mut() {
-            loop {
-                let at = open.stream_position().unwrap_or_default();
-                match open.read_line(&mut line) {
-                    Ok(read) if read > 0 && line.ends_with('\n') => {
-                        if listener(Said::Line(line.trim_end())).is_break() {
-                            return Err(RoundError::Interrupted);
-                        }
-                        line.clear();
-                    }
-                    _ => {
-                        // Half a line is read again once it is whole.
-                        line.clear();
-                        let _ = open.seek(io::SeekFrom::Start(at));
-                        break;
-                    }
-                }
-            }
-        }
-        if over {
-            return Ok(());
-        }
-        if listener(Said::Tick).is_break() {
-            return Err(RoundError::Interrupted);
-        }
-        thread::sleep(FOLLOW);
-    }
 }

@@ -103,3 +103,21 @@ fn follow_takes_no_reviewer() {
         .exits(2);
     project.run(&["review", &id, "--folow"]).exits(2).says("--follow");
 }
+
+#[test]
+fn what_a_reviewer_says_is_kept_for_the_person_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake:could-not-run").exits(5);
+    let mut kept = 0;
+    for entry in std::fs::read_dir(project.folder().join(&id)).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        if name == "progress.log" || name.starts_with("output-") {
+            kept += 1;
+            let mode = entry.metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{name}: {mode:o}");
+        }
+    }
+    assert_eq!(kept, 2, "the lines of the run, and what its program wrote");
+}

@@ -1,0 +1,76 @@
+//! Why a round could not even be begun or recorded. That the reviewer failed is no error.
+
+use std::io;
+
+use camino::Utf8PathBuf;
+use derive_more::{Display, Error};
+
+use crate::store::StoreError;
+
+/// Why a round could not even be begun or recorded.
+#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[non_exhaustive]
+pub enum RoundError {
+    /// The run could not be made ready.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Prepare(#[error(not(source))] Box<dyn miette::Diagnostic + Send + Sync>),
+    /// The file under review is a link that leads out of the project.
+    #[display("{path} leads out of {root}: a reviewer would be shown a file that is not the project's")]
+    #[diagnostic(
+        code(claudex::round::outside),
+        help("put the file itself there, then run the review again")
+    )]
+    Outside {
+        /// The file.
+        path: Utf8PathBuf,
+        /// The project's root.
+        root: Utf8PathBuf,
+    },
+    /// The file under review is not there.
+    #[display("{path} is not there to be reviewed")]
+    #[diagnostic(code(claudex::round::subject), help("write it, then run the review again"))]
+    NoSubject {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// The file under review is no text.
+    #[display("{path} is not UTF-8 text")]
+    #[diagnostic(
+        code(claudex::round::text),
+        help("save it as UTF-8, then run the review again")
+    )]
+    NotText {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// The review that was followed ended without leaving how.
+    #[display("the review that was running was cut off before it ended")]
+    #[diagnostic(code(claudex::round::cut_off), help("run the same command again"))]
+    CutOff,
+    /// Whoever watched gave up.
+    #[display("the review was interrupted")]
+    #[diagnostic(
+        code(claudex::round::interrupted),
+        help("run the same command again: it takes the review up")
+    )]
+    Interrupted,
+    /// The system refused.
+    #[display("{what}: {source}")]
+    #[diagnostic(code(claudex::round::io))]
+    Io {
+        /// What was being done.
+        what: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The journal could not be written.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Store(StoreError),
+}
+
+pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RoundError {
+    let what = what.into();
+    move |source| RoundError::Io { what, source }
+}

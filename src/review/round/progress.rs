@@ -1,0 +1,157 @@
+//! The lines of the run under way: who performs it writes them, who attaches reads them to the end.
+//!
+//! Bounded, whatever a reviewer writes. What a line says is not known here.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Seek, Write};
+use std::thread;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+
+use super::{Listener, RoundError, Said};
+use crate::machine::Raw;
+use crate::text;
+
+/// How often someone who follows a run looks for new lines.
+const FOLLOW: Duration = Duration::from_millis(100);
+/// Most bytes of lines that a run tells, altogether: a reviewer that floods its stderr fills no disk and no client.
+const TOLD: usize = 1024 * 1024;
+/// What is told instead of the rest.
+const MORE: &str = "the reviewer says more than is shown";
+
+/// The lines of the run under way, for whoever attaches to it.
+pub(super) struct Progress {
+    file: fs::File,
+    /// How many bytes may still come; None: it has been said that more come.
+    left: Option<usize>,
+}
+
+impl Progress {
+    fn path(raw: &Raw) -> Utf8PathBuf {
+        raw.store().loop_folder(raw.id()).join("progress.log")
+    }
+
+    pub(super) fn begin(raw: &Raw) -> io::Result<Self> {
+        // What a reviewer says may quote what it reads: it is for the person alone, as the findings are.
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let file = options.open(Self::path(raw))?;
+        Ok(Self {
+            file,
+            left: Some(TOLD),
+        })
+    }
+
+    /// A line that cannot be written is lost to followers, and to nobody else.
+    pub(super) fn line(&mut self, text: &str) {
+        let _ = writeln!(self.file, "{}", text::one_line(text, 500));
+    }
+
+    /// A line of the reviewer's: gives what of it is told, nothing once there was too much.
+    pub(super) fn tell<'t>(&mut self, text: &'t str) -> Option<&'t str> {
+        let left = self.left?;
+        self.left = left.checked_sub(text.len() + 1);
+        let told = if self.left.is_some() { text } else { MORE };
+        self.line(told);
+        Some(told)
+    }
+}
+
+/// Shows the last lines of the newest run, at most `lines`, and follows it to its end where it is running. Starts nothing;
+/// says whether a run was under way, which the listener was told of then.
+///
+/// # Errors
+/// The listener gave up.
+pub fn watch(raw: &Raw, lines: usize, listener: &mut Listener<'_>) -> Result<bool, RoundError> {
+    // Asked first: of a run that begins after this, nothing is promised.
+    let running = raw.store().is_running(raw.id());
+    let mut reader = fs::File::open(Progress::path(raw)).ok().map(BufReader::new);
+    let from = reader.as_mut().map_or(0, |open| last_lines(open, lines));
+    if let Some(open) = reader.as_mut() {
+        let _ = open.seek(io::SeekFrom::Start(from));
+    }
+    if running {
+        return tail(raw, reader, listener).map(|()| true);
+    }
+    let shown = reader
+        .into_iter()
+        .flat_map(|open| open.lines().map_while(Result::ok));
+    for line in shown {
+        if listener(Said::Line(&line)).is_break() {
+            return Err(RoundError::Interrupted);
+        }
+    }
+    Ok(false)
+}
+
+/// Where the last `lines` lines of a file begin.
+fn last_lines(file: &mut impl BufRead, lines: usize) -> u64 {
+    let mut begins = VecDeque::from([0]);
+    let mut at = 0;
+    let mut line = Vec::new();
+    while file.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+        at += line.len() as u64;
+        line.clear();
+        begins.push_back(at);
+        if begins.len() > lines + 1 {
+            begins.pop_front();
+        }
+    }
+    begins.front().copied().unwrap_or_default()
+}
+
+/// Passes on the lines of a run that another process performs, until it ends.
+pub(super) fn follow(raw: &Raw, listener: &mut Listener<'_>) -> Result<(), RoundError> {
+    tail(
+        raw,
+        fs::File::open(Progress::path(raw)).ok().map(BufReader::new),
+        listener,
+    )
+}
+
+/// The same, from where a reader stands.
+fn tail(
+    raw: &Raw,
+    mut reader: Option<BufReader<fs::File>>,
+    listener: &mut Listener<'_>,
+) -> Result<(), RoundError> {
+    if listener(Said::Attached).is_break() {
+        return Err(RoundError::Interrupted);
+    }
+    let mut line = String::new();
+    loop {
+        let over = !raw.store().is_running(raw.id());
+        if reader.is_none() {
+            reader = fs::File::open(Progress::path(raw)).ok().map(BufReader::new);
+        }
+        if let Some(open) = reader.as_mut() {
+            loop {
+                let at = open.stream_position().unwrap_or_default();
+                match open.read_line(&mut line) {
+                    Ok(read) if read > 0 && line.ends_with('\n') => {
+                        if listener(Said::Line(line.trim_end())).is_break() {
+                            return Err(RoundError::Interrupted);
+                        }
+                        line.clear();
+                    }
+                    _ => {
+                        // Half a line is read again once it is whole.
+                        line.clear();
+                        let _ = open.seek(io::SeekFrom::Start(at));
+                        break;
+                    }
+                }
+            }
+        }
+        if over {
+            return Ok(());
+        }
+        if listener(Said::Tick).is_break() {
+            return Err(RoundError::Interrupted);
+        }
+        thread::sleep(FOLLOW);
+    }
+}
