@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::support::{Project, Ran, tree};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn checks(ran: &Ran) -> Vec<Value> {
     serde_json::from_str::<Value>(&ran.out)
@@ -34,9 +34,13 @@ fn stand_in(project: &Project, name: &str, script: &str) -> PathBuf {
 
 fn with_path(project: &Project, first: &Path) -> Ran {
     let mut command = project.command(&["doctor", "--json"]);
-    let path = std::env::var("PATH").unwrap();
-    command.env("PATH", format!("{}:{path}", first.display()));
+    command.env("PATH", path_with(first));
     Ran::of(command.output().unwrap())
+}
+
+fn path_with(first: &Path) -> String {
+    let path = std::env::var("PATH").unwrap();
+    format!("{}:{path}", first.display())
 }
 
 #[test]
@@ -161,6 +165,25 @@ fn a_client_that_is_not_logged_in_is_told_from_one_that_is() {
             "{codex}"
         );
     }
+    // Whom `auto` takes is the one that loops get: without a login none of them comes to a verdict.
+    let mut command = project.command(&["doctor", "--json"]);
+    command
+        .env("PATH", path_with(&first))
+        .env("CLAUDEX_REVIEWER", "auto");
+    let found = checks(&Ran::of(command.output().unwrap()).exits(1));
+    let codex = check(&found, "reviewer codex");
+    assert_eq!(
+        (&codex["ok"], &codex["required"]),
+        (&json!(false), &json!(true)),
+        "{codex}"
+    );
+    assert!(
+        codex["remedy"]
+            .as_str()
+            .unwrap()
+            .contains("CLAUDEX_REVIEWER=lint"),
+        "{codex}"
+    );
     let claude =
         r#"case "$*" in --version) echo '2.1.0 (Claude Code)' ;; "auth status") exit 1 ;; *) exit 9 ;; esac"#;
     let first = stand_in(&project, "claude", claude);

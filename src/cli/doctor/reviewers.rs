@@ -10,7 +10,11 @@ use super::{Check, Problem, tools};
 
 /// The chosen reviewer, which is required, then each configured one.
 pub(super) fn checks(settings: &Settings) -> Vec<Check> {
-    let chosen = reviewers::choose(None, settings)
+    let chosen = reviewers::choose(None, settings);
+    // Whom `auto` takes is needed as if it had been named.
+    let name = chosen.as_ref().map(|chosen| chosen.reviewer.name().to_owned());
+    let name = name.unwrap_or_else(|_| settings.reviewer.clone());
+    let chosen = chosen
         .map(|chosen| format!("{} reviews where no other is asked for", chosen.shown))
         .map_err(|error| {
             Problem::of(
@@ -19,10 +23,10 @@ pub(super) fn checks(settings: &Settings) -> Vec<Check> {
             )
         });
     let mut checks = vec![Check::required("reviewer", chosen)];
-    for (name, one) in &settings.reviewers {
-        let is_chosen = *name == settings.reviewer;
+    for (configured, one) in &settings.reviewers {
+        let is_chosen = *configured == name;
         checks.push(Check::of(
-            &format!("reviewer {name}"),
+            &format!("reviewer {configured}"),
             is_chosen,
             check(one, is_chosen),
         ));
@@ -77,7 +81,9 @@ fn check(settings: &ReviewerSettings, is_chosen: bool) -> Result<String, Problem
         How::Exited(0) => Ok(format!("{shown} ({version}), logged in")),
         _ => Err(Problem::new(
             format!("{shown} ({version}): not logged in, says `{line}`"),
-            format!("log in with that client: start `{program}` once, or give it its key"),
+            format!(
+                "log in with that client: start `{program}` once, or give it its key; or choose another reviewer, such as CLAUDEX_REVIEWER=lint"
+            ),
         )),
     }
 }
