@@ -15,7 +15,7 @@ Exit codes:
   1  refused: another loop is active (start), the transition is not open here, or the answer is no
   2  bad usage
   3  a failure of our own, or of the system
-  4  the loop stopped at max rounds (run)
+  4  the loop stopped at max rounds, or stalled (run)
   5  the reviewer could not run (run, review)
   6  another loop is active (run)
   130  interrupted by a signal";

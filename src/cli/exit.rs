@@ -19,7 +19,7 @@ pub(crate) enum Exit {
     Usage = 2,
     /// A fault of ours, or of the system below us.
     Internal = 3,
-    /// The loop stopped at max rounds.
+    /// The loop stopped at max rounds, or stalled.
     MaxRounds = 4,
     /// The reviewer could not run, or could not be read.
     Reviewer = 5,

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
     }
     Ok(match outcome.ending {
         Ending::Complete => Exit::Complete,
-        Ending::StoppedAtMaxRounds => Exit::MaxRounds,
+        Ending::StoppedAtMaxRounds | Ending::Stalled => Exit::MaxRounds,
         Ending::ReviewerFailed => Exit::Reviewer,
     })
 }

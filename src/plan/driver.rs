@@ -95,6 +95,8 @@ pub enum Ending {
     Complete,
     /// The rounds were used up.
     StoppedAtMaxRounds,
+    /// The same was found for the third time.
+    Stalled,
     /// The reviewer could not run, or could not be read.
     ReviewerFailed,
 }
@@ -407,6 +409,9 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
     let ending = match (held.phase(), fields.decision_signal()) {
         (Phase::Done | Phase::Summarizing, crate::plan::typestate::DecisionSignal::NoMaterialFindings) => {
             Ending::Complete
+        }
+        (Phase::Done | Phase::Summarizing, crate::plan::typestate::DecisionSignal::Stalled) => {
+            Ending::Stalled
         }
         (Phase::Done | Phase::Summarizing, _) => Ending::StoppedAtMaxRounds,
         _ => Ending::ReviewerFailed,

@@ -438,3 +438,23 @@ fn a_job_that_is_interrupted_cancels_its_loop_and_leaves_nothing_alive() {
         project.start(&[]);
     }
 }
+
+#[test]
+fn a_run_whose_rounds_go_nowhere_says_that_it_stalled() {
+    let project = Project::new();
+    project.plan("# Plan\n");
+    let outcome = job(
+        &project,
+        &["PLAN.md", "--rounds", "9", "--reviewer", "fake:findings"],
+        4,
+    )
+    .expect("an outcome");
+    assert_eq!(outcome["ending"], "stalled");
+    assert_eq!(outcome["rounds"].as_array().map(Vec::len), Some(5), "{outcome}");
+    assert!(
+        outcome["summary"]
+            .as_str()
+            .unwrap()
+            .contains("loop stalled (round 5 of 9)")
+    );
+}

@@ -369,3 +369,25 @@ fn what_the_table_shows_already_is_not_told_twice() {
         "all of them are new: {block}"
     );
 }
+
+#[test]
+fn a_person_who_grants_rounds_after_a_stall_gets_them() {
+    let (project, id) = Project::reviewing(&["--rounds", "9"]);
+    for round in 1..=5 {
+        project.review(&id, "fake:findings").exits(0);
+        project.plan(format!("# Plan, revised {round} times\n"));
+        project.fire().blocked();
+    }
+    assert_eq!(project.field(&id, "decision_signal"), "stalled");
+    project
+        .run(&["more", &id, "--rounds", "1"])
+        .exits(0)
+        .says("round 6");
+    let block = project.fire().blocked();
+    assert!(block.starts_with("### Claudex round 6 of 10, "), "{block}");
+    // Whoever went on in spite of a stall is not stopped by the next one: the rounds are bounded as they are.
+    project.review(&id, "fake:findings").exits(0);
+    project.plan("# Plan, revised once more\n");
+    let block = project.fire().blocked();
+    assert!(block.starts_with("### Claudex round 7 of 10, "), "{block}");
+}
