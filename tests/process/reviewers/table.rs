@@ -53,7 +53,7 @@ enum Player {
 const ELSEWHERE: [(&str, &str, &str); 4] = [
     (
         "writes",
-        include_str!("../review_mode.rs"),
+        include_str!("../review_mode/hostile.rs"),
         "files_that_change_while_a_reviewer_runs_are_told_everywhere",
     ),
     (

@@ -1,0 +1,60 @@
+//! Review mode: changes in, findings and reports out, and not a byte of the project touched on the way.
+
+mod hostile;
+mod way;
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::support::{Project, id_of, tree};
+
+/// A repository with one commit on `main`.
+fn project() -> Project {
+    let project = Project::without_git();
+    project.git(&["init", "--quiet", "-b", "main"]);
+    write(&project, "src/a b.js", "one();\ntwo();\nthree();\n");
+    write(&project, "notes.md", "notes\n");
+    project.git(&["add", "-A"]);
+    project.git(&["commit", "--quiet", "-m", "first"]);
+    project
+}
+
+fn write(project: &Project, path: &str, text: &str) {
+    let file = project.root.join(path);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, text).unwrap();
+}
+
+/// The same with changes that lint has something to say about.
+fn changed() -> Project {
+    let project = project();
+    write(&project, "src/a b.js", "one();\ndebugger;\ntwo();\nthree();\n");
+    write(&project, "it's \"new\".py", "x = 1\n<<<<<<< HEAD\ny = 2\n");
+    project
+}
+
+#[track_caller]
+fn start(project: &Project, arguments: &[&str]) -> String {
+    id_of(&project.run(&[&["start", "review"], arguments].concat()).exits(0))
+}
+
+fn read(project: &Project, path: &str) -> String {
+    std::fs::read_to_string(project.root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Every file of the project but the loop's own, with its bytes: the work tree, and git's index, refs and objects.
+fn theirs(project: &Project) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    let own = [project.root.join(".claude"), project.root.join("reviews")];
+    let mut files = tree(&project.root);
+    files.retain(|(path, _)| !own.iter().any(|own| path.starts_with(own)));
+    files
+}
+
+fn twin(project: &Project, id: &str, round: u32) -> Value {
+    let path = project
+        .folder()
+        .join(id)
+        .join(format!("findings-round-{round}.json"));
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
