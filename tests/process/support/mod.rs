@@ -4,12 +4,17 @@
 //! Every answer of the Stop hook that a test gets was checked against what holds for all of them: see [`Stop::read`].
 //! Nothing here sleeps for a fixed time to let something happen: [`wait_for`] waits for what has to become true.
 
+mod processes;
+mod stop;
 mod terminal;
+
+pub(crate) use processes::{Background, descendants, is_alive, kill};
+pub(crate) use stop::Stop;
 
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
@@ -64,97 +69,6 @@ impl Ran {
             self.err
         );
         self
-    }
-}
-
-/// What the Stop hook answered.
-#[derive(Debug)]
-pub(crate) struct Stop {
-    /// The reason of a block; None: the turn may end.
-    pub(crate) reason: Option<String>,
-    /// The line for the person.
-    pub(crate) note: Option<String>,
-}
-
-impl Stop {
-    /// Reads an answer, and checks what holds for all: exit 0, one JSON object on one line and nothing else, no key that
-    /// the client does not know, a reason under 9,000 characters that names the loop and how to cancel it, and a blank
-    /// line before the table.
-    #[track_caller]
-    pub(crate) fn read(ran: &Ran) -> Self {
-        assert_eq!(ran.code, 0, "a hook always exits 0: {ran:?}");
-        assert!(
-            ran.out.ends_with('\n') && ran.out.matches('\n').count() == 1,
-            "one line: {ran:?}"
-        );
-        let answer: Value = serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
-        let answer = answer.as_object().expect("an object");
-        for key in answer.keys() {
-            assert!(
-                ["decision", "reason", "systemMessage"].contains(&key.as_str()),
-                "{ran:?}"
-            );
-        }
-        let text = |key: &str| {
-            answer
-                .get(key)
-                .map(|value| value.as_str().expect("text").to_owned())
-        };
-        let (reason, note) = (text("reason"), text("systemMessage"));
-        match text("decision").as_deref() {
-            Some("block") => check_reason(reason.as_deref().expect("a block has a reason")),
-            Some("approve") => assert_eq!(reason, None, "{ran:?}"),
-            _ => panic!("no decision: {ran:?}"),
-        }
-        Self { reason, note }
-    }
-
-    /// The reason of what must be a block.
-    #[track_caller]
-    pub(crate) fn blocked(self) -> String {
-        match self.reason {
-            Some(reason) => reason,
-            None => panic!("expected a block, and the turn may end: {:?}", self.note),
-        }
-    }
-
-    /// The note of what must be an approval; empty where there is none.
-    #[track_caller]
-    pub(crate) fn approved(self) -> String {
-        if let Some(reason) = self.reason {
-            panic!("expected that the turn may end:\n{reason}");
-        }
-        self.note.unwrap_or_default()
-    }
-}
-
-#[track_caller]
-fn check_reason(reason: &str) {
-    assert!(
-        reason.chars().count() < 9_000,
-        "{} characters",
-        reason.chars().count()
-    );
-    let cancel = reason
-        .split("claudex-loop cancel ")
-        .nth(1)
-        .expect("a block says how to cancel the loop");
-    let id: String = cancel
-        .chars()
-        .take_while(|c| c.is_ascii_hexdigit() || *c == '-')
-        .collect();
-    assert!(is_id(&id), "names the loop: {reason}");
-    assert!(
-        reason.contains(&format!("oop `{id}`")),
-        "names the loop: {reason}"
-    );
-    if let Some((_, table)) = reason.split_once("**Findings by round:**") {
-        assert!(
-            table.starts_with("\n\n- Round 1 ("),
-            "a blank line before the table: {reason}"
-        );
-        let (_, after) = table.rsplit_once("\n- Round ").expect("a table");
-        assert!(after.contains("\n\n"), "a blank line after the table: {reason}");
     }
 }
 
@@ -451,7 +365,7 @@ impl Project {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let background = Background(Some(child));
+        let background = Background::of(child);
         let pid = background.id();
         // Before the run is noted the children are git's, which looks at the work tree.
         wait_for("a reviewer that runs", || {
@@ -459,88 +373,6 @@ impl Project {
         });
         background
     }
-}
-
-/// A process that does not outlive its test.
-pub(crate) struct Background(Option<Child>);
-
-impl Background {
-    pub(crate) fn of(child: Child) -> Self {
-        Self(Some(child))
-    }
-
-    pub(crate) fn id(&self) -> u32 {
-        self.0.as_ref().expect("it was not waited for").id()
-    }
-
-    /// Sends it a signal by name, such as TERM.
-    pub(crate) fn signal(&self, name: &str) {
-        let pid = self.id().to_string();
-        let sent = Command::new("kill").args(["-s", name, &pid]).status().unwrap();
-        assert!(sent.success());
-    }
-
-    /// Waits for its end.
-    pub(crate) fn end(mut self) -> Ran {
-        Ran::of(self.0.take().expect("once").wait_with_output().unwrap())
-    }
-}
-
-impl Drop for Background {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
-            let of_it = descendants(child.id());
-            let _ = child.kill();
-            let _ = child.wait();
-            of_it.iter().for_each(|pid| kill(*pid));
-        }
-    }
-}
-
-/// Ends one process.
-pub(crate) fn kill(pid: u32) {
-    let _ = Command::new("kill")
-        .args(["-s", "KILL", &pid.to_string()])
-        .stderr(Stdio::null())
-        .status();
-}
-
-/// Whether a process is there and has not ended.
-pub(crate) fn is_alive(pid: u32) -> bool {
-    ps().iter().any(|(found, _)| *found == pid)
-}
-
-/// The processes that this one started, and theirs, as long as they run.
-pub(crate) fn descendants(pid: u32) -> Vec<u32> {
-    let all = ps();
-    let mut found = vec![pid];
-    let mut at = 0;
-    while at < found.len() {
-        let of = found[at];
-        found.extend(
-            all.iter()
-                .filter(|(_, parent)| *parent == of)
-                .map(|(child, _)| *child),
-        );
-        at += 1;
-    }
-    found.split_off(1)
-}
-
-/// Process and parent of all that run; those that ended and were not waited for are left out.
-fn ps() -> Vec<(u32, u32)> {
-    let output = Command::new("ps")
-        .args(["-A", "-o", "pid=", "-o", "ppid=", "-o", "stat="])
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines()
-        .filter_map(|line| {
-            let mut words = line.split_whitespace();
-            let (pid, parent) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-            (!words.next()?.starts_with('Z')).then_some((pid, parent))
-        })
-        .collect()
 }
 
 /// Runs a command with this on its stdin.

@@ -1,0 +1,87 @@
+//! Processes that a test starts or looks for, none of which outlives it.
+
+use std::process::{Child, Command, Stdio};
+
+use super::Ran;
+
+/// A process that does not outlive its test.
+pub(crate) struct Background(Option<Child>);
+
+impl Background {
+    pub(crate) fn of(child: Child) -> Self {
+        Self(Some(child))
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.as_ref().expect("it was not waited for").id()
+    }
+
+    /// Sends it a signal by name, such as TERM.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &pid]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(mut self) -> Ran {
+        Ran::of(self.0.take().expect("once").wait_with_output().unwrap())
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let of_it = descendants(child.id());
+            let _ = child.kill();
+            let _ = child.wait();
+            of_it.iter().for_each(|pid| kill(*pid));
+        }
+    }
+}
+
+/// Ends one process.
+pub(crate) fn kill(pid: u32) {
+    let _ = Command::new("kill")
+        .args(["-s", "KILL", &pid.to_string()])
+        .stderr(Stdio::null())
+        .status();
+}
+
+/// Whether a process is there and has not ended.
+pub(crate) fn is_alive(pid: u32) -> bool {
+    ps().iter().any(|(found, _)| *found == pid)
+}
+
+/// The processes that this one started, and theirs, as long as they run.
+pub(crate) fn descendants(pid: u32) -> Vec<u32> {
+    let all = ps();
+    let mut found = vec![pid];
+    let mut at = 0;
+    while at < found.len() {
+        let of = found[at];
+        found.extend(
+            all.iter()
+                .filter(|(_, parent)| *parent == of)
+                .map(|(child, _)| *child),
+        );
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+/// Process and parent of all that run; those that ended and were not waited for are left out.
+fn ps() -> Vec<(u32, u32)> {
+    let output = Command::new("ps")
+        .args(["-A", "-o", "pid=", "-o", "ppid=", "-o", "stat="])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let (pid, parent) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+            (!words.next()?.starts_with('Z')).then_some((pid, parent))
+        })
+        .collect()
+}

@@ -1,0 +1,96 @@
+//! What the Stop hook answered, held to what every answer of it has to be.
+
+use serde_json::Value;
+
+use super::{Ran, is_id};
+
+/// What the Stop hook answered.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    /// The reason of a block; None: the turn may end.
+    pub(crate) reason: Option<String>,
+    /// The line for the person.
+    pub(crate) note: Option<String>,
+}
+
+impl Stop {
+    /// Reads an answer, and checks what holds for all: exit 0, one JSON object on one line and nothing else, no key that
+    /// the client does not know, a reason under 9,000 characters that names the loop and how to cancel it, and a blank
+    /// line before the table.
+    #[track_caller]
+    pub(crate) fn read(ran: &Ran) -> Self {
+        assert_eq!(ran.code, 0, "a hook always exits 0: {ran:?}");
+        assert!(
+            ran.out.ends_with('\n') && ran.out.matches('\n').count() == 1,
+            "one line: {ran:?}"
+        );
+        let answer: Value = serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        let answer = answer.as_object().expect("an object");
+        for key in answer.keys() {
+            assert!(
+                ["decision", "reason", "systemMessage"].contains(&key.as_str()),
+                "{ran:?}"
+            );
+        }
+        let text = |key: &str| {
+            answer
+                .get(key)
+                .map(|value| value.as_str().expect("text").to_owned())
+        };
+        let (reason, note) = (text("reason"), text("systemMessage"));
+        match text("decision").as_deref() {
+            Some("block") => check_reason(reason.as_deref().expect("a block has a reason")),
+            Some("approve") => assert_eq!(reason, None, "{ran:?}"),
+            _ => panic!("no decision: {ran:?}"),
+        }
+        Self { reason, note }
+    }
+
+    /// The reason of what must be a block.
+    #[track_caller]
+    pub(crate) fn blocked(self) -> String {
+        match self.reason {
+            Some(reason) => reason,
+            None => panic!("expected a block, and the turn may end: {:?}", self.note),
+        }
+    }
+
+    /// The note of what must be an approval; empty where there is none.
+    #[track_caller]
+    pub(crate) fn approved(self) -> String {
+        if let Some(reason) = self.reason {
+            panic!("expected that the turn may end:\n{reason}");
+        }
+        self.note.unwrap_or_default()
+    }
+}
+
+#[track_caller]
+fn check_reason(reason: &str) {
+    assert!(
+        reason.chars().count() < 9_000,
+        "{} characters",
+        reason.chars().count()
+    );
+    let cancel = reason
+        .split("claudex-loop cancel ")
+        .nth(1)
+        .expect("a block says how to cancel the loop");
+    let id: String = cancel
+        .chars()
+        .take_while(|c| c.is_ascii_hexdigit() || *c == '-')
+        .collect();
+    assert!(is_id(&id), "names the loop: {reason}");
+    assert!(
+        reason.contains(&format!("oop `{id}`")),
+        "names the loop: {reason}"
+    );
+    if let Some((_, table)) = reason.split_once("**Findings by round:**") {
+        assert!(
+            table.starts_with("\n\n- Round 1 ("),
+            "a blank line before the table: {reason}"
+        );
+        let (_, after) = table.rsplit_once("\n- Round ").expect("a table");
+        assert!(after.contains("\n\n"), "a blank line after the table: {reason}");
+    }
+}
