@@ -12,7 +12,7 @@ pub use crate::machine::{Actor, Claim, Machine, Raw, Refusal, Refused, Requireme
 pub use crate::review::{ReviewSpec, Reviewed, Settled, evidence};
 pub use crate::store::{Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store, Value};
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "app")]
 pub use clap;
 pub use serde;
 pub use strum;

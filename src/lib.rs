@@ -45,6 +45,8 @@
 // Generated code names this crate by its absolute path, and our own machine is generated too.
 extern crate self as claudex_loop;
 
+#[cfg(feature = "app")]
+pub mod app;
 pub mod drive;
 pub mod hook;
 pub mod machine;

@@ -121,6 +121,16 @@ pub fn generate_with(source: &str, options: &Options) -> Result<Generated, Diagn
     Ok(generate_checked(&machine, source, options))
 }
 
+/// A machine's fields, phases and transitions as Markdown. `file` is the machine file's name in it.
+pub fn spec(machine: &Machine, source: &str, file: &str) -> String {
+    emit::spec_of(machine, source, file)
+}
+
+/// A machine's graph as a Mermaid state diagram.
+pub fn diagram(machine: &Machine) -> String {
+    emit::diagram_of(machine)
+}
+
 fn generate_checked(machine: &Machine, source: &str, options: &Options) -> Generated {
     let messages = emit::templates(machine)
         .into_iter()

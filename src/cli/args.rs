@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use claudex_loop::app::machine::Command as Machine;
 use claudex_loop::plan::Verb;
 use claudex_loop::plan::settings::MOST_ROUNDS;
 use claudex_loop::review::limits::{self, Limits};
@@ -255,20 +256,6 @@ pub(crate) enum Config {
     },
     /// Write the user's file, with every setting commented out, where there is none
     Init,
-}
-
-/// `machine`
-#[derive(Debug, Subcommand)]
-pub(crate) enum Machine {
-    /// Check a machine.toml; every finding with file, line and column
-    Check {
-        /// The file
-        file: Utf8PathBuf,
-    },
-    /// Print fields, phases and transitions of the plan loop
-    Show,
-    /// Print the plan loop's graph as a Mermaid diagram
-    Diagram,
 }
 
 /// `state`

@@ -3,13 +3,10 @@
 mod args;
 mod config;
 mod doctor;
-mod exit;
 mod generate;
 mod hooks;
 mod look;
 mod loops;
-mod machine;
-mod out;
 mod review;
 mod run;
 mod screen;
@@ -21,8 +18,9 @@ use std::process::ExitCode;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::FromArgMatches;
+use claudex_loop::app::{exit, machine, out};
 use claudex_loop::plan::settings::Settings;
-use claudex_loop::plan::typestate::TABLE;
+use claudex_loop::plan::typestate::{SOURCE, TABLE};
 use claudex_loop::plan::{Transition, locate};
 use claudex_loop::review::environment::GUARD;
 
@@ -156,7 +154,13 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Personas => look::personas(),
         Command::Doctor { json } => doctor::doctor(json),
         Command::Config(command) => config::config(command),
-        Command::Machine(command) => machine::machine(command),
+        Command::Machine(command) => machine::run(
+            command,
+            &machine::Own {
+                source: SOURCE,
+                table: &TABLE,
+            },
+        ),
         Command::State(command) => state::state(command),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { dir } => generate::man(dir.as_deref()),

@@ -2,18 +2,17 @@
 
 use std::fmt::Write as _;
 
-use super::Context;
+use crate::model::{Edge, Machine};
 
 /// `stateDiagram-v2`, one arrow per pair of phases, labelled with the transitions between them.
-pub(super) fn mermaid(context: &Context<'_>) -> String {
-    let machine = context.machine;
+pub(super) fn mermaid(machine: &Machine, edges: &[Edge<'_>]) -> String {
     let phase = |index: usize| machine.phases[index].name.value.as_str();
     let mut text = String::from("stateDiagram-v2\n");
     for mode in &machine.modes {
         let _ = writeln!(text, "    [*] --> {}: {}", mode.start.value, mode.name.value);
     }
     let mut arrows: Vec<(usize, usize, Vec<&str>)> = Vec::new();
-    for edge in &context.edges {
+    for edge in edges {
         let name = edge.declared.name.value.as_str();
         match arrows
             .iter_mut()

@@ -103,6 +103,25 @@ pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> String
     banner + &prettyplease::unparse(&file)
 }
 
+/// The machine in words.
+pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
+    let options = Options {
+        commands: false,
+        file: file.to_owned(),
+    };
+    spec::markdown(&Context {
+        machine,
+        source,
+        options: &options,
+        edges: machine.edges(),
+    })
+}
+
+/// The machine's graph.
+pub(crate) fn diagram_of(machine: &Machine) -> String {
+    diagram::mermaid(machine, &machine.edges())
+}
+
 /// Every template that the machine names, each once, relative to the crate's root.
 pub(crate) fn templates(machine: &Machine) -> Vec<(String, std::ops::Range<usize>)> {
     let phases = machine.phases.iter().filter_map(|phase| phase.message.as_ref());
@@ -136,10 +155,16 @@ fn header() -> TokenStream {
     }
 }
 
-/// `SPEC` and `DIAGRAM`.
+/// `SOURCE`, `SPEC` and `DIAGRAM`.
 fn documents(context: &Context<'_>) -> TokenStream {
-    let (spec, diagram) = (spec::markdown(context), diagram::mermaid(context));
+    let (spec, diagram) = (
+        spec::markdown(context),
+        diagram::mermaid(context.machine, &context.edges),
+    );
+    let path = format!("/{}", context.options.file);
     quote! {
+        /// The machine file itself.
+        pub const SOURCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), #path));
         /// The fields, phases and transitions of the machine, as Markdown.
         pub const SPEC: &str = #spec;
         /// The machine's graph, as a Mermaid state diagram.

@@ -3,29 +3,29 @@
 use std::io::{self, Write};
 
 /// A line on stdout.
-pub(crate) fn line(text: &str) {
+pub fn line(text: &str) {
     let _ = writeln!(io::stdout().lock(), "{text}");
 }
 
 /// Text on stdout as it is.
-pub(crate) fn text(text: &str) {
+pub fn text(text: &str) {
     let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(text.as_bytes());
     let _ = stdout.flush();
 }
 
 /// A line on stderr.
-pub(crate) fn note(text: &str) {
+pub fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// A report on stderr.
-pub(crate) fn error_text(text: &str) {
+pub fn error_text(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
 }
 
 /// A value as pretty JSON on stdout.
-pub(crate) fn json(value: &impl serde::Serialize) {
+pub fn json(value: &impl serde::Serialize) {
     match serde_json::to_string_pretty(value) {
         Ok(text) => line(&text),
         Err(error) => note(&format!("could not write JSON: {error}")),

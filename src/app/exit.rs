@@ -10,7 +10,7 @@ use super::out;
 /// What the process exits with. `--help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// Done.
     Complete = 0,
     /// Refused: another loop is active (start), the transition is not open, the answer is no.
@@ -37,23 +37,21 @@ impl From<Exit> for ExitCode {
 
 /// A diagnostic with its exit code.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) exit: Exit,
+pub struct Failure {
+    /// What the process exits with.
+    pub exit: Exit,
     report: Report,
 }
 
 impl Failure {
-    pub(crate) fn new(exit: Exit, error: impl Diagnostic + Send + Sync + 'static) -> Self {
+    /// An error with the code that it exits with.
+    pub fn new(exit: Exit, error: impl Diagnostic + Send + Sync + 'static) -> Self {
         let report = Report::new(error);
         Self { exit, report }
     }
 
     /// An error under another message than its own.
-    pub(crate) fn headed(
-        exit: Exit,
-        message: String,
-        error: impl Diagnostic + Send + Sync + 'static,
-    ) -> Self {
+    pub fn headed(exit: Exit, message: String, error: impl Diagnostic + Send + Sync + 'static) -> Self {
         Self {
             exit,
             report: Report::new(Headed { message, error }),
@@ -61,7 +59,7 @@ impl Failure {
     }
 
     /// A failure that has no type of its own.
-    pub(crate) fn plain(exit: Exit, code: &str, message: String, help: &str) -> Self {
+    pub fn plain(exit: Exit, code: &str, message: String, help: &str) -> Self {
         let report = Report::new(
             miette::MietteDiagnostic::new(message)
                 .with_code(code)
@@ -70,7 +68,8 @@ impl Failure {
         Self { exit, report }
     }
 
-    pub(crate) fn print(&self) {
+    /// Prints the report on stderr.
+    pub fn print(&self) {
         out::error_text(&format!("{:?}", self.report));
     }
 }
