@@ -1,12 +1,14 @@
 //! What generated code calls. Not for anyone else: it changes whenever the generator does.
 
-pub use crate::drive::observe::{self, ApproveSeen, RequireFileSeen, ReviewSeen};
+pub use crate::drive::observe::{
+    self, AnnounceSeen, ApproveSeen, AskSeen, RequireFileSeen, ReviewSeen, RunSeen, WaitForSeen,
+};
 pub use crate::drive::{Held, Step, attempt, or_else, settle};
 pub use crate::machine::begin::{Beginning, begin};
 pub use crate::machine::guard::{Guard, Operand, Sign, Update};
 pub use crate::machine::raw::OpenError;
 pub use crate::machine::table::{
-    Constant, EdgeInfo, FieldInfo, FieldKind, Message, ModeInfo, PhaseInfo, Table,
+    BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Message, ModeInfo, PhaseInfo, Question, Table,
 };
 pub use crate::machine::{Actor, Claim, Machine, Raw, Refusal, Refused, Requirement};
 pub use crate::review::{ReviewSpec, Reviewed, Settled, evidence};

@@ -1,7 +1,14 @@
 //! The behaviours that a phase's `on_stop` can name: their parameters and their outcomes.
 //!
-//! This is the one list. `source` reads `on_stop` by it, `emit` writes an exhaustive `match` over the outcomes from
-//! it, and `claudex_loop::drive` has an enum for each; where the two drift apart, generated code does not compile.
+//! This is the one list. `source` reads `on_stop` by it, `check` looks at what it says of turns, `emit` writes an exhaustive
+//! `match` over the outcomes from it, `docs/behaviours.md` is [`markdown`], and `claudex_loop::drive` has an enum for each;
+//! where the two drift apart, generated code does not compile.
+
+mod markdown;
+
+pub use markdown::markdown;
+
+use crate::model::Evidence;
 
 /// A behaviour of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,13 +16,49 @@ pub struct Entry {
     /// The key in `on_stop`.
     pub name: &'static str,
     /// Parameters that must be given.
-    pub required: &'static [&'static str],
+    pub required: &'static [Parameter],
     /// Parameters that may be given.
-    pub optional: &'static [&'static str],
+    pub optional: &'static [Parameter],
+    /// Parameters of which exactly one must be given; they stand in `optional`, too.
+    pub one_of: &'static [&'static str],
+    /// Whether it has `options`, a list of choices of a person that each name a transition.
+    pub options: bool,
     /// Outcomes, in the order in which `emit` writes them. Each is an optional key that names transitions.
     pub outcomes: &'static [Outcome],
+    /// What the transitions of its outcomes must do with the turn.
+    pub turn: Turn,
     /// One line for the documentation.
     pub doc: &'static str,
+    /// What else there is to know, as Markdown.
+    pub details: &'static str,
+    /// Phases and transitions of a machine that uses it, as TOML.
+    pub example: &'static str,
+}
+
+/// A parameter of a behaviour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// The key.
+    pub name: &'static str,
+    /// What its text means.
+    pub kind: ParameterKind,
+    /// One line for the documentation.
+    pub doc: &'static str,
+}
+
+/// What the text of a parameter means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// A text that the behaviour looks by; `{field}` is filled in.
+    Template,
+    /// A text that is shown to people; `{field}` is filled in. The behaviour does not look at it.
+    Words,
+    /// The name of a count field.
+    Count,
+    /// The name of a field.
+    Field,
+    /// The name of a command of the user's configuration.
+    Command,
 }
 
 /// An outcome of a behaviour.
@@ -24,70 +67,226 @@ pub struct Outcome {
     /// The key in `on_stop`.
     pub name: &'static str,
     /// The evidence that comes with it: what the transitions named may require.
-    pub evidence: Option<crate::model::Evidence>,
+    pub evidence: Option<Evidence>,
     /// Whether naming no transition is an error (otherwise the loop waits).
     pub required: bool,
     /// The outcome whose transitions are taken where this one names none.
     pub instead: Option<&'static str>,
+    /// One line for the documentation: when it is the outcome.
+    pub doc: &'static str,
 }
 
-const fn plain(name: &'static str, required: bool) -> Outcome {
+/// What the transitions that a behaviour's outcomes name must do with the agent's turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Either.
+    Free,
+    /// Let it end.
+    Ends,
+    /// Block, with words.
+    GoesOn,
+}
+
+const fn plain(name: &'static str, required: bool, doc: &'static str) -> Outcome {
     Outcome {
         name,
         evidence: None,
         required,
         instead: None,
+        doc,
     }
 }
+
+const fn parameter(name: &'static str, kind: ParameterKind, doc: &'static str) -> Parameter {
+    Parameter { name, kind, doc }
+}
+
+/// What most behaviours have in common.
+const USUAL: Entry = Entry {
+    name: "",
+    required: &[],
+    optional: &[],
+    one_of: &[],
+    options: false,
+    outcomes: &[],
+    turn: Turn::Free,
+    doc: "",
+    details: "",
+    example: "",
+};
 
 /// Every behaviour.
 pub const CATALOGUE: &[Entry] = &[
     Entry {
         name: "require-file",
-        required: &["path"],
-        optional: &["before"],
-        outcomes: &[plain("written", true), plain("missing", false)],
+        required: &[parameter(
+            "path",
+            ParameterKind::Template,
+            "the file, from the loop's root",
+        )],
+        optional: &[parameter(
+            "before",
+            ParameterKind::Template,
+            "the digest (SHA-256, in hexadecimal) of the file at the start; empty: there was none",
+        )],
+        outcomes: &[
+            plain("written", true, "the file has content, and not that of the start"),
+            plain(
+                "missing",
+                false,
+                "it is not there, has only white space, or is as it was",
+            ),
+        ],
         doc: "Goes on once a file was written after the loop's start.",
+        details: include_str!("catalogue/require-file.md"),
+        example: include_str!("catalogue/require-file.toml"),
+        ..USUAL
     },
     Entry {
         name: "review",
-        required: &["subject", "round"],
-        optional: &[],
+        required: &[
+            parameter(
+                "subject",
+                ParameterKind::Template,
+                "the file under review, from the loop's root",
+            ),
+            parameter("round", ParameterKind::Count, "the count that holds the round"),
+        ],
         outcomes: &[
             Outcome {
-                name: "clean",
-                evidence: Some(crate::model::Evidence::Settled),
-                required: true,
-                instead: None,
+                evidence: Some(Evidence::Settled),
+                ..plain(
+                    "clean",
+                    true,
+                    "the reviewer found nothing, and what it reviewed is unchanged",
+                )
             },
             Outcome {
-                name: "findings",
-                evidence: Some(crate::model::Evidence::Reviewed),
-                required: true,
-                instead: None,
+                evidence: Some(Evidence::Reviewed),
+                ..plain("findings", true, "the round was reviewed, and something is open")
             },
             Outcome {
-                name: "stalled",
-                evidence: Some(crate::model::Evidence::Reviewed),
-                required: false,
+                evidence: Some(Evidence::Reviewed),
                 instead: Some("findings"),
+                ..plain(
+                    "stalled",
+                    false,
+                    "the same, and the rounds find the same things again and again",
+                )
             },
-            plain("nothing", false),
-            plain("running", false),
-            plain("failed", true),
+            plain("nothing", false, "no review of this round counts"),
+            plain("running", false, "a review is running"),
+            plain(
+                "failed",
+                true,
+                "the last review could not run, or could not be read",
+            ),
         ],
         doc: "Looks at the round's review: what the reviewer found, whether it ran, whether it is still running.",
+        details: include_str!("catalogue/review.md"),
+        example: include_str!("catalogue/review.toml"),
+        ..USUAL
     },
     Entry {
         name: "approve",
-        required: &[],
-        optional: &[],
-        outcomes: &[plain("then", true)],
-        doc: "Takes a transition at once; the turn ends where the edge says so or its phase is terminal.",
+        outcomes: &[plain("then", true, "always")],
+        turn: Turn::Ends,
+        doc: "Takes a transition and lets the turn end.",
+        details: include_str!("catalogue/approve.md"),
+        example: include_str!("catalogue/approve.toml"),
+        ..USUAL
+    },
+    Entry {
+        name: "announce",
+        outcomes: &[plain("then", true, "always")],
+        turn: Turn::GoesOn,
+        doc: "Takes a transition and blocks with its words: once, since the loop has moved on.",
+        details: include_str!("catalogue/announce.md"),
+        example: include_str!("catalogue/announce.toml"),
+        ..USUAL
+    },
+    Entry {
+        name: "ask",
+        required: &[
+            parameter("question", ParameterKind::Words, "what the person is asked"),
+            parameter(
+                "header",
+                ParameterKind::Words,
+                "a short label of the question, 12 characters at most",
+            ),
+        ],
+        options: true,
+        outcomes: &[plain(
+            "unanswered",
+            false,
+            "always: an answer is taken when it is given, not at a stop",
+        )],
+        doc: "Has the agent put a question to the person; each answer is a transition that a person takes.",
+        details: include_str!("catalogue/ask.md"),
+        example: include_str!("catalogue/ask.toml"),
+        ..USUAL
+    },
+    Entry {
+        name: "run",
+        required: &[parameter(
+            "command",
+            ParameterKind::Command,
+            "the name of a `[commands.NAME]` table in the user's configuration",
+        )],
+        outcomes: &[
+            plain("passed", true, "it ended with exit status 0"),
+            plain(
+                "failed",
+                true,
+                "it ended with another status or by a signal, or was ended at its deadline",
+            ),
+            plain(
+                "missing",
+                false,
+                "the user's configuration has no such command, or its program is not installed",
+            ),
+            plain("running", false, "another stop, or a review, is at work in this loop"),
+        ],
+        doc: "Runs a command of the user's configuration in the loop's root and looks at how it ends.",
+        details: include_str!("catalogue/run.md"),
+        example: include_str!("catalogue/run.toml"),
+        ..USUAL
+    },
+    Entry {
+        name: "wait-for",
+        optional: &[
+            parameter(
+                "file",
+                ParameterKind::Template,
+                "the file, from the loop's root; an empty one counts",
+            ),
+            parameter("field", ParameterKind::Field, "the field"),
+        ],
+        one_of: &["file", "field"],
+        outcomes: &[
+            plain("there", true, "the file is there, or the field says yes"),
+            plain("waiting", false, "not yet"),
+        ],
+        doc: "Waits for a file to be there, or for a field to say yes.",
+        details: include_str!("catalogue/wait-for.md"),
+        example: include_str!("catalogue/wait-for.toml"),
+        ..USUAL
     },
 ];
 
 /// The behaviour of this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.name == name)
+}
+
+impl Entry {
+    /// Every parameter, those that must be given first.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> + use<> {
+        self.required.iter().chain(self.optional)
+    }
+
+    /// The outcome of this name.
+    pub fn outcome(&self, name: &str) -> Option<&'static Outcome> {
+        self.outcomes.iter().find(|outcome| outcome.name == name)
+    }
 }

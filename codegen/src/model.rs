@@ -222,6 +222,19 @@ pub struct Behaviour {
     pub parameters: Vec<(At<String>, At<String>)>,
     /// For each outcome of the catalogue, in its order: the transitions to try, in turn. Empty: the loop waits.
     pub outcomes: Vec<(String, Vec<At<String>>)>,
+    /// `options`: what a person can answer. Empty unless the behaviour asks.
+    pub options: Vec<Choice>,
+}
+
+/// One of a question's `options`.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// `label`: the answer's words.
+    pub label: At<String>,
+    /// `description`, where it is given.
+    pub description: Option<At<String>>,
+    /// `then`: the transition that the answer takes, in the person's name.
+    pub then: At<String>,
 }
 
 impl Behaviour {
@@ -231,6 +244,12 @@ impl Behaviour {
             .iter()
             .find(|(key, _)| key.value == name)
             .map(|(_, value)| value)
+    }
+
+    /// Every transition that it names, in outcomes and options.
+    pub fn transitions(&self) -> impl Iterator<Item = &At<String>> {
+        let outcomes = self.outcomes.iter().flat_map(|(_, names)| names);
+        outcomes.chain(self.options.iter().map(|choice| &choice.then))
     }
 }
 

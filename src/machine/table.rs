@@ -99,8 +99,53 @@ pub struct PhaseInfo {
     pub terminal: bool,
     /// What its entering says, unless the edge says something else.
     pub message: Option<Message>,
+    /// What a stop does in it; None: the loop is over in it, or Rust says what.
+    pub on_stop: Option<BehaviourInfo>,
+    /// What a person is asked in it.
+    pub question: Option<Question>,
     /// The line of `machine.toml`.
     pub line: u32,
+}
+
+/// What a stop does in a phase: a behaviour of claudex-build's catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BehaviourInfo {
+    /// Its name in the catalogue.
+    pub name: &'static str,
+    /// The parameters that `machine.toml` gives, as they stand there.
+    pub parameters: &'static [(&'static str, &'static str)],
+}
+
+impl BehaviourInfo {
+    /// A parameter, where it is given.
+    pub fn parameter(&self, name: &str) -> Option<&'static str> {
+        self.parameters
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| *value)
+    }
+}
+
+/// A question to a person. `{field}` is to be filled in in `question` and `header`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Question {
+    /// The question.
+    pub question: &'static str,
+    /// A short label of it.
+    pub header: &'static str,
+    /// What can be answered; 2 to 4.
+    pub options: &'static [Choice],
+}
+
+/// An answer to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    /// Its words. No other option of the question has the same.
+    pub label: &'static str,
+    /// What it means; may be empty.
+    pub description: &'static str,
+    /// The transition that it takes, in the person's name.
+    pub transition: &'static str,
 }
 
 /// One edge.

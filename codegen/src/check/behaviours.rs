@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::Index;
 use crate::catalogue;
 use crate::diagnostic::{Diagnostic, list};
-use crate::model::{Edge, Evidence, From, Phase};
+use crate::model::{Behaviour, Edge, Evidence, From, Phase};
 
 /// Says nothing of transitions that are adrift: where they lead has been reported.
 pub(super) fn behaviours(
@@ -26,14 +26,8 @@ pub(super) fn behaviours(
         let Some(behaviour) = phase.on_stop.as_ref().filter(|_| !phase.terminal) else {
             continue;
         };
-        let given = |outcome: &str| {
-            let entry = catalogue::find(&behaviour.name.value)?;
-            entry
-                .outcomes
-                .iter()
-                .find(|known| known.name == outcome)?
-                .evidence
-        };
+        let given = |outcome: &str| catalogue::find(&behaviour.name.value)?.outcome(outcome)?.evidence;
+        named.extend(behaviour.options.iter().map(|choice| (source, choice.then.value.as_str())));
         for (outcome, names) in &behaviour.outcomes {
             for name in names
                 .iter()
@@ -86,7 +80,7 @@ fn suffices(given: Option<Evidence>, needs: Evidence) -> bool {
     given == Some(Evidence::Settled) || given == Some(needs)
 }
 
-fn no_edge(index: &Index<'_>, name: &str, phase: &str, span: std::ops::Range<usize>) -> Diagnostic {
+pub(super) fn no_edge(index: &Index<'_>, name: &str, phase: &str, span: std::ops::Range<usize>) -> Diagnostic {
     let message = format!("`{name}` does not leave `{phase}`");
     let entries = index.transitions[name]
         .iter()
@@ -120,11 +114,7 @@ fn unused(
     let mut idle = Vec::new();
     // Where an outcome is misspelt, what it was meant to name is not known.
     let misspelt = |phase: &Phase| {
-        let mut names = phase
-            .on_stop
-            .iter()
-            .flat_map(|at| &at.outcomes)
-            .flat_map(|(_, names)| names);
+        let mut names = phase.on_stop.iter().flat_map(Behaviour::transitions);
         names.any(|name| !index.transitions.contains_key(name.value.as_str()))
     };
     let misspelt: Vec<bool> = index.machine.phases.iter().map(misspelt).collect();

@@ -2,13 +2,16 @@
 //!
 //! Works on the model alone: no TOML, no Rust. Every analysis has a bound, so that a hostile file costs little.
 
+mod ask;
 mod behaviours;
 mod bounds;
 mod graph;
 mod guards;
 mod idents;
 mod names;
+mod parameters;
 mod solve;
+mod turns;
 mod types;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -43,7 +46,10 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     if !unknown.phases {
         graph::reach(&index, &edges, &mut found);
     }
+    parameters::parameters(&index, &mut found);
     behaviours::behaviours(&index, &edges, &unknown.adrift, &mut found);
+    ask::questions(&index, &edges, &unknown.adrift, &mut found);
+    turns::turns(&index, &edges, &mut found);
     let duplicated = graph::duplicates(&index, &edges, &mut found);
     guards::guards(&index, &edges, &broken, &duplicated, &mut found);
     bounds::bounds(&index, &edges, &broken, &mut found);

@@ -37,12 +37,7 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
                 field(index, &At::new(name.to_owned(), value.span.clone()), found);
             }
         }
-        for name in behaviour
-            .outcomes
-            .iter()
-            .flat_map(|(_, names)| names)
-            .take(MOST_PHASES)
-        {
+        for name in behaviour.transitions().take(MOST_PHASES) {
             transition(index, name, found);
         }
     }

@@ -3,6 +3,7 @@
 //! Everything here is pure: tokens in, text out. It relies on `check` having passed, and on the runtime's names under
 //! `::claudex_loop::__private`, which generated code reaches as `rt`.
 
+mod behaviours;
 mod commands;
 mod diagram;
 mod ident;
@@ -16,6 +17,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use sha2::{Digest, Sha256};
 
+use crate::catalogue::{self, ParameterKind};
 use crate::model::{Edge, FieldKind, Held, Machine, Transition};
 
 /// The shape of generated code. The runtime refuses, at compile time, what it was not written for.
@@ -223,8 +225,9 @@ fn holder(machine: &Machine, held: Held) -> TokenStream {
     }
 }
 
-/// The fields that the machine itself owns: those that a guard reads, an edge sets or a behaviour looks by. Who could
-/// set the file under review from outside could have another one reviewed.
+/// The fields that the machine itself owns: those that a guard reads, an edge sets or a behaviour looks or asks by. Who could
+/// set the file under review from outside could have another one reviewed, and who could set what a question names could
+/// have a person say yes to something else.
 fn owned(machine: &Machine) -> Vec<String> {
     let mut owned: Vec<String> = Vec::new();
     let mut add = |name: &str| {
@@ -242,10 +245,17 @@ fn owned(machine: &Machine) -> Vec<String> {
         transition.set.iter().for_each(|(name, _)| add(&name.value));
     }
     let behaviours = machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
-    for (_, value) in behaviours.flat_map(|behaviour| &behaviour.parameters) {
-        for part in value.value.split('{').skip(1) {
-            if let Some((name, _)) = part.split_once('}') {
-                add(name);
+    for behaviour in behaviours {
+        let known = catalogue::find(&behaviour.name.value);
+        for (key, value) in &behaviour.parameters {
+            let kind = known.and_then(|entry| entry.parameters().find(|known| known.name == key.value));
+            if kind.is_some_and(|known| matches!(known.kind, ParameterKind::Field | ParameterKind::Count)) {
+                add(&value.value);
+            }
+            for part in value.value.split('{').skip(1) {
+                if let Some((name, _)) = part.split_once('}') {
+                    add(name);
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ use quote::{format_ident, quote};
 
 use super::Context;
 use super::ident::{camel, constant_of, type_of, value_of};
-use crate::catalogue;
+use crate::catalogue::{self, ParameterKind};
 use crate::model::{Behaviour, Phase};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -115,8 +115,9 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
         let spec = constant_of(&format!("{}_review", phase.name.value));
         quote! { &#spec }
     } else {
-        let values = entry.required.iter().chain(entry.optional).map(|key| {
-            let value = behaviour.parameter(key).map_or("", |value| &value.value);
+        let looked_by = entry.parameters().filter(|parameter| parameter.kind != ParameterKind::Words);
+        let values = looked_by.map(|parameter| {
+            let value = behaviour.parameter(parameter.name).map_or("", |value| &value.value);
             quote! { #value }
         });
         quote! { #(#values),* }

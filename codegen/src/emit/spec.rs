@@ -153,7 +153,11 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
             (_, true) => "the loop is over".to_owned(),
             (None, false) => "written in Rust".to_owned(),
             (Some(behaviour), false) => {
-                let outcomes: Vec<_> = behaviour
+                let options = behaviour
+                    .options
+                    .iter()
+                    .map(|choice| format!("\"{}\": `{}`", choice.label.value.replace('|', "\\|"), choice.then.value));
+                let outcomes = behaviour
                     .outcomes
                     .iter()
                     .filter(|(_, transitions)| !transitions.is_empty())
@@ -163,9 +167,9 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
                             .map(|name| format!("`{}`", name.value))
                             .collect();
                         format!("{outcome}: {}", names.join(", else "))
-                    })
-                    .collect();
-                format!("{}: {}", behaviour.name.value, outcomes.join("; "))
+                    });
+                let ways: Vec<_> = options.chain(outcomes).collect();
+                format!("{}: {}", behaviour.name.value, ways.join("; "))
             }
         };
         let _ = writeln!(text, "| `{}` | {} | {stop} |", phase.name.value, phase.doc);

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::ident::type_of;
-use super::{Context, graph_hash, holder, owned, spec};
+use super::{Context, behaviours, graph_hash, holder, owned, spec};
 use crate::model::{
     Actor, AtStart, Constant, Evidence, FieldKind, Form, Guard, Held, IdForm, Operand, Phase, Sign, Update,
 };
@@ -33,8 +33,12 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let stored = stored(phase);
         let message = message(context, phase.message.as_ref().map(|message| message.value.as_str()));
         let line = context.line(&phase.span);
+        let (on_stop, question) = (behaviours::on_stop(phase), behaviours::question(context, phase));
         quote! {
-            rt::PhaseInfo { name: #name, stored: #stored, doc: #doc, terminal: #terminal, message: #message, line: #line }
+            rt::PhaseInfo {
+                name: #name, stored: #stored, doc: #doc, terminal: #terminal, message: #message,
+                on_stop: #on_stop, question: #question, line: #line,
+            }
         }
     });
     let transitions = machine.transition_names();

@@ -3,6 +3,7 @@
 //! The TOML tree is walked by hand, because a derived reader stops at its first error and knows no places. A broken
 //! part leaves its name behind, so that what refers to it is not reported too. What the names mean is `check`'s.
 
+mod behaviours;
 mod fields;
 mod guard;
 mod phases;

@@ -1,10 +1,10 @@
 //! `[modes.*]` and `[phases.*]` with what a stop does in them.
 
+use super::behaviours::behaviour;
 use super::read::{Key, Keys, Reader, Value, in_order};
 use super::{MOST_PHASES, flag, key_name, section, too_many};
-use crate::catalogue::{self, CATALOGUE};
-use crate::diagnostic::{self, Diagnostic};
-use crate::model::{At, Behaviour, Mode, Phase};
+use crate::diagnostic::Diagnostic;
+use crate::model::{At, Mode, Phase};
 
 pub(super) fn modes(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Mode> {
     let entries = section(reader, keys, "modes", "[modes.plan]");
@@ -115,102 +115,4 @@ fn phase(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Phase {
         reader.table("meta", meta);
     }
     phase
-}
-
-fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Behaviour> {
-    let table = reader.table("on_stop", value)?;
-    let known: Vec<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
-    let entries = in_order(table);
-    let (name, value) = match entries.as_slice() {
-        [only] => *only,
-        [] => {
-            let found = Diagnostic::new(
-                "claudex::machine::behaviour",
-                value.span(),
-                "`on_stop` names no behaviour",
-            );
-            let help = format!(
-                "name one of {}; without `on_stop` the phase is written in Rust",
-                diagnostic::list(&known)
-            );
-            reader.note(found.help(help));
-            return None;
-        }
-        [_, (second, _), ..] => {
-            let message = "`on_stop` names more than one behaviour";
-            let found = Diagnostic::new("claudex::machine::behaviour", second.span(), message);
-            reader.note(
-                found
-                    .label("a second one")
-                    .help("keep one; what needs both is a phase written in Rust"),
-            );
-            return None;
-        }
-    };
-    let Some(entry) = catalogue::find(name.get_ref()) else {
-        let message = format!("there is no behaviour `{}`", name.get_ref());
-        let found = Diagnostic::new("claudex::machine::unknown_behaviour", name.span(), message);
-        let help = diagnostic::suggest(name.get_ref(), known.iter().copied()).unwrap_or_default();
-        let help = if help.ends_with('?') {
-            help
-        } else {
-            format!("{help}; without `on_stop` the phase is Rust's")
-        };
-        reader.note(found.help(help));
-        return None;
-    };
-    let table = reader.table(entry.name, value)?;
-    let outcomes = entry.outcomes.iter().map(|outcome| outcome.name);
-    let known: Vec<&str> = entry
-        .required
-        .iter()
-        .chain(entry.optional)
-        .copied()
-        .chain(outcomes)
-        .collect();
-    let what = format!("`{}`", entry.name);
-    let keys = reader.keys(table, &what, &known);
-    let mut parameters = Vec::new();
-    for parameter in entry.required.iter().chain(entry.optional) {
-        let Some((key, value)) = keys.get(parameter) else {
-            if entry.required.contains(parameter) {
-                reader.missing(name.span(), parameter, &what, &format!("{parameter} = \"...\""));
-            }
-            continue;
-        };
-        if let Some(value) = reader.string(parameter, value) {
-            braces(reader, parameter, &value);
-            parameters.push((At::new((*parameter).to_owned(), key.span()), value));
-        }
-    }
-    let mut outcomes = Vec::new();
-    for outcome in entry.outcomes {
-        let named = keys
-            .value(outcome.name)
-            .map(|value| reader.strings(outcome.name, value));
-        if named.is_none() && outcome.required {
-            reader.missing(
-                name.span(),
-                outcome.name,
-                &what,
-                &format!("{} = \"transition\"", outcome.name),
-            );
-        }
-        outcomes.push((outcome.name.to_owned(), named.unwrap_or_default()));
-    }
-    Some(Behaviour {
-        name: At::new(entry.name.to_owned(), name.span()),
-        parameters,
-        outcomes,
-    })
-}
-
-/// Notes braces that do not hold a field's name.
-fn braces(reader: &mut Reader<'_>, parameter: &str, value: &At<String>) {
-    if let Err(part) = super::template::interpolated(&value.value) {
-        let message = format!("`{parameter}` has a brace that holds no field's name");
-        let span = reader.inside(value, part);
-        let found = Diagnostic::new("claudex::machine::braces", span, message);
-        reader.note(found.help("write `{field}`; other braces cannot be written here"));
-    }
 }

@@ -1,0 +1,120 @@
+//! Questions: what the client's dialog takes, and options that a person may take.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::Index;
+use super::behaviours::no_edge;
+use crate::diagnostic::Diagnostic;
+use crate::model::{Actor, At, Behaviour, Choice, Edge, Phase};
+use crate::source::template;
+
+/// The longest header of the client's dialog, in characters.
+const HEADER: usize = 12;
+/// The longest text, in characters: more is no question.
+const LONGEST: usize = 300;
+
+/// Says nothing of transitions that are adrift: where they lead has been reported.
+pub(super) fn questions(
+    index: &Index<'_>,
+    edges: &[Edge<'_>],
+    adrift: &HashSet<String>,
+    found: &mut Vec<Diagnostic>,
+) {
+    let asking = index.machine.phases.iter().enumerate().filter_map(|(source, phase)| {
+        let behaviour = phase.on_stop.as_ref().filter(|_| !phase.terminal)?;
+        (!behaviour.options.is_empty()).then_some((source, phase, behaviour))
+    });
+    for (source, phase, behaviour) in asking {
+        words(behaviour, found);
+        for choice in &behaviour.options {
+            let name = choice.then.value.as_str();
+            if !index.transitions.contains_key(name) || adrift.contains(name) {
+                continue;
+            }
+            let edge = edges
+                .iter()
+                .find(|edge| edge.from == source && edge.declared.name.value == name);
+            match edge {
+                None => found.push(no_edge(index, name, &phase.name.value, choice.then.span.clone())),
+                Some(edge) => open_to_persons(phase, choice, edge, found),
+            }
+        }
+    }
+}
+
+fn finding(span: &Range<usize>, message: String) -> Diagnostic {
+    Diagnostic::new("claudex::machine::question", span.clone(), message)
+}
+
+/// The texts of a question.
+fn words(behaviour: &Behaviour, found: &mut Vec<Diagnostic>) {
+    if let Some(question) = behaviour.parameter("question") {
+        text("question", question, found);
+    }
+    if let Some(header) = behaviour.parameter("header") {
+        text("header", header, found);
+        let names = template::interpolated(&header.value).unwrap_or_default();
+        let filled: usize = names.iter().map(|(name, _)| name.chars().count() + 2).sum();
+        let length = header.value.chars().count() - filled;
+        if length > HEADER {
+            let message = format!("`header` has {length} characters");
+            let help = format!("{HEADER} are the most that the dialog shows; the question has the room");
+            found.push(finding(&header.span, message).help(help));
+        }
+    }
+    let mut labels: HashMap<&str, &Range<usize>> = HashMap::new();
+    for choice in &behaviour.options {
+        text("label", &choice.label, found);
+        if let Some(description) = &choice.description {
+            text("description", description, found);
+        }
+        if let Some(first) = labels.insert(choice.label.value.trim(), &choice.label.span) {
+            let message = format!("the label {:?} stands there twice", choice.label.value);
+            let one = finding(&choice.label.span, message).related(first.clone(), "the first");
+            found.push(one.help("an answer is known by its label: give each option one of its own"));
+        }
+    }
+}
+
+/// A text that people read in a dialog: something, not endless, on one line.
+fn text(key: &str, text: &At<String>, found: &mut Vec<Diagnostic>) {
+    let (value, span) = (&text.value, &text.span);
+    if value.trim().is_empty() {
+        found.push(finding(span, format!("`{key}` is empty")).help("say what the person is to read"));
+    } else if value.trim() != value {
+        let message = format!("`{key}` begins or ends with white space");
+        found.push(finding(span, message).help("take it out: nobody sees it"));
+    } else if value.chars().any(char::is_control) {
+        let message = format!("`{key}` has a control character or a line end in it");
+        found.push(finding(span, message).help("write it on one line"));
+    } else if value.chars().count() > LONGEST {
+        let message = format!("`{key}` has {} characters", value.chars().count());
+        found.push(finding(span, message).help(format!("{LONGEST} are the most")));
+    }
+}
+
+/// An answer is a person's, and gives neither evidence nor arguments.
+fn open_to_persons(phase: &Phase, choice: &Choice, edge: &Edge<'_>, found: &mut Vec<Diagnostic>) {
+    let (name, span) = (&choice.then.value, &choice.then.span);
+    let declared = edge.declared;
+    let mut wrong = |place: &Range<usize>, message: String, label: &str, help: String| {
+        let one = Diagnostic::new("claudex::machine::option", span.clone(), message);
+        found.push(one.related(place.clone(), label).help(help));
+    };
+    if !declared.by.iter().any(|actor| actor.value == Actor::Person) {
+        let help = format!("add `by = [\"person\"]` to `{name}`, or name another transition");
+        let message = format!("an answer is a person's, and `{name}` is not open to persons");
+        wrong(&declared.name.span, message, "declared here", help);
+    }
+    if let Some(needs) = &declared.requires {
+        let message = format!("`{name}` requires evidence, and an answer gives none");
+        let help = format!("name a transition of `{}` without `requires`", phase.name.value);
+        wrong(&needs.span, message, "required here", help);
+    }
+    if let Some((argument, _)) = declared.args.first() {
+        let message = format!("`{name}` takes an argument, and an answer gives none");
+        let help = format!("name a transition of `{}` without `args`", phase.name.value);
+        wrong(&argument.span, message, "the argument", help);
+    }
+}

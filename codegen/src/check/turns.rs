@@ -1,0 +1,86 @@
+//! Behaviours that end the turn or go on: what their transitions do with it has to agree, and who blocks has to say something.
+
+use super::Index;
+use crate::catalogue::{self, Turn};
+use crate::diagnostic::Diagnostic;
+use crate::model::{At, Edge, Phase};
+
+pub(super) fn turns(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagnostic>) {
+    for (source, phase) in index.machine.phases.iter().enumerate() {
+        let Some(behaviour) = phase.on_stop.as_ref().filter(|_| !phase.terminal) else {
+            continue;
+        };
+        let turn = catalogue::find(&behaviour.name.value).map_or(Turn::Free, |entry| entry.turn);
+        for name in behaviour.outcomes.iter().flat_map(|(_, names)| names) {
+            let mut taken = edges
+                .iter()
+                .filter(|edge| edge.from == source && edge.declared.name.value == name.value);
+            let wrong = match turn {
+                Turn::Free => continue,
+                Turn::Ends => taken.find_map(|edge| goes_on(index, name, edge)),
+                Turn::GoesOn => taken.find_map(|edge| ends(index, name, edge).or_else(|| silent(index, name, edge))),
+            };
+            found.extend(wrong);
+        }
+    }
+}
+
+fn finding(name: &At<String>, edge: &Edge<'_>, message: String) -> Diagnostic {
+    Diagnostic::new("claudex::machine::turn", name.span.clone(), message)
+        .related(edge.declared.name.span.clone(), "declared here")
+}
+
+fn lets_end(index: &Index<'_>, edge: &Edge<'_>) -> bool {
+    edge.declared.ends_turn || index.machine.phases[edge.to].terminal
+}
+
+/// What is wrong with an edge of `approve`.
+fn goes_on(index: &Index<'_>, name: &At<String>, edge: &Edge<'_>) -> Option<Diagnostic> {
+    if lets_end(index, edge) {
+        return None;
+    }
+    let message = format!(
+        "`approve` lets the turn end, and `{}` goes on in `{}`",
+        name.value,
+        index.phase(edge.to)
+    );
+    let help = "lead it to a terminal phase, or say `turn = \"end\"` in the transition; where the agent is to go on, write \
+                `announce`, which blocks with the transition's words";
+    Some(finding(name, edge, message).help(help))
+}
+
+/// What is wrong with an edge of `announce` that ends the turn.
+fn ends(index: &Index<'_>, name: &At<String>, edge: &Edge<'_>) -> Option<Diagnostic> {
+    if !lets_end(index, edge) {
+        return None;
+    }
+    let message = format!("`announce` blocks, and `{}` lets the turn end", name.value);
+    let help = if edge.declared.ends_turn {
+        "take `turn = \"end\"` out of the transition, or write `approve`, which lets the turn end"
+    } else {
+        "lead it to a phase that is not terminal, or write `approve`, which lets the turn end"
+    };
+    Some(finding(name, edge, message).help(help))
+}
+
+/// What is wrong with an edge of `announce` that has nothing to say.
+fn silent(index: &Index<'_>, name: &At<String>, edge: &Edge<'_>) -> Option<Diagnostic> {
+    let target = &index.machine.phases[edge.to];
+    if edge.declared.message.is_some() || target.message.is_some() || asks(target) {
+        return None;
+    }
+    let message = format!(
+        "`announce` has nothing to say: neither `{}` nor `{}` has a `message`",
+        name.value, target.name.value
+    );
+    let help = format!(
+        "add `message = \"{}.md\"` to the transition or to the phase, and write that template",
+        name.value
+    );
+    Some(finding(name, edge, message).help(help))
+}
+
+/// Whether entering a phase has a text of the engine's own.
+fn asks(phase: &Phase) -> bool {
+    phase.on_stop.as_ref().is_some_and(|behaviour| !behaviour.options.is_empty())
+}

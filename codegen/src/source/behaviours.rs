@@ -1,0 +1,199 @@
+//! `on_stop`: a behaviour of the catalogue, its parameters, a question's options, and the transitions of its outcomes.
+
+use std::ops::Range;
+
+use toml::de::DeValue;
+
+use super::read::{Keys, Reader, Value, in_order};
+use crate::catalogue::{self, CATALOGUE, Entry, ParameterKind};
+use crate::diagnostic::{self, Diagnostic};
+use crate::model::{At, Behaviour, Choice};
+
+/// The fewest options that the client's dialog takes.
+const FEWEST_OPTIONS: usize = 2;
+/// The most.
+const MOST_OPTIONS: usize = 4;
+
+pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Behaviour> {
+    let table = reader.table("on_stop", value)?;
+    let known: Vec<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
+    let entries = in_order(table);
+    let (name, value) = match entries.as_slice() {
+        [only] => *only,
+        [] => {
+            let found = Diagnostic::new(
+                "claudex::machine::behaviour",
+                value.span(),
+                "`on_stop` names no behaviour",
+            );
+            let help = format!(
+                "name one of {}; without `on_stop` the phase is written in Rust",
+                diagnostic::list(&known)
+            );
+            reader.note(found.help(help));
+            return None;
+        }
+        [_, (second, _), ..] => {
+            let message = "`on_stop` names more than one behaviour";
+            let found = Diagnostic::new("claudex::machine::behaviour", second.span(), message);
+            reader.note(
+                found
+                    .label("a second one")
+                    .help("keep one; what needs both is a phase written in Rust"),
+            );
+            return None;
+        }
+    };
+    let Some(entry) = catalogue::find(name.get_ref()) else {
+        let message = format!("there is no behaviour `{}`", name.get_ref());
+        let found = Diagnostic::new("claudex::machine::unknown_behaviour", name.span(), message);
+        let help = diagnostic::suggest(name.get_ref(), known.iter().copied()).unwrap_or_default();
+        let help = if help.ends_with('?') {
+            help
+        } else {
+            format!("{help}; without `on_stop` the phase is Rust's")
+        };
+        reader.note(found.help(help));
+        return None;
+    };
+    let table = reader.table(entry.name, value)?;
+    let parameters = entry.parameters().map(|parameter| parameter.name);
+    let outcomes = entry.outcomes.iter().map(|outcome| outcome.name);
+    let options = entry.options.then_some("options");
+    let known: Vec<&str> = parameters.chain(options).chain(outcomes).collect();
+    let what = format!("`{}`", entry.name);
+    let keys = reader.keys(table, &what, &known);
+    let parameters = parameters_of(reader, entry, &keys, &name.span());
+    let options = match keys.value("options") {
+        Some(value) => choices(reader, value),
+        None if entry.options => {
+            let example = "options = [{ label = \"Yes\", then = \"transition\" }, { label = \"No\", then = \"another\" }]";
+            reader.missing(name.span(), "options", &what, example);
+            Vec::new()
+        }
+        None => Vec::new(),
+    };
+    let mut outcomes = Vec::new();
+    for outcome in entry.outcomes {
+        let named = keys
+            .value(outcome.name)
+            .map(|value| reader.strings(outcome.name, value));
+        if named.is_none() && outcome.required {
+            reader.missing(
+                name.span(),
+                outcome.name,
+                &what,
+                &format!("{} = \"transition\"", outcome.name),
+            );
+        }
+        outcomes.push((outcome.name.to_owned(), named.unwrap_or_default()));
+    }
+    Some(Behaviour {
+        name: At::new(entry.name.to_owned(), name.span()),
+        parameters,
+        outcomes,
+        options,
+    })
+}
+
+/// The parameters that are given, in the order of the catalogue; those that are missing are noted.
+fn parameters_of(
+    reader: &mut Reader<'_>,
+    entry: &Entry,
+    keys: &Keys<'_>,
+    whole: &Range<usize>,
+) -> Vec<(At<String>, At<String>)> {
+    let what = format!("`{}`", entry.name);
+    let mut parameters = Vec::new();
+    for parameter in entry.parameters() {
+        let Some((key, value)) = keys.get(parameter.name) else {
+            if entry.required.contains(parameter) {
+                let example = format!("{} = \"...\"", parameter.name);
+                reader.missing(whole.clone(), parameter.name, &what, &example);
+            }
+            continue;
+        };
+        let Some(value) = reader.string(parameter.name, value) else {
+            continue;
+        };
+        if matches!(parameter.kind, ParameterKind::Template | ParameterKind::Words) {
+            braces(reader, parameter.name, &value);
+        }
+        parameters.push((At::new(parameter.name.to_owned(), key.span()), value));
+    }
+    let mut either = entry.one_of.iter().filter_map(|name| keys.get(name));
+    match (either.next(), either.next()) {
+        (None, _) if !entry.one_of.is_empty() => {
+            let message = format!("{what} has none of {}", diagnostic::list(entry.one_of));
+            let found = Diagnostic::new("claudex::machine::missing_key", whole.clone(), message);
+            let help = entry
+                .one_of
+                .iter()
+                .map(|name| format!("`{name} = \"...\"`"))
+                .collect::<Vec<_>>();
+            reader.note(found.help(format!("add {}", help.join(" or "))));
+        }
+        (Some((first, _)), Some((second, _))) => {
+            let message = format!(
+                "{what} has both `{}` and `{}`",
+                first.get_ref(),
+                second.get_ref()
+            );
+            let found = Diagnostic::new("claudex::machine::either", second.span(), message);
+            let found = found.related(first.span(), "the first");
+            reader.note(found.help("keep one; what waits for both is two phases"));
+        }
+        _ => {}
+    }
+    parameters
+}
+
+/// The options of a question. Of one that is broken nothing is left.
+fn choices(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<Choice> {
+    let DeValue::Array(items) = value.get_ref() else {
+        reader.wrong_type("options", value, "a list of tables");
+        return Vec::new();
+    };
+    if !(FEWEST_OPTIONS..=MOST_OPTIONS).contains(&items.len()) {
+        let message = format!("`options` has {} entries", items.len());
+        let found = Diagnostic::new("claudex::machine::options", value.span(), message);
+        reader.note(found.help("a question has 2 to 4 options; a person can always answer in their own words"));
+    }
+    items
+        .iter()
+        .take(MOST_OPTIONS)
+        .filter_map(|item| choice(reader, item))
+        .collect()
+}
+
+fn choice(reader: &mut Reader<'_>, item: Value<'_>) -> Option<Choice> {
+    let table = reader.table("options", item)?;
+    let keys = reader.keys(table, "an option", &["label", "description", "then"]);
+    let mut needed = |key: &str, example: &str| match keys.value(key) {
+        Some(value) => reader.string(key, value),
+        None => {
+            reader.missing(item.span(), key, "the option", example);
+            None
+        }
+    };
+    let label = needed("label", "label = \"Yes\"");
+    let then = needed("then", "then = \"transition\"");
+    let description = keys
+        .value("description")
+        .and_then(|value| reader.string("description", value));
+    Some(Choice {
+        label: label?,
+        description,
+        then: then?,
+    })
+}
+
+/// Notes braces that do not hold a field's name.
+fn braces(reader: &mut Reader<'_>, parameter: &str, value: &At<String>) {
+    if let Err(part) = super::template::interpolated(&value.value) {
+        let message = format!("`{parameter}` has a brace that holds no field's name");
+        let span = reader.inside(value, part);
+        let found = Diagnostic::new("claudex::machine::braces", span, message);
+        reader.note(found.help("write `{field}`; other braces cannot be written here"));
+    }
+}
