@@ -8,7 +8,8 @@ pub use crate::machine::begin::{Beginning, begin};
 pub use crate::machine::guard::{Guard, Operand, Sign, Update};
 pub use crate::machine::raw::OpenError;
 pub use crate::machine::table::{
-    BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Message, ModeInfo, PhaseInfo, Question, Table,
+    BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Message, ModeInfo, PhaseInfo, Question,
+    Table,
 };
 pub use crate::machine::{Actor, Claim, Machine, Raw, Refusal, Refused, Requirement};
 pub use crate::review::{ReviewSpec, Reviewed, Settled, evidence};

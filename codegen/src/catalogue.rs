@@ -72,6 +72,8 @@ pub struct Outcome {
     pub required: bool,
     /// The outcome whose transitions are taken where this one names none.
     pub instead: Option<&'static str>,
+    /// Whether the loop always waits: no transition can be named for it.
+    pub waits: bool,
     /// One line for the documentation: when it is the outcome.
     pub doc: &'static str,
 }
@@ -93,6 +95,7 @@ const fn plain(name: &'static str, required: bool, doc: &'static str) -> Outcome
         evidence: None,
         required,
         instead: None,
+        waits: false,
         doc,
     }
 }
@@ -245,7 +248,14 @@ pub const CATALOGUE: &[Entry] = &[
                 false,
                 "the user's configuration has no such command, or its program is not installed",
             ),
-            plain("running", false, "another stop, or a review, is at work in this loop"),
+            Outcome {
+                waits: true,
+                ..plain(
+                    "running",
+                    false,
+                    "another stop, or a review, is at work in this loop",
+                )
+            },
         ],
         doc: "Runs a command of the user's configuration in the loop's root and looks at how it ends.",
         details: include_str!("catalogue/run.md"),

@@ -2,9 +2,15 @@
 //!
 //! The generated `OnStop` methods call into this room: [`observe`] looks and never moves the loop; [`attempt`],
 //! [`or_else`] and [`settle`] carry it through the transitions that an outcome names. Which edge it is, guards decide;
-//! nothing here reads one. The room knows no phase by name.
+//! nothing here chooses one. [`words`] says what came of it, [`mod@ask`] knows the question of a phase and its answers,
+//! [`commands`] the user's commands and [`command_runs`] what became of them. The room knows no phase by name.
 
+pub mod ask;
+pub mod command_runs;
+pub mod commands;
 pub mod observe;
+pub mod user_file;
+pub mod words;
 
 use crate::machine::table::EdgeInfo;
 use crate::machine::{Raw, Refused};

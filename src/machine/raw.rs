@@ -264,17 +264,21 @@ impl Raw {
         filled
     }
 
-    /// A template filled in as a path, from the loop's root where it is relative.
-    pub fn path(&self, template: &str) -> Utf8PathBuf {
+    /// The loop's root: what its document says, else the store's.
+    pub fn root(&self) -> Utf8PathBuf {
         let root = self
             .record()
             .text(self.table().state.fields.root)
             .unwrap_or_default();
-        let root = if root.is_empty() {
+        if root.is_empty() {
             self.store().root().to_owned()
         } else {
             Utf8PathBuf::from(root)
-        };
-        root.join(self.fill(template))
+        }
+    }
+
+    /// A template filled in as a path, from the loop's root where it is relative.
+    pub fn path(&self, template: &str) -> Utf8PathBuf {
+        self.root().join(self.fill(template))
     }
 }

@@ -5,11 +5,9 @@
 
 use derive_more::{Display, Error};
 use jiff::Timestamp;
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 
+use crate::drive::words;
 use crate::machine::table::Message;
 use crate::plan::caller::RUN;
 use crate::plan::personas::Personas;
@@ -249,21 +247,8 @@ pub fn for_mode(message: Message, held: &AnyLoop) -> Message {
 /// # Errors
 /// The template names what the facts do not have: a fault of ours, caught by the tests.
 pub fn render(message: Message, facts: &impl Serialize) -> Result<String, RenderError> {
-    let failed = |source| RenderError {
+    words::render(message, facts).map_err(|source| RenderError {
         name: message.name,
         source,
-    };
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .keep_trailing_newline(true)
-        .build()
-        .map_err(failed)?;
-    let mut environment = Environment::new();
-    environment.set_syntax(syntax);
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_auto_escape_callback(|_| AutoEscape::None);
-    environment
-        .render_named_str(message.name, message.text, Serde(facts))
-        .map_err(failed)
+    })
 }

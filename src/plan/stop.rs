@@ -6,7 +6,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
-use crate::drive::Step;
+use crate::drive::{Step, words};
 use crate::hook::decision::Decision;
 use crate::hook::input::Input;
 use crate::machine::{Actor, Refusal, Refused};
@@ -328,7 +328,11 @@ pub fn after(step: Step<AnyLoop>, personas: &Personas, now: Timestamp) -> Result
                 return Ok(ended(&held, personas, now));
             }
             match edge.words(&TABLE) {
-                None => Ok(Decision::Approve { note: None }),
+                // A phase that asks has a text of the engine's own.
+                None => match words::of(raw, edge).map_err(|error| error.to_string())? {
+                    None => Ok(Decision::Approve { note: None }),
+                    Some(reason) => Ok(Decision::Block { reason, note: None }),
+                },
                 Some(message) => {
                     let message = messages::for_mode(message, &held);
                     let reason = messages::render(message, &Facts::of(&held, personas, now))
@@ -377,7 +381,7 @@ fn waiting(held: &AnyLoop) -> String {
             fields.round(),
             fields.max_rounds(),
         ),
-        phase => format!("phase {phase} to go on"),
+        _ => return format!("claudex: {}", words::waiting(held.raw())),
     };
     format!(
         "claudex: loop {id} waits for {what}. To be reminded again: /claudex:resume {id} (in a terminal: claudex-loop resume {id}). \

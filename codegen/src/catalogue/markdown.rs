@@ -67,6 +67,9 @@ fn evidence(outcome: &Outcome) -> &'static str {
 }
 
 fn without(outcome: &Outcome) -> String {
+    if outcome.waits {
+        return "it cannot: the loop waits".to_owned();
+    }
     match (outcome.required, outcome.instead) {
         (true, _) => "an error".to_owned(),
         (false, Some(instead)) => format!("as `{instead}`"),

@@ -21,10 +21,15 @@ pub(super) fn questions(
     adrift: &HashSet<String>,
     found: &mut Vec<Diagnostic>,
 ) {
-    let asking = index.machine.phases.iter().enumerate().filter_map(|(source, phase)| {
-        let behaviour = phase.on_stop.as_ref().filter(|_| !phase.terminal)?;
-        (!behaviour.options.is_empty()).then_some((source, phase, behaviour))
-    });
+    let asking = index
+        .machine
+        .phases
+        .iter()
+        .enumerate()
+        .filter_map(|(source, phase)| {
+            let behaviour = phase.on_stop.as_ref().filter(|_| !phase.terminal)?;
+            (!behaviour.options.is_empty()).then_some((source, phase, behaviour))
+        });
     for (source, phase, behaviour) in asking {
         words(behaviour, found);
         for choice in &behaviour.options {

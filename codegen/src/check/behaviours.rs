@@ -27,7 +27,12 @@ pub(super) fn behaviours(
             continue;
         };
         let given = |outcome: &str| catalogue::find(&behaviour.name.value)?.outcome(outcome)?.evidence;
-        named.extend(behaviour.options.iter().map(|choice| (source, choice.then.value.as_str())));
+        named.extend(
+            behaviour
+                .options
+                .iter()
+                .map(|choice| (source, choice.then.value.as_str())),
+        );
         for (outcome, names) in &behaviour.outcomes {
             for name in names
                 .iter()
@@ -80,7 +85,12 @@ fn suffices(given: Option<Evidence>, needs: Evidence) -> bool {
     given == Some(Evidence::Settled) || given == Some(needs)
 }
 
-pub(super) fn no_edge(index: &Index<'_>, name: &str, phase: &str, span: std::ops::Range<usize>) -> Diagnostic {
+pub(super) fn no_edge(
+    index: &Index<'_>,
+    name: &str,
+    phase: &str,
+    span: std::ops::Range<usize>,
+) -> Diagnostic {
     let message = format!("`{name}` does not leave `{phase}`");
     let entries = index.transitions[name]
         .iter()

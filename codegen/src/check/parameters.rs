@@ -9,7 +9,12 @@ use crate::model::{At, FieldKind};
 const LONGEST: usize = 64;
 
 pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
-    for behaviour in index.machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref()) {
+    for behaviour in index
+        .machine
+        .phases
+        .iter()
+        .filter_map(|phase| phase.on_stop.as_ref())
+    {
         let Some(entry) = catalogue::find(&behaviour.name.value) else {
             continue;
         };
@@ -33,7 +38,8 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     let Some(field) = index.fields.get(name.value.as_str()) else {
         let names = index.machine.fields.iter().map(|field| field.name.value.as_str());
         let hint = suggest(&name.value, names);
-        let hint = hint.unwrap_or_else(|| format!("add `{} = {{ type = \"flag\" }}` to [fields]", name.value));
+        let hint =
+            hint.unwrap_or_else(|| format!("add `{} = {{ type = \"flag\" }}` to [fields]", name.value));
         let one = finding(
             "claudex::machine::unknown_field",
             format!("no field is named `{}`", name.value),
@@ -43,7 +49,10 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     };
     let (message, help) = match &field.kind {
         FieldKind::OneOf(_) => (
-            format!("`{}` is one of some words, and none of them means yes", name.value),
+            format!(
+                "`{}` is one of some words, and none of them means yes",
+                name.value
+            ),
             "wait for a flag, or tell the words apart by a guard (`when`) on the transition",
         ),
         FieldKind::Held(_) => (

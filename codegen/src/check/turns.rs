@@ -18,7 +18,9 @@ pub(super) fn turns(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
             let wrong = match turn {
                 Turn::Free => continue,
                 Turn::Ends => taken.find_map(|edge| goes_on(index, name, edge)),
-                Turn::GoesOn => taken.find_map(|edge| ends(index, name, edge).or_else(|| silent(index, name, edge))),
+                Turn::GoesOn => {
+                    taken.find_map(|edge| ends(index, name, edge).or_else(|| silent(index, name, edge)))
+                }
             };
             found.extend(wrong);
         }
@@ -82,5 +84,8 @@ fn silent(index: &Index<'_>, name: &At<String>, edge: &Edge<'_>) -> Option<Diagn
 
 /// Whether entering a phase has a text of the engine's own.
 fn asks(phase: &Phase) -> bool {
-    phase.on_stop.as_ref().is_some_and(|behaviour| !behaviour.options.is_empty())
+    phase
+        .on_stop
+        .as_ref()
+        .is_some_and(|behaviour| !behaviour.options.is_empty())
 }

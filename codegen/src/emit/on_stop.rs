@@ -115,9 +115,13 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
         let spec = constant_of(&format!("{}_review", phase.name.value));
         quote! { &#spec }
     } else {
-        let looked_by = entry.parameters().filter(|parameter| parameter.kind != ParameterKind::Words);
+        let looked_by = entry
+            .parameters()
+            .filter(|parameter| parameter.kind != ParameterKind::Words);
         let values = looked_by.map(|parameter| {
-            let value = behaviour.parameter(parameter.name).map_or("", |value| &value.value);
+            let value = behaviour
+                .parameter(parameter.name)
+                .map_or("", |value| &value.value);
             quote! { #value }
         });
         quote! { #(#values),* }

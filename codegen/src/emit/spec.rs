@@ -153,10 +153,13 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
             (_, true) => "the loop is over".to_owned(),
             (None, false) => "written in Rust".to_owned(),
             (Some(behaviour), false) => {
-                let options = behaviour
-                    .options
-                    .iter()
-                    .map(|choice| format!("\"{}\": `{}`", choice.label.value.replace('|', "\\|"), choice.then.value));
+                let options = behaviour.options.iter().map(|choice| {
+                    format!(
+                        "\"{}\": `{}`",
+                        choice.label.value.replace('|', "\\|"),
+                        choice.then.value
+                    )
+                });
                 let outcomes = behaviour
                     .outcomes
                     .iter()

@@ -31,7 +31,10 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let phases = machine.phases.iter().map(|phase| {
         let (name, doc, terminal) = (&phase.name.value, &phase.doc, phase.terminal);
         let stored = stored(phase);
-        let message = message(context, phase.message.as_ref().map(|message| message.value.as_str()));
+        let message = message(
+            context,
+            phase.message.as_ref().map(|message| message.value.as_str()),
+        );
         let line = context.line(&phase.span);
         let (on_stop, question) = (behaviours::on_stop(phase), behaviours::question(context, phase));
         quote! {

@@ -58,7 +58,8 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
     };
     let table = reader.table(entry.name, value)?;
     let parameters = entry.parameters().map(|parameter| parameter.name);
-    let outcomes = entry.outcomes.iter().map(|outcome| outcome.name);
+    let outcomes = entry.outcomes.iter().filter(|outcome| !outcome.waits);
+    let outcomes = outcomes.map(|outcome| outcome.name);
     let options = entry.options.then_some("options");
     let known: Vec<&str> = parameters.chain(options).chain(outcomes).collect();
     let what = format!("`{}`", entry.name);
@@ -75,9 +76,8 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
     };
     let mut outcomes = Vec::new();
     for outcome in entry.outcomes {
-        let named = keys
-            .value(outcome.name)
-            .map(|value| reader.strings(outcome.name, value));
+        let value = keys.value(outcome.name).filter(|_| !outcome.waits);
+        let named = value.map(|value| reader.strings(outcome.name, value));
         if named.is_none() && outcome.required {
             reader.missing(
                 name.span(),
@@ -134,11 +134,7 @@ fn parameters_of(
             reader.note(found.help(format!("add {}", help.join(" or "))));
         }
         (Some((first, _)), Some((second, _))) => {
-            let message = format!(
-                "{what} has both `{}` and `{}`",
-                first.get_ref(),
-                second.get_ref()
-            );
+            let message = format!("{what} has both `{}` and `{}`", first.get_ref(), second.get_ref());
             let found = Diagnostic::new("claudex::machine::either", second.span(), message);
             let found = found.related(first.span(), "the first");
             reader.note(found.help("keep one; what waits for both is two phases"));
@@ -157,7 +153,8 @@ fn choices(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<Choice> {
     if !(FEWEST_OPTIONS..=MOST_OPTIONS).contains(&items.len()) {
         let message = format!("`options` has {} entries", items.len());
         let found = Diagnostic::new("claudex::machine::options", value.span(), message);
-        reader.note(found.help("a question has 2 to 4 options; a person can always answer in their own words"));
+        reader
+            .note(found.help("a question has 2 to 4 options; a person can always answer in their own words"));
     }
     items
         .iter()

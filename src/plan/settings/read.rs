@@ -8,14 +8,10 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
-use toml_parser::lexer::TokenKind;
 
 use super::findings::{Finding, MOST};
 use super::suggest;
-
-/// A key with more parts than any file needs. A parser bounds tables in tables and the parts of a key, but hardly the
-/// product of the two, and a tree that deep is more than a stack holds.
-const MOST_PARTS: usize = 8;
+use crate::drive::user_file::{MOST_PARTS, deep_key};
 
 /// What a misspelt or forbidden key is called: the table that it stands in (empty at the top), the key, the keys that
 /// are known there.
@@ -166,19 +162,4 @@ fn syntax(source: &str, error: &toml::de::Error) -> Finding {
             .label("here")
             .help("text stands in quotes: reviewer = \"lint\""),
     }
-}
-
-fn deep_key(source: &str) -> Option<Range<usize>> {
-    let mut dots = 0;
-    for token in toml_parser::Source::new(source).lex() {
-        match token.kind() {
-            TokenKind::Dot => dots += 1,
-            TokenKind::Atom | TokenKind::Whitespace | TokenKind::BasicString | TokenKind::LiteralString => {}
-            _ => dots = 0,
-        }
-        if dots == MOST_PARTS {
-            return Some(token.span().start()..token.span().end());
-        }
-    }
-    None
 }

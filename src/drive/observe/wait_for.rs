@@ -1,0 +1,107 @@
+//! `wait-for`: whether a file is there, or a field says yes.
+
+use std::io;
+
+use fs_err as fs;
+
+use super::Observed;
+use crate::machine::table::FieldKind;
+use crate::machine::{Raw, Refusal};
+use crate::store::Value;
+
+/// What `wait-for` sees.
+#[derive(Debug)]
+pub enum WaitForSeen {
+    /// The file is there, or the field says yes.
+    There,
+    /// Not yet.
+    Waiting,
+}
+
+/// Whether what is waited for is there: `file`, a path template, or, where that is empty, `field`. claudex-build lets a
+/// machine give exactly one of them.
+///
+/// # Errors
+/// The system does not say whether the file is there.
+pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSeen>, Refusal> {
+    let there = if file.is_empty() {
+        let kind = raw.table().field(field).map(|info| info.kind);
+        kind.is_some_and(|kind| says_yes(kind, &raw.value(field)))
+    } else {
+        is_file(raw, file)?
+    };
+    Ok(if there {
+        WaitForSeen::There
+    } else {
+        WaitForSeen::Waiting
+    }
+    .into())
+}
+
+/// Whether a regular file is there, links followed, whatever it holds: an empty one is a sign, too. A folder is none, and a
+/// pipe or a device is not opened to find out.
+fn is_file(raw: &Raw, template: &str) -> Result<bool, Refusal> {
+    // A field that is empty leaves nothing to look for, and must not name the root.
+    if raw.fill(template).trim().is_empty() {
+        return Ok(false);
+    }
+    let file = raw.path(template);
+    match fs::metadata(&file) {
+        Ok(found) => Ok(found.is_file()),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(false)
+        }
+        Err(source) => Err(Refusal::Observe {
+            what: crate::text::one_line(file.as_str(), 300),
+            source,
+        }),
+    }
+}
+
+/// Whether a field says yes: true, more than nothing, or something.
+fn says_yes(kind: FieldKind, value: &Value) -> bool {
+    match kind {
+        FieldKind::Flag => value.as_flag().unwrap_or_default(),
+        FieldKind::Count => value.as_count().is_some_and(|count| count > 0),
+        FieldKind::Text | FieldKind::Path => !value.to_plain().trim().is_empty(),
+        // claudex-build refuses a machine that waits for one: their words mean neither yes nor no.
+        FieldKind::OneOf(_) | FieldKind::Held => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_says_yes_by_its_kind() {
+        let yes = [
+            (FieldKind::Flag, Value::Flag(true)),
+            (FieldKind::Count, Value::Count(1)),
+            (FieldKind::Text, Value::Text("no".into())),
+            (FieldKind::Path, Value::Text("/".into())),
+        ];
+        let no = [
+            (FieldKind::Flag, Value::Flag(false)),
+            (FieldKind::Flag, Value::Text("true".into())),
+            (FieldKind::Count, Value::Count(0)),
+            (FieldKind::Text, Value::Text(String::new())),
+            (FieldKind::Text, Value::Text(" \t\n".into())),
+            (FieldKind::Text, Value::Null),
+            (FieldKind::Path, Value::Null),
+            (FieldKind::OneOf(&["yes"]), Value::Word("yes".into())),
+            (FieldKind::Held, Value::Text("x".into())),
+        ];
+        for (kind, value) in yes {
+            assert!(says_yes(kind, &value), "{kind:?} {value:?}");
+        }
+        for (kind, value) in no {
+            assert!(!says_yes(kind, &value), "{kind:?} {value:?}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! What a loop of any machine says: the text of a block, and the line for the person when it waits.
+//!
+//! A text is a template (minijinja; a name that there is not is an error). It has every field of the machine by its name,
+//! and, before a field of the same name: `id`, `phase`, `machine`, `root`, `verbs` (`verbs.agent`, `verbs.person`: the
+//! command lines that are open here), `question` where the phase asks one, and `last_run` where a command has run. Whatever
+//! came from outside is one plain, short line. What an application knows besides, it renders itself.
+
+use derive_more::{Display, Error};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+
+use super::ask::{self, Asked};
+use super::{command_runs, commands};
+use crate::machine::guard::Update;
+use crate::machine::table::{BehaviourInfo, EdgeInfo, Message};
+use crate::machine::{Actor, Raw};
+use crate::store::Value;
+use crate::text;
+
+/// How many characters of a field a text shows.
+const FIELD: usize = 300;
+/// How many verbs a line for the person names.
+const VERBS: usize = 6;
+
+/// What entering a phase that asks says, unless the machine says something else.
+const ASK: Message = Message {
+    name: "ask.md",
+    text: include_str!("words/ask.md"),
+};
+
+/// A template that does not render.
+#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[display("the message template {name} does not render: {source}")]
+#[diagnostic(
+    code(claudex::words::template),
+    help("mend the template: docs/behaviours.md lists what it can name; then build the program anew")
+)]
+pub struct WordsError {
+    /// The template, as machine.toml names it.
+    name: &'static str,
+    /// What is wrong with it.
+    source: minijinja::Error,
+}
+
+/// The text of the block after an edge was taken: the edge's message, else that of the phase entered, else, in a phase that
+/// asks, the engine's own. None: there is nothing to say. `raw` is the loop after the edge.
+///
+/// # Errors
+/// The template does not render.
+pub fn of(raw: &Raw, edge: &'static EdgeInfo) -> Result<Option<String>, WordsError> {
+    said(raw, edge.words(raw.table()))
+}
+
+/// The same for a loop that is in its phase already, as after a start: without an edge's message.
+///
+/// # Errors
+/// The template does not render.
+pub fn here(raw: &Raw) -> Result<Option<String>, WordsError> {
+    said(raw, raw.table().phases[raw.phase()].message)
+}
+
+fn said(raw: &Raw, message: Option<Message>) -> Result<Option<String>, WordsError> {
+    let asks = raw.table().phases[raw.phase()].question.map(|_| ASK);
+    let Some(message) = message.or(asks) else {
+        return Ok(None);
+    };
+    let failed = |source| WordsError {
+        name: message.name,
+        source,
+    };
+    render(message, &facts(raw)).map(Some).map_err(failed)
+}
+
+/// Renders a template.
+pub(crate) fn render(message: Message, facts: &impl Serialize) -> Result<String, minijinja::Error> {
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()?;
+    let mut environment = Environment::new();
+    environment.set_syntax(syntax);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.render_named_str(message.name, message.text, Serde(facts))
+}
+
+/// What a text can name.
+fn facts(raw: &Raw) -> Map<String, Json> {
+    let table = raw.table();
+    let mut facts = Map::new();
+    for field in table.fields {
+        let value = match raw.value(field.name) {
+            Value::Null => json!(""),
+            Value::Flag(flag) => json!(flag),
+            Value::Count(count) => json!(count),
+            Value::Word(text) | Value::Text(text) => json!(text::one_line(&text, FIELD)),
+        };
+        facts.insert(field.name.to_owned(), value);
+    }
+    let verbs = Verbs::of(raw);
+    let own = [
+        ("id", json!(raw.id().as_str())),
+        ("phase", json!(table.phases[raw.phase()].name)),
+        ("machine", json!(table.name)),
+        ("root", json!(text::one_line(raw.root().as_str(), FIELD))),
+        (
+            "question",
+            ask::asked(raw).map_or(Json::Null, |asked| question(raw, &asked)),
+        ),
+        ("last_run", json!(command_runs::last(raw))),
+        ("verbs", json!({ "agent": verbs.agent, "person": verbs.person })),
+    ];
+    facts.extend(own.map(|(name, value)| (name.to_owned(), value)));
+    facts
+}
+
+/// A question for a template: its words, the call of the client's tool, and the command line of each answer.
+fn question(raw: &Raw, asked: &Asked) -> Json {
+    let options = asked
+        .options
+        .iter()
+        .map(|option| json!({ "label": option.label, "description": option.description }));
+    let call = json!({ "questions": [{
+        "question": asked.question,
+        "header": asked.header,
+        "multiSelect": false,
+        "options": options.collect::<Vec<_>>(),
+    }] });
+    let options = asked.options.iter().map(|option| {
+        json!({
+            "label": option.label,
+            "description": option.description,
+            "transition": option.transition,
+            "line": line(raw, option.transition, &[]),
+        })
+    });
+    json!({
+        "question": asked.question,
+        "header": asked.header,
+        "options": options.collect::<Vec<_>>(),
+        "call": format!("{call:#}"),
+    })
+}
+
+/// The command lines that are open in a loop's phase, to each actor.
+#[derive(Debug, Default)]
+struct Verbs {
+    agent: Vec<String>,
+    person: Vec<String>,
+}
+
+impl Verbs {
+    /// Those whose guards hold now.
+    fn of(raw: &Raw) -> Self {
+        let mut verbs = Self::default();
+        let (table, record) = (raw.table(), raw.record());
+        for edge in table.edges.iter().filter(|edge| edge.from == raw.phase()) {
+            let open = edge
+                .when
+                .as_ref()
+                .is_none_or(|guard| guard.holds(table, record).unwrap_or(false));
+            if !open {
+                continue;
+            }
+            let line = line(raw, edge.transition, &arguments(edge));
+            for (actor, lines) in [
+                (Actor::Agent, &mut verbs.agent),
+                (Actor::Person, &mut verbs.person),
+            ] {
+                if edge.by.contains(&actor) && !lines.contains(&line) {
+                    lines.push(line.clone());
+                }
+            }
+        }
+        verbs
+    }
+}
+
+/// The arguments that an edge puts into fields.
+fn arguments(edge: &EdgeInfo) -> Vec<&'static str> {
+    let named = edge.set.iter().filter_map(|(_, update)| match update {
+        Update::Argument(name) => Some(*name),
+        Update::Plus { argument, .. } => Some(*argument),
+        Update::Constant(_) | Update::Field { .. } | Update::Next(_) => None,
+    });
+    let mut names: Vec<&str> = Vec::new();
+    for name in named {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The command line of a transition's verb.
+fn line(raw: &Raw, transition: &str, arguments: &[&str]) -> String {
+    let mut line = format!("{} {} {}", program(), transition.replace('_', "-"), raw.id());
+    for argument in arguments {
+        line.push_str(&format!(" --{} <{argument}>", argument.replace('_', "-")));
+    }
+    line
+}
+
+/// The program that this is, by the name of its file: its command line has the machine's verbs.
+fn program() -> String {
+    let file = std::env::current_exe().ok();
+    let name = file.as_deref().and_then(|file| file.file_name()?.to_str());
+    text::one_line(name.unwrap_or("claudex-loop"), 64)
+}
+
+/// One line for the person when a loop waits: for what, and which verbs lead on.
+pub fn waiting(raw: &Raw) -> String {
+    let phase = &raw.table().phases[raw.phase()];
+    let what = match &phase.on_stop {
+        Some(behaviour) => waited_for(raw, behaviour),
+        None => None,
+    };
+    let what = what.unwrap_or_else(|| format!("phase {} to go on", phase.name));
+    let mut line = format!("loop {} waits for {what}", raw.id());
+    let verbs = Verbs::of(raw).person;
+    if let Some(first) = verbs.first() {
+        let others = verbs
+            .iter()
+            .skip(1)
+            .take(VERBS - 1)
+            .map(|verb| format!(", or: {verb}"));
+        line.push_str(&format!(". In a terminal: {first}{}", others.collect::<String>()));
+    }
+    line
+}
+
+/// What a behaviour waits for, where that can be said better than by the phase's name.
+fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
+    let filled = |key: &str| {
+        let template = behaviour.parameter(key)?;
+        Some(text::one_line(&raw.fill(template), FIELD))
+    };
+    Some(match behaviour.name {
+        "require-file" => format!("{} to be written", filled("path")?),
+        "review" => format!("the review of {}", filled("subject")?),
+        "ask" => format!("an answer to: {}", ask::asked(raw)?.question),
+        "run" => command(behaviour.parameter("command")?),
+        "wait-for" => match behaviour.parameter("field") {
+            Some(field) => format!("the field {field}"),
+            None => format!("{} to be there", filled("file")?),
+        },
+        _ => return None,
+    })
+}
+
+/// A command that is waited for: what it lacks, where it lacks something.
+fn command(name: &str) -> String {
+    match commands::find(name) {
+        Ok((None, file)) => format!(
+            "the command {name}, which is not configured: add [commands.{name}] with its program to {}",
+            text::one_line(file.as_str(), FIELD)
+        ),
+        Ok((Some(command), file)) if !command.is_installed() => format!(
+            "the command {name}, whose program {} is not installed, or not in PATH: [commands.{name}] in {} names it",
+            text::one_line(&command.program, 80),
+            text::one_line(file.as_str(), FIELD)
+        ),
+        Ok((Some(_), _)) | Err(_) => format!("the command {name}"),
+    }
+}
