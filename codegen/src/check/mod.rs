@@ -8,6 +8,7 @@ mod graph;
 mod guards;
 mod idents;
 mod names;
+mod presence;
 mod solve;
 mod types;
 
@@ -45,8 +46,12 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     }
     behaviours::behaviours(&index, &edges, &unknown.adrift, &mut found);
     let duplicated = graph::duplicates(&index, &edges, &mut found);
+    presence::presence(&index, &edges, &mut found);
     guards::guards(&index, &edges, &broken, &duplicated, &mut found);
-    bounds::bounds(&index, &edges, &broken, &mut found);
+    match presence::Crossings::new(&index, &edges) {
+        Ok(crossings) => bounds::bounds(&index, &edges, &crossings, &broken, &mut found),
+        Err(too_large) => found.push(too_large),
+    }
     found
 }
 

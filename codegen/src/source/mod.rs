@@ -4,10 +4,12 @@
 //! part leaves its name behind, so that what refers to it is not reported too. What the names mean is `check`'s.
 
 mod fields;
-mod guard;
+pub(crate) mod guard;
+mod meta;
 mod phases;
 mod read;
 pub(crate) mod template;
+pub(crate) mod time;
 mod transitions;
 
 use toml::de::{DeTable, DeValue};
@@ -143,7 +145,7 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
     let doc = reader.doc(&keys);
     let state = state(reader, &keys, &name);
     let fields = fields::fields(reader, &keys);
-    let modes = phases::modes(reader, &keys);
+    let modes = phases::modes(reader, &keys, &fields);
     let phases = phases::phases(reader, &keys);
     let transitions = transitions::transitions(reader, &keys, &fields);
     let messages = messages.unwrap_or_default();
