@@ -11,12 +11,14 @@ pub use crate::machine::table::{
     BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Message, ModeInfo, PhaseInfo, Question,
     Table,
 };
+pub use crate::machine::time::of as time_value;
 pub use crate::machine::{Actor, Claim, Machine, Raw, Refusal, Refused, Requirement};
 pub use crate::review::{ReviewSpec, Reviewed, Settled, evidence};
 pub use crate::store::{Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store, Value};
 
 #[cfg(feature = "app")]
 pub use clap;
+pub use jiff::Timestamp;
 pub use serde;
 pub use strum;
 
@@ -34,6 +36,16 @@ pub fn commit(
     claim: Option<&Claim>,
 ) -> Result<Raw, Refused<Raw>> {
     raw.commit(transition, arguments, claim)
+}
+
+/// An id as a state document has it.
+pub fn id_value(id: LoopId) -> Value {
+    Value::Word(id.into())
+}
+
+/// An argument that may be left out.
+pub fn given(value: Option<Value>) -> Value {
+    value.unwrap_or(Value::Null)
 }
 
 /// What evidence says to an edge.

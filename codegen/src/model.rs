@@ -94,10 +94,13 @@ pub struct Field {
     pub name: At<String>,
     /// What it holds.
     pub kind: FieldKind,
-    /// `initial`: the value at the start. Absent: 0, false, the first word of a `one_of`, empty text.
+    /// `initial`: the value at the start. Absent: 0, false, the first word of a `one_of`, empty text, no time, no id, an
+    /// empty list.
     pub initial: Option<At<Constant>>,
     /// `at_start`.
     pub at_start: AtStart,
+    /// `in`: the phases in which the field exists; None: in all of them.
+    pub within: Option<Vec<At<String>>>,
     /// `doc`, or empty.
     pub doc: String,
 }
@@ -113,6 +116,12 @@ pub enum FieldKind {
     Path,
     /// `type = "flag"`.
     Flag,
+    /// `type = "time"`: a point in time, whole seconds; may be not set.
+    Time,
+    /// `type = "id"`: 1 to 64 of `A-Za-z0-9_-`, or none.
+    Id,
+    /// `type = "list"`: texts in order.
+    List,
     /// `one_of = [..]`: one of some words, the first being the initial one.
     OneOf(Vec<At<String>>),
     /// `holds = "phase"` and the like: written by the engine, never by a transition.
@@ -192,6 +201,10 @@ pub enum Constant {
     Text(String),
     /// true or false.
     Flag(bool),
+    /// A time as seconds since 1970, above 0; 0: not set. `source` makes it of a text that stands where a time is wanted.
+    Time(u64),
+    /// Texts.
+    List(Vec<String>),
 }
 
 /// `[phases.x]`.
@@ -209,6 +222,8 @@ pub struct Phase {
     pub on_stop: Option<Behaviour>,
     /// `message`: the template of the block that entering this phase gives, unless the edge has its own.
     pub message: Option<At<String>>,
+    /// `meta`, as the text of a JSON object; `{}` where there is none.
+    pub meta: String,
     /// Where the table begins.
     pub span: Range<usize>,
 }
@@ -269,7 +284,7 @@ pub struct Transition {
     /// `by`, without duplicates; empty: the hook only.
     pub by: Vec<At<Actor>>,
     /// `args = { why = "text" }`: arguments, in order, that become parameters and flags.
-    pub args: Vec<(At<String>, At<ArgumentKind>)>,
+    pub args: Vec<Argument>,
     /// `set`, in order.
     pub set: Vec<(At<String>, At<Update>)>,
     /// `message`: a template.
@@ -318,6 +333,19 @@ pub enum Actor {
     Person,
 }
 
+/// One argument of a transition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name.
+    pub name: At<String>,
+    /// What it is.
+    pub kind: At<ArgumentKind>,
+    /// `doc`, or empty.
+    pub doc: String,
+    /// `optional = true`: an update from it leaves the field as it is where it is not given.
+    pub optional: bool,
+}
+
 /// What an argument is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgumentKind {
@@ -325,6 +353,12 @@ pub enum ArgumentKind {
     Text,
     /// A whole number.
     Count,
+    /// true or false; a flag of the command line without a value.
+    Flag,
+    /// A path.
+    Path,
+    /// An id.
+    Id,
 }
 
 /// A guard: what `when` says.
@@ -355,6 +389,20 @@ pub enum Operand {
         /// What is added.
         offset: i64,
     },
+    /// `count(list)`: how many texts a list has, plus or minus a constant.
+    Length {
+        /// The list's name, with its place in machine.toml.
+        name: At<String>,
+        /// What is added.
+        offset: i64,
+    },
+    /// `now`: the time of the commit, plus or minus seconds.
+    Now {
+        /// What is added.
+        offset: i64,
+        /// Its place in machine.toml.
+        span: Range<usize>,
+    },
     /// A constant.
     Constant(Constant),
 }
@@ -381,7 +429,7 @@ pub enum Sign {
 pub enum Update {
     /// A constant.
     Constant(Constant),
-    /// `"round + 1"`: a count field plus or minus a constant.
+    /// `"round + 1"`: a count field plus or minus a constant, or a time plus or minus seconds.
     Field {
         /// The field's name.
         name: String,
@@ -392,13 +440,70 @@ pub enum Update {
     Next(String),
     /// `"args.why"`: an argument of the transition.
     Argument(String),
-    /// `"round + args.more"`: a count field plus a count argument.
+    /// `"now"`: the time of the commit, plus or minus seconds.
+    Now {
+        /// What is added.
+        offset: i64,
+    },
+    /// `"round + args.more"`: a count field plus a count argument, or a list with a text argument at its end.
     Plus {
         /// The field's name.
         name: String,
         /// The argument's.
         argument: String,
     },
+}
+
+impl Operand {
+    /// The field that it reads, with its place in machine.toml.
+    pub fn field(&self) -> Option<&At<String>> {
+        match self {
+            Operand::Field { name, .. } | Operand::Length { name, .. } => Some(name),
+            Operand::Now { .. } | Operand::Constant(_) => None,
+        }
+    }
+}
+
+impl Update {
+    /// The field whose value it reads.
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Update::Field { name, .. } | Update::Next(name) | Update::Plus { name, .. } => Some(name),
+            Update::Constant(_) | Update::Now { .. } | Update::Argument(_) => None,
+        }
+    }
+
+    /// The argument that it takes.
+    pub fn argument(&self) -> Option<&str> {
+        match self {
+            Update::Argument(name) | Update::Plus { argument: name, .. } => Some(name),
+            Update::Constant(_) | Update::Now { .. } | Update::Field { .. } | Update::Next(_) => None,
+        }
+    }
+}
+
+impl Field {
+    /// Whether it exists in a phase.
+    pub fn exists_in(&self, phase: &str) -> bool {
+        let within = self.within.as_ref();
+        within.is_none_or(|phases| phases.iter().any(|known| known.value == phase))
+    }
+
+    /// The value at the start, where the machine file says none either. None: the engine's, or a `one_of` without words.
+    pub fn initial(&self) -> Option<Constant> {
+        let own = self.initial.as_ref().map(|initial| initial.value.clone());
+        own.or_else(|| {
+            Some(match &self.kind {
+                FieldKind::Count => Constant::Count(0),
+                FieldKind::Flag => Constant::Flag(false),
+                FieldKind::Time => Constant::Time(0),
+                FieldKind::Text | FieldKind::Path | FieldKind::Id => Constant::Text(String::new()),
+                FieldKind::List => Constant::List(Vec::new()),
+                FieldKind::OneOf(words) => Constant::Text(words.first()?.value.clone()),
+                FieldKind::Held(_) => return None,
+            })
+        })
+    }
 }
 
 impl Machine {
@@ -423,13 +528,12 @@ impl Machine {
 
     /// The names of the transitions, each once, in the order of the file.
     pub fn transition_names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for transition in &self.transitions {
-            if !names.contains(&transition.name.value.as_str()) {
-                names.push(&transition.name.value);
-            }
-        }
-        names
+        let names = self
+            .transitions
+            .iter()
+            .map(|transition| transition.name.value.as_str());
+        let mut seen = HashSet::new();
+        names.filter(|name| seen.insert(*name)).collect()
     }
 
     /// Every edge: each declared entry at each of its sources, `*` and `same` resolved. Names that do not exist are

@@ -193,7 +193,7 @@ mod types {
         a_count_compared_with_a_word: ["\"tries < 3\"" => "'tries < \"red\"'"] says r#"m.toml:33:9: `tries` is a count, and "red" is none (give a whole number from 0)"#;
         a_flag_compared_with_a_number: ["\"tries < 3\"" => "'tries < 3 and quick == 1'"] says "m.toml:33:23: `quick` is a flag, and 1 is none (give true or false, without quotes)";
         words_have_no_order: ["\"tries < 3\"" => "'tries < 3 and color < \"green\"'"] says "m.toml:33:23: `color` is one of some words, which has no order (compare it with == or !=)";
-        nothing_is_added_to_a_flag: ["\"tries < 3\"" => "'tries < 3 and quick + 1 == 1'"] says "m.toml:33:23: `quick` is a flag: nothing can be added to it (only a count takes + and -)";
+        nothing_is_added_to_a_flag: ["\"tries < 3\"" => "'tries < 3 and quick + 1 == 1'"] says "m.toml:33:23: `quick` is a flag: nothing can be added to it (only a count and a time take + and -)";
         fields_of_two_types: ["\"tries < 3\"" => "'tries < 3 and tries == quick'"] says "m.toml:33:32: `tries` is a count and `quick` is a flag (compare fields of one type)";
         two_constants: ["\"tries < 3\"" => "'tries < 3 and 1 < 2'"] says "m.toml:33:8: a guard compares two constants (compare a field with something)";
         a_guard_on_what_the_engine_holds: ["\"tries < 3\"" => "'tries < 3 and revision < 9'"] says "m.toml:33:23: `revision` is the engine's: only the engine writes it, and no guard reads it (use a field of the machine's own)";
@@ -202,7 +202,7 @@ mod types {
         a_quoted_constant_is_read_all_the_same: ["{ tries = \"tries + 1\" }" => "{ tries = \"tries + 1\", quick = \"true\" }"] says "nothing";
         a_count_set_to_a_flag: ["{ tries = \"tries + 1\" }" => "{ tries = \"tries + 1\", most = true }"] says "m.toml:34:38: `most` is a count, and true is none (give a whole number from 0)";
         the_next_of_a_count: ["{ tries = \"tries + 1\" }" => "{ tries = \"tries + 1\", color = \"next(most)\" }"] says "m.toml:34:39: `color` cannot take the next word of `most` (next() goes from a one_of to a field with the same words)";
-        an_argument_of_another_type: ["to   = \"closed\"" => "to = \"closed\"\nby = [\"agent\"]\nargs = { why = \"text\" }\nset = { most = \"args.why\" }", "written = \"shut\"" => "written = \"remind\""] says "m.toml:31:16: `most` is a count, and the argument `why` is a text (a text goes into a text or a path, a count into a count)";
+        an_argument_of_another_type: ["to   = \"closed\"" => "to = \"closed\"\nby = [\"agent\"]\nargs = { why = \"text\" }\nset = { most = \"args.why\" }", "written = \"shut\"" => "written = \"remind\""] says "m.toml:31:16: `most` is a count, and the argument `why` is a text (a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text)";
         an_initial_word_that_the_field_has_not: ["[\"red\", \"green\"]" => "[\"red\", \"green\"], initial = \"grene\""] says r#"m.toml:16:51: `color` has no word "grene" (did you mean `green`?)"#;
         an_initial_value_of_another_type: ["initial = 3" => "initial = \"three\""] says r#"m.toml:15:40: `most` is a count, and "three" is none (give a whole number from 0)"#;
         a_modes_initial_value_of_another_type: ["start = \"open\"" => "start = \"open\"\ninitial = { most = true }"] says "m.toml:6:20: `most` is a count, and true is none (give a whole number from 0)";

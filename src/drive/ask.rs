@@ -95,8 +95,9 @@ mod tests {
         let question = "Roll 1.2 out to everyone?";
         let take = |header, question, answer| asked.chosen(header, question, answer);
         assert_eq!(take("Rollout", question, "Roll out"), Some("promote"));
+        let padded = format!("\t{question} ");
         assert_eq!(
-            take(" Rollout\n", &format!("\t{question} "), " Roll back\r\n"),
+            take(" Rollout\n", &padded, " Roll back\r\n"),
             Some("roll_back")
         );
         for answer in [

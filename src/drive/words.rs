@@ -98,6 +98,7 @@ fn facts(raw: &Raw) -> Map<String, Json> {
             Value::Flag(flag) => json!(flag),
             Value::Count(count) => json!(count),
             Value::Word(text) | Value::Text(text) => json!(text::one_line(&text, FIELD)),
+            Value::List(texts) => texts.iter().map(|text| json!(text::one_line(text, FIELD))).collect(),
         };
         facts.insert(field.name.to_owned(), value);
     }
@@ -157,12 +158,12 @@ impl Verbs {
     /// Those whose guards hold now.
     fn of(raw: &Raw) -> Self {
         let mut verbs = Self::default();
-        let (table, record) = (raw.table(), raw.record());
+        let (table, record, now) = (raw.table(), raw.record(), jiff::Timestamp::now());
         for edge in table.edges.iter().filter(|edge| edge.from == raw.phase()) {
             let open = edge
                 .when
                 .as_ref()
-                .is_none_or(|guard| guard.holds(table, record).unwrap_or(false));
+                .is_none_or(|guard| guard.holds(table, record, now).unwrap_or(false));
             if !open {
                 continue;
             }
@@ -185,7 +186,7 @@ fn arguments(edge: &EdgeInfo) -> Vec<&'static str> {
     let named = edge.set.iter().filter_map(|(_, update)| match update {
         Update::Argument(name) => Some(*name),
         Update::Plus { argument, .. } => Some(*argument),
-        Update::Constant(_) | Update::Field { .. } | Update::Next(_) => None,
+        Update::Constant(_) | Update::Field { .. } | Update::Now { .. } | Update::Next(_) => None,
     });
     let mut names: Vec<&str> = Vec::new();
     for name in named {

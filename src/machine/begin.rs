@@ -63,15 +63,12 @@ pub fn begin<M: Machine>(
                 .iter()
                 .find(|(of, _)| *of == field.name)
                 .map(|(_, value)| value);
-            if let Some((_, value)) = given.iter().find(|(of, _)| *of == field.name) {
+            if !field.exists_in(mode.start) {
+                Value::Null
+            } else if let Some((_, value)) = given.iter().find(|(of, _)| *of == field.name) {
                 value.clone()
             } else if field.kind != FieldKind::Held {
-                let value = own.unwrap_or(&field.initial).value();
-                if field.kind == FieldKind::Text {
-                    Value::Text(value.to_plain().into_owned())
-                } else {
-                    value
-                }
+                field.written(own.unwrap_or(&field.initial).value())
             } else if name == Some(held.phase) {
                 word(phase)
             } else if name == Some(held.id) {

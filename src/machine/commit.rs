@@ -3,6 +3,8 @@
 //! Generated methods call this with the name of their transition. The edge is looked up in the machine's table once more,
 //! so that not even a wrong adapter could take one that is not declared.
 
+use jiff::Timestamp;
+
 use crate::machine::guard::FieldError;
 use crate::machine::table::EdgeInfo;
 use crate::machine::{Actor, Claim, Raw, Refusal, Refused, Snapshot};
@@ -24,22 +26,15 @@ impl Raw {
         arguments: &[(&'static str, Value)],
         claim: Option<&Claim>,
     ) -> Result<Self, Refused<Self>> {
-        let edge = match self.choose(transition) {
+        let now = Timestamp::now();
+        let edge = match self.choose(transition, now) {
             Ok(edge) => edge,
             Err(refusal) => return Err(self.refused(refusal)),
         };
         if let Err(refusal) = self.permits(edge, claim) {
             return Err(self.refused(refusal));
         }
-        let edits = edge
-            .set
-            .iter()
-            .map(|(name, update)| {
-                let value = update.value(self.table(), self.record(), arguments)?;
-                Ok(((*name).to_owned(), value))
-            })
-            .collect::<Result<Vec<_>, FieldError>>();
-        let edits = match edits {
+        let edits = match self.edits(edge, arguments, now) {
             Ok(edits) => edits,
             Err(problem) => return Err(self.refused(Refusal::Field(problem))),
         };
@@ -64,8 +59,38 @@ impl Raw {
         }
     }
 
+    /// What taking an edge changes: what it sets, and the fields that begin or cease to exist on its way.
+    fn edits(
+        &self,
+        edge: &EdgeInfo,
+        arguments: &[(&'static str, Value)],
+        now: Timestamp,
+    ) -> Result<Vec<(String, Value)>, FieldError> {
+        let table = self.table();
+        let mut edits = Vec::new();
+        for (name, update) in edge.set {
+            if let Some(value) = update.value(table, self.record(), arguments, now)? {
+                let value = table
+                    .field(name)
+                    .map_or(value.clone(), |field| field.written(value));
+                edits.push(((*name).to_owned(), value));
+            }
+        }
+        for field in table.fields {
+            let value = match (field.exists_in(edge.from), field.exists_in(edge.to)) {
+                (false, true) => field.written(field.initial.value()),
+                (true, false) => Value::Null,
+                (true, true) | (false, false) => continue,
+            };
+            if !edits.iter().any(|(name, _)| name == field.name) {
+                edits.push((field.name.to_owned(), value));
+            }
+        }
+        Ok(edits)
+    }
+
     /// The edge of a transition that is open here.
-    fn choose(&self, transition: &'static str) -> Result<&'static EdgeInfo, Refusal> {
+    fn choose(&self, transition: &'static str, now: Timestamp) -> Result<&'static EdgeInfo, Refusal> {
         let table = self.table();
         let edges: Vec<_> = table.edges_at(transition, self.phase()).collect();
         if edges.is_empty() {
@@ -78,20 +103,16 @@ impl Raw {
         for edge in &edges {
             let open = match &edge.when {
                 None => true,
-                Some(guard) => guard.holds(table, self.record()).map_err(Refusal::Field)?,
+                Some(guard) => guard.holds(table, self.record(), now).map_err(Refusal::Field)?,
             };
             if open {
                 return Ok(edge);
             }
         }
-        let mut read = Vec::new();
+        let mut values = Vec::new();
         for guard in edges.iter().filter_map(|edge| edge.when.as_ref()) {
-            guard.fields(&mut read);
+            guard.seen(table, self.record(), now, &mut values);
         }
-        let values: Vec<_> = read
-            .iter()
-            .map(|name| format!("{name} is {}", self.text(name)))
-            .collect();
         Err(Refusal::Guard {
             transition,
             phase: table.phases[self.phase()].name,

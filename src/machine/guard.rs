@@ -3,8 +3,11 @@
 //! `claudex-build` has checked that the names and types agree with the machine; what can still be wrong here is the
 //! document, so every evaluation says which field it could not read.
 
+use jiff::Timestamp;
+
 use crate::machine::table::{Constant, FieldKind, Table};
-use crate::store::{Record, Value};
+use crate::machine::time;
+use crate::store::{IdForm, LoopId, Record, Value};
 
 /// When an edge may be taken.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +37,18 @@ pub enum Operand {
         /// What is added.
         offset: i64,
     },
+    /// How many texts a list has, plus or minus a constant.
+    Length {
+        /// The list's name.
+        name: &'static str,
+        /// What is added.
+        offset: i64,
+    },
+    /// The time of the commit, plus or minus seconds.
+    Now {
+        /// What is added.
+        offset: i64,
+    },
     /// A constant.
     Constant(Constant),
 }
@@ -60,10 +75,15 @@ pub enum Sign {
 pub enum Update {
     /// A constant.
     Constant(Constant),
-    /// A count field, plus or minus a constant.
+    /// A count field, plus or minus a constant, or a time field, plus or minus seconds.
     Field {
         /// Its name.
         name: &'static str,
+        /// What is added.
+        offset: i64,
+    },
+    /// The time of the commit, plus or minus seconds.
+    Now {
         /// What is added.
         offset: i64,
     },
@@ -71,7 +91,7 @@ pub enum Update {
     Next(&'static str),
     /// An argument of the transition.
     Argument(&'static str),
-    /// A count field plus a count argument.
+    /// A count field plus a count argument, or a list with an argument at its end.
     Plus {
         /// The field's name.
         name: &'static str,
@@ -101,20 +121,20 @@ enum Operated {
 }
 
 impl Guard {
-    /// Whether the guard holds.
+    /// Whether the guard holds at a time.
     ///
     /// # Errors
     /// A field of the document is not what the machine says.
-    pub fn holds(&self, table: &Table, record: &Record) -> Result<bool, FieldError> {
+    pub fn holds(&self, table: &Table, record: &Record, now: Timestamp) -> Result<bool, FieldError> {
         match self {
             Guard::All(guards) => guards
                 .iter()
-                .try_fold(true, |all, guard| Ok(guard.holds(table, record)? && all)),
+                .try_fold(true, |all, guard| Ok(guard.holds(table, record, now)? && all)),
             Guard::Any(guards) => guards
                 .iter()
-                .try_fold(false, |any, guard| Ok(guard.holds(table, record)? || any)),
+                .try_fold(false, |any, guard| Ok(guard.holds(table, record, now)? || any)),
             Guard::Compare { left, sign, right } => {
-                let (left, right) = (left.value(table, record)?, right.value(table, record)?);
+                let (left, right) = (left.value(table, record, now)?, right.value(table, record, now)?);
                 Ok(match sign {
                     Sign::Equal => left == right,
                     Sign::NotEqual => left != right,
@@ -129,30 +149,82 @@ impl Guard {
 
     /// The fields that the guard reads, each once.
     pub fn fields(&self, into: &mut Vec<&'static str>) {
-        match self {
-            Guard::All(guards) | Guard::Any(guards) => guards.iter().for_each(|guard| guard.fields(into)),
-            Guard::Compare { left, right, .. } => {
-                for side in [left, right] {
-                    if let Operand::Field { name, .. } = side
-                        && !into.contains(name)
-                    {
-                        into.push(name);
+        self.operands(&mut |operand| {
+            if let Operand::Field { name, .. } | Operand::Length { name, .. } = operand
+                && !into.contains(name)
+            {
+                into.push(name);
+            }
+        });
+    }
+
+    /// What the guard saw, each once: `round is 3`, `count(notes) is 0`.
+    pub(super) fn seen(&self, table: &Table, record: &Record, now: Timestamp, into: &mut Vec<String>) {
+        self.operands(&mut |operand| {
+            let (name, offset) = match operand {
+                Operand::Field { name, offset } => ((*name).to_owned(), *offset),
+                Operand::Length { name, offset } => (format!("count({name})"), *offset),
+                Operand::Now { offset } => ("now".to_owned(), *offset),
+                Operand::Constant(_) => return,
+            };
+            let plain = match (operand, operand.value(table, record, now)) {
+                (Operand::Length { .. }, Ok(Operated::Number(number))) => {
+                    (number - i128::from(offset)).to_string()
+                }
+                (Operand::Now { .. }, _) => time::of(now).to_plain().into_owned(),
+                (Operand::Field { name, .. }, _) => {
+                    let value = read(table, record, name).unwrap_or(Value::Null);
+                    let is_time = table
+                        .field(name)
+                        .is_some_and(|field| field.kind == FieldKind::Time);
+                    match value {
+                        Value::Null if is_time => "not set".to_owned(),
+                        value => value.to_plain().into_owned(),
                     }
                 }
+                _ => return,
+            };
+            let said = format!("{name} is {plain}");
+            if !into.contains(&said) {
+                into.push(said);
             }
+        });
+    }
+
+    fn operands(&self, see: &mut impl FnMut(&Operand)) {
+        match self {
+            Guard::All(guards) | Guard::Any(guards) => guards.iter().for_each(|guard| guard.operands(see)),
+            Guard::Compare { left, right, .. } => [left, right].into_iter().for_each(see),
         }
     }
 }
 
 impl Operand {
-    fn value(&self, table: &Table, record: &Record) -> Result<Operated, FieldError> {
-        Ok(match self {
-            Operand::Constant(constant) => operated(&constant.value()),
-            Operand::Field { name, offset } => match operated(&read(table, record, name)?) {
-                Operated::Number(number) => Operated::Number(number + i128::from(*offset)),
-                other => other,
-            },
-        })
+    fn value(&self, table: &Table, record: &Record, now: Timestamp) -> Result<Operated, FieldError> {
+        let (number, offset) = match self {
+            Operand::Constant(Constant::Time(seconds)) => (i128::from(*seconds), 0),
+            Operand::Constant(constant) => return Ok(operated(&constant.value())),
+            Operand::Now { offset } => (i128::from(now.as_second()), *offset),
+            Operand::Length { name, offset } => {
+                let value = read(table, record, name)?;
+                (value.as_list().map_or(0, <[String]>::len) as i128, *offset)
+            }
+            Operand::Field { name, offset } => {
+                let value = read(table, record, name)?;
+                let kind = table.field(name).map(|field| field.kind);
+                match (kind, operated(&value)) {
+                    (Some(FieldKind::Time), _) => {
+                        (i128::from(time::seconds(&value).unwrap_or_default()), *offset)
+                    }
+                    // A quoted number is one all the same.
+                    (Some(FieldKind::Count), _) => {
+                        (i128::from(value.as_count().unwrap_or_default()), *offset)
+                    }
+                    (_, other) => return Ok(other),
+                }
+            }
+        };
+        Ok(Operated::Number(number + i128::from(offset)))
     }
 }
 
@@ -165,7 +237,7 @@ fn operated(value: &Value) -> Operated {
 }
 
 impl Update {
-    /// The value that the update gives.
+    /// The value that the update gives; None where it takes an argument that was not given: the field stays as it is.
     ///
     /// # Errors
     /// A field is not what the machine says, or the number would leave its range.
@@ -174,9 +246,49 @@ impl Update {
         table: &Table,
         record: &Record,
         arguments: &[(&'static str, Value)],
+        now: Timestamp,
+    ) -> Result<Option<Value>, FieldError> {
+        let given = match self {
+            Update::Argument(name) | Update::Plus { argument: name, .. } => argument(arguments, name)?,
+            Update::Constant(_) | Update::Field { .. } | Update::Now { .. } | Update::Next(_) => Value::Null,
+        };
+        let takes = matches!(self, Update::Argument(_) | Update::Plus { .. });
+        if takes && given == Value::Null {
+            return Ok(None);
+        }
+        self.value_with(table, record, given, now).map(Some)
+    }
+
+    fn value_with(
+        &self,
+        table: &Table,
+        record: &Record,
+        given: Value,
+        now: Timestamp,
     ) -> Result<Value, FieldError> {
         match self {
             Update::Constant(constant) => Ok(constant.value()),
+            Update::Now { offset } => {
+                let now = u64::try_from(now.as_second()).unwrap_or_default().max(1);
+                moved(now, *offset).ok_or_else(|| FieldError {
+                    field: "now".to_owned(),
+                    found: now.to_string(),
+                    expected: format!("a time that {offset:+} seconds leave in range"),
+                })
+            }
+            Update::Field { name, offset }
+                if table
+                    .field(name)
+                    .is_some_and(|field| field.kind == FieldKind::Time) =>
+            {
+                let value = read(table, record, name)?;
+                let seconds = time::seconds(&value).unwrap_or_default();
+                moved(seconds, *offset).ok_or_else(|| FieldError {
+                    field: (*name).to_owned(),
+                    found: format!("`{}`", value.to_plain()),
+                    expected: format!("a time that {offset:+} seconds leave in range"),
+                })
+            }
             Update::Field { name, offset } => {
                 let value = read(table, record, name)?;
                 let sum = value
@@ -199,13 +311,13 @@ impl Update {
                     .unwrap_or(0);
                 Ok(Value::Word(words[(at + 1) % words.len()].to_owned()))
             }
-            Update::Argument(name) => argument(arguments, name),
-            Update::Plus {
-                name,
-                argument: added,
-            } => {
-                let value = read(table, record, name)?;
-                let added = argument(arguments, added)?;
+            Update::Argument(_) => Ok(given),
+            Update::Plus { name, .. } => {
+                let (value, added) = (read(table, record, name)?, given);
+                if let Value::List(mut texts) = value {
+                    texts.push(added.to_plain().into_owned());
+                    return Ok(Value::List(texts));
+                }
                 let sum = value
                     .as_count()
                     .zip(added.as_count())
@@ -218,6 +330,11 @@ impl Update {
             }
         }
     }
+}
+
+/// A time so many seconds on.
+fn moved(seconds: u64, offset: i64) -> Option<Value> {
+    time::from_seconds(seconds.checked_add_signed(offset)?)
 }
 
 fn argument(arguments: &[(&'static str, Value)], name: &str) -> Result<Value, FieldError> {
@@ -236,12 +353,15 @@ impl Constant {
             Constant::Count(count) => Value::Count(*count),
             Constant::Text(text) => Value::Word((*text).to_owned()),
             Constant::Flag(flag) => Value::Flag(*flag),
+            Constant::Time(seconds) => time::from_seconds(*seconds).unwrap_or(Value::Null),
+            Constant::List(texts) => Value::List(texts.iter().map(|text| (*text).to_owned()).collect()),
             Constant::Null => Value::Null,
         }
     }
 }
 
-/// A field's value, or its initial one where the document has no such line.
+/// A field's value, or its initial one where the document has no such line. Whether the field exists in the document's
+/// phase is not asked.
 ///
 /// # Errors
 /// What stands there is not of the field's kind.
@@ -259,6 +379,11 @@ pub fn read(table: &Table, record: &Record, name: &str) -> Result<Value, FieldEr
     let expected = match field.kind {
         FieldKind::Count if value.as_count().is_none() => "a whole number".to_owned(),
         FieldKind::Flag if value.as_flag().is_none() => "true or false".to_owned(),
+        FieldKind::Time if time::seconds(&value).is_none() => {
+            "a time such as 2026-11-22T07:00:00Z, or nothing".to_owned()
+        }
+        FieldKind::Id if !is_id(&value) => "an id (1 to 64 of A-Za-z0-9_-), or nothing".to_owned(),
+        FieldKind::List if value.as_list().is_none() => "a list of texts such as [\"a\", \"b\"]".to_owned(),
         FieldKind::OneOf(words) if !words.contains(&value.to_plain().as_ref()) => {
             format!("one of {}", words.join(", "))
         }
@@ -269,4 +394,16 @@ pub fn read(table: &Table, record: &Record, name: &str) -> Result<Value, FieldEr
         found: format!("`{}`", value.to_plain()),
         expected,
     })
+}
+
+/// Whether it is an id, or none.
+fn is_id(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        // An id of digits alone reads as a number.
+        other => {
+            let text = other.to_plain();
+            text.is_empty() || other.as_list().is_none() && LoopId::parse(&text, IdForm::Name).is_ok()
+        }
+    }
 }

@@ -8,6 +8,7 @@
 //! - [`raw`]: a loop without its type: what was read from disk, and by whom.
 //! - [`begin`]: how it starts; `commit`: the one way on.
 //! - [`refusal`]: why a transition did not happen, with the loop handed back.
+//! - [`time`]: times in a state document.
 //! - [`claim`]: what evidence says when it is shown to an edge.
 
 pub mod begin;
@@ -17,6 +18,7 @@ pub mod guard;
 pub mod raw;
 pub mod refusal;
 pub mod table;
+pub mod time;
 
 pub use claim::{Claim, Requirement};
 pub use raw::{Actor, Raw};

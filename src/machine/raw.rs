@@ -3,11 +3,15 @@
 //! Generated types wrap a [`Raw`]; they alone know which phase it is in at compile time.
 
 use camino::Utf8PathBuf;
+use jiff::Timestamp;
 
 use crate::machine::Machine;
 use crate::machine::guard::{self, FieldError};
-use crate::machine::table::{EdgeInfo, FieldKind, Table};
-use crate::store::{LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError, Value};
+use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Table};
+use crate::machine::time;
+use crate::store::{
+    IdForm, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError, Value,
+};
 
 /// Who acts on a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::IntoStaticStr)]
@@ -126,7 +130,8 @@ impl Raw {
                     .join(", "),
             });
         };
-        for field in table.fields.iter().filter(|field| field.kind != FieldKind::Held) {
+        let there = |field: &&FieldInfo| field.kind != FieldKind::Held && field.exists_in(phase);
+        for field in table.fields.iter().filter(there) {
             guard::read(table, &record, field.name).map_err(|problem| OpenError::Field {
                 id: record.id().to_string(),
                 problem,
@@ -241,6 +246,32 @@ impl Raw {
     /// A flag field.
     pub fn flag(&self, name: &str) -> bool {
         self.value(name).as_flag().unwrap_or_default()
+    }
+
+    /// A time field; None for one that is not set.
+    pub fn time(&self, name: &str) -> Option<Timestamp> {
+        time::timestamp(&self.value(name))
+    }
+
+    /// An id field; None for one that names nothing.
+    pub fn named_id(&self, name: &str) -> Option<LoopId> {
+        LoopId::parse(&self.text(name), IdForm::Name).ok()
+    }
+
+    /// The texts of a list field.
+    pub fn list(&self, name: &str) -> Vec<String> {
+        self.value(name)
+            .as_list()
+            .map(<[String]>::to_vec)
+            .unwrap_or_default()
+    }
+
+    /// Whether a field exists in the loop's phase.
+    pub fn exists(&self, name: &str) -> bool {
+        self.0
+            .table
+            .field(name)
+            .is_some_and(|field| field.exists_in(self.0.phase))
     }
 
     /// A template such as `{plan}` or `reviews/{review_id}.md`, its fields filled in.

@@ -3,7 +3,7 @@
 //! Generated code builds these in consts; nothing here is read from a file at run time.
 
 use crate::machine::{Actor, Requirement, guard::Guard, guard::Update};
-use crate::store::StateSpec;
+use crate::store::{StateSpec, Value};
 
 /// A whole machine.
 #[derive(Debug)]
@@ -54,6 +54,24 @@ pub struct FieldInfo {
     pub initial: Constant,
     /// Whether a start takes it.
     pub at_start: bool,
+    /// Indices of the phases in which it exists; None: in all of them. Elsewhere the document has null.
+    pub within: Option<&'static [usize]>,
+}
+
+impl FieldInfo {
+    /// A value in the form in which the field is written: text always in quotes.
+    pub(super) fn written(&self, value: Value) -> Value {
+        match value {
+            Value::Word(text) if self.kind == FieldKind::Text => Value::Text(text),
+            Value::Word(text) if self.kind == FieldKind::Id && text.is_empty() => Value::Null,
+            other => other,
+        }
+    }
+
+    /// Whether it exists in a phase.
+    pub fn exists_in(&self, phase: usize) -> bool {
+        self.within.is_none_or(|phases| phases.contains(&phase))
+    }
 }
 
 /// What a field holds.
@@ -67,6 +85,12 @@ pub enum FieldKind {
     Path,
     /// true or false.
     Flag,
+    /// A point in time, or none.
+    Time,
+    /// An id, or none.
+    Id,
+    /// Texts in order.
+    List,
     /// One of some words.
     OneOf(&'static [&'static str]),
     /// Written by the engine.
@@ -82,6 +106,10 @@ pub enum Constant {
     Text(&'static str),
     /// true or false.
     Flag(bool),
+    /// A time, as seconds since 1970; 0: not set.
+    Time(u64),
+    /// Texts.
+    List(&'static [&'static str]),
     /// Nothing: the engine fills it in.
     Null,
 }
@@ -97,6 +125,8 @@ pub struct PhaseInfo {
     pub doc: &'static str,
     /// Whether the loop is over in it.
     pub terminal: bool,
+    /// Its `meta`, as the text of a JSON object.
+    pub meta: &'static str,
     /// What its entering says, unless the edge says something else.
     pub message: Option<Message>,
     /// What a stop does in it; None: the loop is over in it, or Rust says what.

@@ -396,7 +396,10 @@ fn value_in<'a>(fields: &'a [(String, Value)], field: &str) -> Option<&'a Value>
 fn reads_same(a: Option<&Value>, b: Option<&Value>) -> bool {
     match (a, b) {
         (None, None) => true,
-        (Some(a), Some(b)) => (*a == Value::Null) == (*b == Value::Null) && a.to_plain() == b.to_plain(),
+        (Some(a), Some(b)) => {
+            let kind = |value: &Value| (*value == Value::Null, value.as_list().is_some());
+            kind(a) == kind(b) && a.to_plain() == b.to_plain()
+        }
         _ => false,
     }
 }

@@ -126,6 +126,7 @@ impl Serialize for ChangeEntry {
             Value::Flag(flag) => (*flag).into(),
             Value::Count(number) => (*number).into(),
             Value::Word(text) | Value::Text(text) => text.as_str().into(),
+            Value::List(texts) => texts.as_slice().into(),
         };
         let quoted = |(name, value): &(String, Value)| matches!(value, Value::Text(_)).then(|| name.clone());
         ChangeLine {

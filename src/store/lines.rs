@@ -138,12 +138,16 @@ impl Document for Lines {
             ""
         };
         // What reads back is text once it stands in quotes, so this is what is held too.
-        let held = if quoted && !matches!(value, Value::Null) {
-            Value::Text(value.to_plain().into_owned())
-        } else {
-            value.clone()
+        let held = match (&entry.field, value) {
+            // What stands as a list stays one where it is given as the text of one.
+            (Some((_, Value::List(_))), Value::Word(text) | Value::Text(text)) => {
+                serde_json::from_str(text).map_or_else(|_| value.clone(), Value::List)
+            }
+            (_, Value::Null | Value::List(_)) => value.clone(),
+            _ if quoted => Value::Text(value.to_plain().into_owned()),
+            _ => value.clone(),
         };
-        entry.raw = format!("{mark}{field}: {}{old_ending}", scalar::write(value, quoted));
+        entry.raw = format!("{mark}{field}: {}{old_ending}", scalar::write(&held, quoted));
         entry.field = Some((field.to_owned(), held));
     }
 
@@ -190,11 +194,19 @@ fn value_of(read: serde_yaml::Value, raw: &str) -> Value {
             .map_or_else(|| Value::Word(number.to_string()), Value::Count),
         serde_yaml::Value::String(text) if quoted => Value::Text(text),
         serde_yaml::Value::String(text) => Value::Word(text),
-        // Nothing of ours is nested. Such a field is kept, and shown as it stands.
-        serde_yaml::Value::Sequence(_) | serde_yaml::Value::Mapping(_) | serde_yaml::Value::Tagged(_) => {
-            Value::Text(right_of_colon(raw).to_owned())
+        serde_yaml::Value::Sequence(items) => {
+            let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+            texts
+                .collect::<Option<_>>()
+                .map_or_else(|| as_it_stands(raw), Value::List)
         }
+        serde_yaml::Value::Mapping(_) | serde_yaml::Value::Tagged(_) => as_it_stands(raw),
     }
+}
+
+/// Nothing of ours is nested deeper than a list of texts. Such a field is kept, and shown as it stands.
+fn as_it_stands(raw: &str) -> Value {
+    Value::Text(right_of_colon(raw).to_owned())
 }
 
 #[cfg(test)]

@@ -11,7 +11,33 @@ pub(super) fn write(value: &Value, quoted: bool) -> String {
         Value::Word(text) => text.clone(),
         Value::Flag(_) | Value::Count(_) if quoted => quote(&value.to_plain()),
         Value::Flag(_) | Value::Count(_) => value.to_plain().into_owned(),
+        Value::List(texts) => list(texts),
     }
+}
+
+/// A list on one line, a sequence of double-quoted scalars that YAML and JSON read as the same texts. Hidden characters
+/// are escaped where one escape means the same in both; above U+FFFF there is none, so those stay as they are.
+pub(super) fn list(texts: &[String]) -> String {
+    let mut out = String::from("[");
+    for (at, text) in texts.iter().enumerate() {
+        out.push_str(if at == 0 { "\"" } else { ", \"" });
+        for c in text.chars() {
+            match c {
+                '"' => out.push_str("\\\""),
+                '\\' => out.push_str("\\\\"),
+                '\n' => out.push_str("\\n"),
+                '\r' => out.push_str("\\r"),
+                '\t' => out.push_str("\\t"),
+                _ if is_hidden(c) && u32::from(c) <= 0xffff => {
+                    out.push_str(&format!("\\u{:04X}", u32::from(c)))
+                }
+                _ => out.push(c),
+            }
+        }
+        out.push('"');
+    }
+    out.push(']');
+    out
 }
 
 /// Whether a plain scalar reads back as these characters, in YAML 1.2 (ours) and in 1.1 (many other readers').

@@ -20,6 +20,8 @@ pub enum Value {
     Word(String),
     /// Text that is always quoted.
     Text(String),
+    /// Texts in order.
+    List(Vec<String>),
 }
 
 impl Value {
@@ -37,7 +39,7 @@ impl Value {
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::Word(text) | Self::Text(text) => Some(text),
-            Self::Null | Self::Flag(_) | Self::Count(_) => None,
+            Self::Null | Self::Flag(_) | Self::Count(_) | Self::List(_) => None,
         }
     }
 
@@ -46,7 +48,7 @@ impl Value {
         match self {
             Self::Count(number) => Some(*number),
             Self::Word(text) | Self::Text(text) => decimal(text),
-            Self::Null | Self::Flag(_) => None,
+            Self::Null | Self::Flag(_) | Self::List(_) => None,
         }
     }
 
@@ -55,17 +57,26 @@ impl Value {
         match self {
             Self::Flag(flag) => Some(*flag),
             Self::Word(text) | Self::Text(text) => text.parse().ok(),
-            Self::Null | Self::Count(_) => None,
+            Self::Null | Self::Count(_) | Self::List(_) => None,
         }
     }
 
-    /// The value as shell helpers print it: no quotes, nothing for null.
+    /// The texts of a list.
+    pub fn as_list(&self) -> Option<&[String]> {
+        match self {
+            Self::List(texts) => Some(texts),
+            Self::Null | Self::Flag(_) | Self::Count(_) | Self::Word(_) | Self::Text(_) => None,
+        }
+    }
+
+    /// The value as shell helpers print it: no quotes, nothing for null, a list as JSON on one line.
     pub fn to_plain(&self) -> Cow<'_, str> {
         match self {
             Self::Null => Cow::Borrowed(""),
             Self::Flag(flag) => Cow::Borrowed(if *flag { "true" } else { "false" }),
             Self::Count(number) => Cow::Owned(number.to_string()),
             Self::Word(text) | Self::Text(text) => Cow::Borrowed(text),
+            Self::List(texts) => Cow::Owned(super::scalar::list(texts)),
         }
     }
 }
@@ -83,6 +94,7 @@ impl PartialEq for Value {
             (Self::Flag(a), Self::Flag(b)) => a == b,
             (Self::Count(a), Self::Count(b)) => a == b,
             (Self::Word(a) | Self::Text(a), Self::Word(b) | Self::Text(b)) => a == b,
+            (Self::List(a), Self::List(b)) => a == b,
             _ => false,
         }
     }
@@ -115,6 +127,7 @@ impl Serialize for Value {
             Self::Flag(flag) => out.serialize_bool(*flag),
             Self::Count(number) => out.serialize_u64(*number),
             Self::Word(text) | Self::Text(text) => out.serialize_str(text),
+            Self::List(texts) => texts.serialize(out),
         }
     }
 }
@@ -130,9 +143,15 @@ impl<'de> Deserialize<'de> for Value {
                 .map(Self::Count)
                 .ok_or_else(|| de::Error::custom("a number that is no count")),
             serde_json::Value::String(text) => Ok(Self::Word(text)),
-            serde_json::Value::Array(_) | serde_json::Value::Object(_) => {
-                Err(de::Error::custom("a field holds one value, not a list or a map"))
-            }
+            serde_json::Value::Array(items) => items
+                .into_iter()
+                .map(|item| match item {
+                    serde_json::Value::String(text) => Ok(text),
+                    _ => Err(de::Error::custom("a list holds texts and nothing else")),
+                })
+                .collect::<Result<_, _>>()
+                .map(Self::List),
+            serde_json::Value::Object(_) => Err(de::Error::custom("a field holds one value, not a map")),
         }
     }
 }
@@ -164,11 +183,19 @@ mod tests {
 
     #[test]
     fn json_keeps_every_value() {
-        for value in [Value::Null, true.into(), 7.into(), Value::Word("a b\n\"".into())] {
+        let list = |texts: &[&str]| Value::List(texts.iter().map(|text| (*text).to_owned()).collect());
+        for value in [
+            Value::Null,
+            true.into(),
+            7.into(),
+            Value::Word("a b\n\"".into()),
+            list(&[]),
+            list(&["", "a\n", "\u{202e}\"]", "\u{e0041}"]),
+        ] {
             let json = serde_json::to_string(&value).unwrap();
             assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), value, "{json}");
         }
-        for json in ["-1", "1.5", "[]", "{}"] {
+        for json in ["-1", "1.5", "[1]", "[[]]", "[null]", "{}"] {
             assert!(serde_json::from_str::<Value>(json).is_err(), "{json}");
         }
     }

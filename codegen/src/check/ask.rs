@@ -117,9 +117,9 @@ fn open_to_persons(phase: &Phase, choice: &Choice, edge: &Edge<'_>, found: &mut 
         let help = format!("name a transition of `{}` without `requires`", phase.name.value);
         wrong(&needs.span, message, "required here", help);
     }
-    if let Some((argument, _)) = declared.args.first() {
+    if let Some(argument) = declared.args.first() {
         let message = format!("`{name}` takes an argument, and an answer gives none");
         let help = format!("name a transition of `{}` without `args`", phase.name.value);
-        wrong(&argument.span, message, "the argument", help);
+        wrong(&argument.name.span, message, "the argument", help);
     }
 }

@@ -68,10 +68,10 @@ pub(super) fn behaviours(
                     let help = "`clean` gives settled and reviewed, `findings` and `stalled` give reviewed, other outcomes nothing";
                     found.push(one.help(format!("name another transition; {help}")));
                 }
-                if let Some((argument, _)) = edge.declared.args.first() {
+                if let Some(argument) = edge.declared.args.first() {
                     let message = format!("`{}` takes an argument, and no behaviour gives one", name.value);
                     let one = Diagnostic::new("claudex::machine::behaviour_args", name.span.clone(), message);
-                    let one = one.related(argument.span.clone(), "the argument");
+                    let one = one.related(argument.name.span.clone(), "the argument");
                     found.push(one.help("name a transition without `args`, or write the phase in Rust"));
                 }
             }

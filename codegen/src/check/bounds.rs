@@ -1,7 +1,7 @@
 //! Every cycle is bounded: a loop that could run for ever by itself is not built.
 //!
-//! In each strongly connected component, an edge can be taken only so often if it strictly raises a count that nothing
-//! there lowers, under a guard that bounds the count by a constant or by a field unchanged there; or if it leaves a word
+//! In each strongly connected component, an edge can be taken only so often if it strictly raises a count (or a time, or
+//! the length of a list) that nothing there lowers, under a guard that bounds the count by a constant or by a field unchanged there; or if it leaves a word
 //! (of a `one_of`, a flag, a text) that nothing there brings back. Such edges are removed, and the rest is looked at
 //! again: a component may fall apart, and what those edges reset is then no longer reset. Edges that only a person can
 //! take are no part of it. What is cyclic in the end has no bound.
@@ -9,8 +9,10 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::Index;
+use super::presence::Crossings;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Actor, Constant, Edge, FieldKind, Guard, Operand, Sign, Update};
+use crate::source::time;
 
 /// What the edges of a component do to one field.
 #[derive(Default, Clone)]
@@ -28,6 +30,7 @@ type Effects<'m> = HashMap<&'m str, Effect<'m>>;
 pub(super) fn bounds(
     index: &Index<'_>,
     edges: &[Edge<'_>],
+    crossings: &Crossings<'_>,
     broken: &HashSet<usize>,
     found: &mut Vec<Diagnostic>,
 ) {
@@ -48,7 +51,7 @@ pub(super) fn bounds(
     loop {
         let component = components(index.machine.phases.len(), &live);
         live.retain(|edge| component[edge.from] == component[edge.to]);
-        let effects = effects(&live, &component);
+        let effects = effects(index, &live, crossings, &component);
         let before = live.len();
         live.retain(|edge| !is_bounded(index, edge, &effects[&component[edge.from]]));
         if live.len() == before {
@@ -59,27 +62,50 @@ pub(super) fn bounds(
 }
 
 /// What the edges inside each component do to each field.
-fn effects<'m>(live: &[&Edge<'m>], component: &[usize]) -> HashMap<usize, Effects<'m>> {
+fn effects<'m>(
+    index: &Index<'m>,
+    live: &[&Edge<'m>],
+    crossings: &Crossings<'m>,
+    component: &[usize],
+) -> HashMap<usize, Effects<'m>> {
     let mut all: HashMap<usize, Effects<'m>> = HashMap::new();
     for edge in live {
         let effects = all.entry(component[edge.from]).or_default();
         let name = edge.declared.name.value.as_str();
+        // A field that begins to exist has its initial value, whatever it was before.
+        for field in crossings.at(edge) {
+            let effect = effects.entry(field).or_default();
+            effect.changed = true;
+            effect.lowered_by = Some(name);
+            let initial = index.fields.get(field).and_then(|field| field.initial());
+            effect.words.extend(initial.as_ref().map(word));
+        }
         for (field, update) in &edge.declared.set {
+            let is_list = index
+                .fields
+                .get(field.value.as_str())
+                .is_some_and(|field| field.kind == FieldKind::List);
             let effect = effects.entry(&field.value).or_default();
             match &update.value {
                 Update::Field { name: source, offset } if *source == field.value && *offset >= 0 => {
                     effect.changed |= *offset > 0;
                 }
-                // A count argument is 0 at least: it lowers nothing, and bounds nothing.
+                // A count argument is 0 at least: it lowers nothing, and bounds nothing. What is appended makes a list longer,
+                // unless it is left out.
                 Update::Plus { name: source, .. } if *source == field.value => effect.changed = true,
                 Update::Constant(constant) => {
                     effect.changed = true;
                     effect.words.insert(word(constant));
-                    if matches!(constant, Constant::Count(_)) {
+                    if is_list || matches!(constant, Constant::Count(_) | Constant::Time(_)) {
                         effect.lowered_by = Some(name);
                     }
                 }
-                Update::Field { .. } | Update::Next(_) | Update::Argument(_) | Update::Plus { .. } => {
+                // The clock may be set back.
+                Update::Field { .. }
+                | Update::Next(_)
+                | Update::Now { .. }
+                | Update::Argument(_)
+                | Update::Plus { .. } => {
                     effect.changed = true;
                     effect.lowered_by = Some(name);
                 }
@@ -94,6 +120,8 @@ fn word(constant: &Constant) -> String {
         Constant::Count(number) => number.to_string(),
         Constant::Text(text) => text.clone(),
         Constant::Flag(flag) => flag.to_string(),
+        Constant::Time(seconds) => time::shown(*seconds),
+        Constant::List(texts) => format!("{texts:?}"),
     }
 }
 
@@ -110,25 +138,44 @@ fn is_bounded(index: &Index<'_>, edge: &Edge<'_>, effects: &Effects<'_>) -> bool
         }
         match &update.value {
             Update::Field { name, offset } => {
-                name == field && *offset > 0 && has_ceiling(&when.value, field, effects)
+                name == field && *offset > 0 && has_ceiling(&when.value, field, false, effects)
+            }
+            Update::Plus { name, .. } if appends(index, edge, field, &update.value) => {
+                name == field && has_ceiling(&when.value, field, true, effects)
             }
             Update::Constant(constant) => leaves(index, &when.value, field).is_some_and(|left| {
                 !left.contains(&word(constant)) && left.iter().all(|word| !effect.words.contains(word))
             }),
-            Update::Next(_) | Update::Argument(_) | Update::Plus { .. } => false,
+            Update::Next(_) | Update::Now { .. } | Update::Argument(_) | Update::Plus { .. } => false,
         }
     })
 }
 
-/// Whether the guard says that the count is at most a constant or a field that no edge of the component changes.
-fn has_ceiling(guard: &Guard, field: &str, effects: &Effects<'_>) -> bool {
+/// Whether an update makes a list longer, whatever is given: an argument that is left out appends nothing.
+fn appends(index: &Index<'_>, edge: &Edge<'_>, field: &str, update: &Update) -> bool {
+    let list = index
+        .fields
+        .get(field)
+        .is_some_and(|field| field.kind == FieldKind::List);
+    let given = update.argument().is_some_and(|name| {
+        let mut arguments = edge.declared.args.iter();
+        arguments.any(|argument| argument.name.value == name && !argument.optional)
+    });
+    list && given
+}
+
+/// Whether the guard says that the count, or the list's length, is at most a constant or a field that no edge of the
+/// component changes.
+fn has_ceiling(guard: &Guard, field: &str, length: bool, effects: &Effects<'_>) -> bool {
     match guard {
-        Guard::All(parts) => parts.iter().any(|part| has_ceiling(part, field, effects)),
-        Guard::Any(parts) => parts.iter().all(|part| has_ceiling(part, field, effects)),
+        Guard::All(parts) => parts.iter().any(|part| has_ceiling(part, field, length, effects)),
+        Guard::Any(parts) => parts.iter().all(|part| has_ceiling(part, field, length, effects)),
         Guard::Compare { left, sign, right } => {
-            ceiling(left, *sign, right, field).is_some_and(|other| match other {
+            ceiling(left, *sign, right, field, length).is_some_and(|other| match other {
                 Operand::Constant(_) => true,
-                Operand::Field { name, .. } => !effects
+                // Time goes on, so what is below `now` once is below it for ever.
+                Operand::Now { .. } => false,
+                Operand::Field { name, .. } | Operand::Length { name, .. } => !effects
                     .get(name.value.as_str())
                     .is_some_and(|effect| effect.changed),
             })
@@ -137,8 +184,18 @@ fn has_ceiling(guard: &Guard, field: &str, effects: &Effects<'_>) -> bool {
 }
 
 /// What a comparison says that a count is at most.
-fn ceiling<'g>(left: &'g Operand, sign: Sign, right: &'g Operand, field: &str) -> Option<&'g Operand> {
-    let is = |operand: &Operand| matches!(operand, Operand::Field { name, .. } if name.value == field);
+fn ceiling<'g>(
+    left: &'g Operand,
+    sign: Sign,
+    right: &'g Operand,
+    field: &str,
+    length: bool,
+) -> Option<&'g Operand> {
+    let is = |operand: &Operand| match operand {
+        Operand::Field { name, .. } => !length && name.value == field,
+        Operand::Length { name, .. } => length && name.value == field,
+        Operand::Now { .. } | Operand::Constant(_) => false,
+    };
     let other = match sign {
         Sign::Less | Sign::LessOrEqual if is(left) => right,
         Sign::Greater | Sign::GreaterOrEqual if is(right) => left,
@@ -322,13 +379,10 @@ fn nearly(index: &Index<'_>, edge: &Edge<'_>, effects: &Effects<'_>) -> Vec<Stri
     let mut reasons = Vec::new();
     let name = &edge.declared.name.value;
     for (field, update) in &edge.declared.set {
-        let count = index
-            .fields
-            .get(field.value.as_str())
-            .is_some_and(|field| field.kind == FieldKind::Count);
+        let longer = appends(index, edge, &field.value, &update.value);
         let raises =
             matches!(&update.value, Update::Field { name, offset } if *name == field.value && *offset > 0);
-        if !count || !raises {
+        if !longer && !raises {
             continue;
         }
         let field = field.value.as_str();
@@ -336,7 +390,7 @@ fn nearly(index: &Index<'_>, edge: &Edge<'_>, effects: &Effects<'_>) -> Vec<Stri
             .declared
             .when
             .as_ref()
-            .is_some_and(|when| has_ceiling(&when.value, field, &Effects::new()));
+            .is_some_and(|when| has_ceiling(&when.value, field, longer, &Effects::new()));
         reasons.push(match effects.get(field).and_then(|effect| effect.lowered_by) {
             Some(other) => format!("`{name}` raises `{field}`, but `{other}` sets it back"),
             None if guarded => format!("`{name}` raises `{field}`, but what bounds it changes on the way"),

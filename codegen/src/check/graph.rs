@@ -106,7 +106,13 @@ fn agreement(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 entry
                     .args
                     .iter()
-                    .map(|(name, kind)| (name.value.clone(), kind.value))
+                    .map(|argument| {
+                        (
+                            argument.name.value.clone(),
+                            argument.kind.value,
+                            argument.optional,
+                        )
+                    })
                     .collect()
             };
             let evidence = |entry: &Transition| entry.requires.as_ref().map(|at| at.value);
@@ -240,6 +246,8 @@ fn text(guard: &Guard) -> String {
             use crate::model::Operand;
             let side = |operand: &Operand| match operand {
                 Operand::Field { name, offset } => format!("{}{offset:+}", name.value),
+                Operand::Length { name, offset } => format!("count({}){offset:+}", name.value),
+                Operand::Now { offset, .. } => format!("now {offset:+}"),
                 Operand::Constant(constant) => format!("{constant:?}"),
             };
             format!("{} {sign:?} {}", side(left), side(right))

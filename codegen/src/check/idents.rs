@@ -6,11 +6,12 @@ use std::ops::Range;
 use super::Index;
 use crate::diagnostic::{Diagnostic, list};
 use crate::model::{Actor, At, AtStart, FieldKind, From};
+use crate::source::guard::NOW;
 
 const CODE: &str = "claudex::machine::name_collision";
 
 /// Types that every generated module has, and those of Rust that it names without their path.
-const TYPES: [&str; 17] = [
+const TYPES: [&str; 18] = [
     "Loop",
     "AnyLoop",
     "Phase",
@@ -20,6 +21,7 @@ const TYPES: [&str; 17] = [
     "Start",
     "Mode",
     "Fields",
+    "FieldsIn",
     "InPhase",
     "FromRaw",
     "String",
@@ -34,7 +36,7 @@ const METHODS: [&str; 8] = [
     "id", "phase", "raw", "reload", "noting", "folder", "into_any", "fields",
 ];
 /// What a verb or a method has besides its transition's arguments.
-const ARGUMENTS: [&str; 5] = ["id", "help", "rejecting", "evidence", "held"];
+const ARGUMENTS: [&str; 6] = ["id", "from_prompt", "help", "rejecting", "evidence", "held"];
 /// The words of Rust that cannot be written as `r#word`, in any form.
 const WORDS: [&str; 4] = ["self", "super", "crate", "_"];
 /// The command line's own verbs. `resume` is one of them too, see below.
@@ -123,6 +125,18 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             types.add(camel(&field.name.value), "field", &field.name, found);
             variants(words, &field.name.value, found);
         }
+        if field.within.is_some() {
+            types.add(
+                format!("Has{}", camel(&field.name.value)),
+                "field",
+                &field.name,
+                found,
+            );
+        }
+        if field.name.value == NOW {
+            let one = Diagnostic::new(CODE, field.name.span.clone(), "a field is named `now`");
+            found.push(one.help("in guards and updates `now` is the time of the commit; rename the field"));
+        }
         if field.name.value == "mode" && field.at_start != AtStart::Never {
             let one = Diagnostic::new(CODE, field.name.span.clone(), "a start takes a `mode` already");
             found.push(one.help("rename the field, or leave `at_start` out"));
@@ -200,7 +214,7 @@ fn reserved_words(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         .transitions
         .iter()
         .flat_map(|entry| &entry.args)
-        .map(|(name, _)| ("argument", name));
+        .map(|argument| ("argument", &argument.name));
     let names = std::iter::once(("machine", &machine.name))
         .chain(machine.modes.iter().map(|mode| ("mode", &mode.name)))
         .chain(machine.fields.iter().map(|field| ("field", &field.name)))

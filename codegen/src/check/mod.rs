@@ -10,6 +10,7 @@ mod guards;
 mod idents;
 mod names;
 mod parameters;
+mod presence;
 mod solve;
 mod turns;
 mod types;
@@ -51,8 +52,12 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     ask::questions(&index, &edges, &unknown.adrift, &mut found);
     turns::turns(&index, &edges, &mut found);
     let duplicated = graph::duplicates(&index, &edges, &mut found);
+    presence::presence(&index, &edges, &mut found);
     guards::guards(&index, &edges, &broken, &duplicated, &mut found);
-    bounds::bounds(&index, &edges, &broken, &mut found);
+    match presence::Crossings::new(&index, &edges) {
+        Ok(crossings) => bounds::bounds(&index, &edges, &crossings, &broken, &mut found),
+        Err(too_large) => found.push(too_large),
+    }
     found
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{ENOUGH, Index};
 use crate::diagnostic::{Diagnostic, suggest};
-use crate::model::{At, FieldKind, From, Guard, Held, Operand, To, Transition, Update};
+use crate::model::{At, FieldKind, From, Guard, Held, To, Transition, Update};
 use crate::source::{MOST_PHASES, template};
 
 /// What refers to nothing.
@@ -21,6 +21,17 @@ pub(super) struct Unknown {
 pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unknown {
     let mut unknown = Unknown::default();
     let machine = index.machine;
+    for name in machine
+        .fields
+        .iter()
+        .filter_map(|field| field.within.as_ref())
+        .flatten()
+    {
+        if found.len() > ENOUGH {
+            break;
+        }
+        phase(index, name, found);
+    }
     for mode in &machine.modes {
         unknown.phases |= !phase(index, &mode.start, found);
         for (name, _) in &mode.initial {
@@ -63,19 +74,17 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         }
         for (name, update) in &entry.set {
             field(index, name, found);
-            match &update.value {
-                Update::Constant(_) => {}
-                Update::Field { name, .. } | Update::Next(name) => {
-                    field(index, &At::new(name.clone(), update.span.clone()), found);
-                }
-                Update::Argument(name) => argument(entry, name, "text", update, found),
-                Update::Plus {
-                    name,
-                    argument: added,
-                } => {
-                    field(index, &At::new(name.clone(), update.span.clone()), found);
-                    argument(entry, added, "count", update, found);
-                }
+            if let Some(name) = update.value.field() {
+                field(index, &At::new(name.to_owned(), update.span.clone()), found);
+            }
+            if let Some(name) = update.value.argument() {
+                let sum = matches!(update.value, Update::Plus { .. });
+                let list = index
+                    .fields
+                    .get(name_of(&update.value))
+                    .is_some_and(|field| field.kind == FieldKind::List);
+                let kind = if sum && !list { "count" } else { "text" };
+                argument(entry, name, kind, update, found);
             }
         }
         if found.len() > before {
@@ -85,13 +94,18 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
     unknown
 }
 
+/// The field that an update reads, or nothing.
+fn name_of(update: &Update) -> &str {
+    update.field().unwrap_or_default()
+}
+
 /// An argument that an update names; `kind`: what it would have to be.
 fn argument(entry: &Transition, name: &str, kind: &str, update: &At<Update>, found: &mut Vec<Diagnostic>) {
-    if entry.args.iter().any(|(known, _)| known.value == name) {
+    if entry.args.iter().any(|known| known.name.value == name) {
         return;
     }
     let message = format!("`{}` has no argument `{name}`", entry.name.value);
-    let hint = suggest(name, entry.args.iter().map(|(known, _)| known.value.as_str()));
+    let hint = suggest(name, entry.args.iter().map(|known| known.name.value.as_str()));
     let hint = hint.unwrap_or_else(|| format!("add `args = {{ {name} = \"{kind}\" }}`"));
     let code = "claudex::machine::unknown_argument";
     found.push(Diagnostic::new(code, update.span.clone(), message).help(hint));
@@ -103,10 +117,8 @@ fn guard(index: &Index<'_>, guard: &Guard, found: &mut Vec<Diagnostic>) {
             parts.iter().for_each(|part| self::guard(index, part, found))
         }
         Guard::Compare { left, right, .. } => {
-            for operand in [left, right] {
-                if let Operand::Field { name, .. } = operand {
-                    field(index, name, found);
-                }
+            for name in [left, right].into_iter().filter_map(|operand| operand.field()) {
+                field(index, name, found);
             }
         }
     }

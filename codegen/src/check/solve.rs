@@ -1,12 +1,14 @@
 //! A small solver: field values under which some guards hold and others do not, or the knowledge that there are none.
 //!
 //! Counts are whole numbers from 0 without an upper end, compared up to constants; that is a system of differences,
-//! which shortest paths decide exactly. Words, flags and texts are tried out; of texts as many fresh ones as there are
+//! which shortest paths decide exactly. Lengths of lists are counts, and so are times: seconds since 1970, 0 where one is
+//! not set, with `now` as one more, which is never 0. Words, flags and texts are tried out; of texts as many fresh ones as there are
 //! fields. The search for branches has a budget of steps.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::model::{Constant, Field, FieldKind, Guard, Operand, Sign};
+use crate::source::time;
 
 /// What a search ended with.
 pub(super) enum Answer {
@@ -35,6 +37,19 @@ struct Difference {
     bound: i128,
 }
 
+/// What has a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Variable<'g> {
+    /// The number 0.
+    Zero,
+    /// A count or a time.
+    Field(&'g str),
+    /// The length of a list.
+    Length(&'g str),
+    /// The time of the commit.
+    Now,
+}
+
 #[derive(Clone)]
 struct Equation<'g> {
     left: &'g str,
@@ -51,8 +66,8 @@ enum Term<'g> {
 /// Reads guards into a search.
 struct Search<'g, 'f> {
     fields: &'f HashMap<&'g str, &'g Field>,
-    /// Counts by name; variable 0 is none of them.
-    counts: Vec<&'g str>,
+    /// What has a number; the first one is 0 itself.
+    counts: Vec<Variable<'g>>,
     /// What a field of words, texts or flags may hold.
     domains: BTreeMap<&'g str, Vec<String>>,
     steps: u64,
@@ -70,7 +85,7 @@ impl<'m> Solver<'m, '_> {
     pub(super) fn solve(&mut self, wanted: &[(&'m Guard, bool)]) -> Answer {
         let mut search = Search {
             fields: self.fields,
-            counts: vec![""],
+            counts: vec![Variable::Zero],
             domains: BTreeMap::new(),
             steps: STEPS.min(self.left),
         };
@@ -80,7 +95,11 @@ impl<'m> Solver<'m, '_> {
             .for_each(|(guard, _)| search.learn(guard, &mut texts));
         search.fill_domains(texts);
         let before = search.steps;
-        let result = search.run(wanted.to_vec(), Vec::new(), Branch::default());
+        let mut branch = Branch::default();
+        if let Some(now) = search.counts.iter().position(|known| *known == Variable::Now) {
+            branch.differences.extend(differences((now, 0), Sign::Greater, 0));
+        }
+        let result = search.run(wanted.to_vec(), Vec::new(), branch);
         self.left -= before - search.steps;
         match result {
             Some(Some(example)) => Answer::Example(example),
@@ -95,6 +114,8 @@ fn word(constant: &Constant) -> String {
         Constant::Count(number) => number.to_string(),
         Constant::Text(text) => text.clone(),
         Constant::Flag(flag) => flag.to_string(),
+        Constant::Time(seconds) => time::shown(*seconds),
+        Constant::List(texts) => format!("{texts:?}"),
     }
 }
 
@@ -108,12 +129,13 @@ impl<'g> Search<'g, '_> {
                     match operand {
                         Operand::Constant(Constant::Text(text)) => drop(texts.insert(text.clone())),
                         Operand::Constant(_) => {}
-                        Operand::Field { name, .. } => {
-                            let name = name.value.as_str();
-                            if !self.is_count(name) {
-                                self.domains.entry(name).or_default();
-                            } else if !self.counts.contains(&name) {
-                                self.counts.push(name);
+                        Operand::Field { name, .. } if !self.is_number(&name.value) => {
+                            self.domains.entry(&name.value).or_default();
+                        }
+                        Operand::Field { .. } | Operand::Length { .. } | Operand::Now { .. } => {
+                            let (variable, _) = variable(operand);
+                            if !self.counts.contains(&variable) {
+                                self.counts.push(variable);
                             }
                         }
                     }
@@ -122,22 +144,34 @@ impl<'g> Search<'g, '_> {
         }
     }
 
-    fn is_count(&self, name: &str) -> bool {
+    fn is_number(&self, name: &str) -> bool {
         self.fields
             .get(name)
-            .is_some_and(|field| field.kind == FieldKind::Count)
+            .is_some_and(|field| matches!(field.kind, FieldKind::Count | FieldKind::Time))
     }
 
     fn fill_domains(&mut self, texts: BTreeSet<String>) {
         let fresh = (1..=self.domains.len())
             .map(|at| format!("text {at}"))
             .filter(|text| !texts.contains(text));
+        let ids: Vec<String> = (0..=self.domains.len())
+            .map(|at| {
+                if at == 0 {
+                    String::new()
+                } else {
+                    format!("id-{at}")
+                }
+            })
+            .filter(|id| !texts.contains(id))
+            .chain(texts.iter().cloned())
+            .collect();
         let texts: Vec<String> = texts.iter().cloned().chain(fresh).collect();
         let fields = self.fields;
         for (name, domain) in &mut self.domains {
             *domain = match fields.get(name).map(|field| &field.kind) {
                 Some(FieldKind::OneOf(words)) => words.iter().map(|word| word.value.clone()).collect(),
                 Some(FieldKind::Flag) => vec!["false".to_owned(), "true".to_owned()],
+                Some(FieldKind::Id) => ids.clone(),
                 _ => texts.clone(),
             };
         }
@@ -222,11 +256,14 @@ impl<'g> Search<'g, '_> {
     /// The variable and what is added to it, if this is a number.
     fn count_of(&self, operand: &Operand) -> Option<(usize, i128)> {
         match operand {
-            Operand::Constant(Constant::Count(number)) => Some((0, i128::from(*number))),
+            Operand::Constant(Constant::Count(number) | Constant::Time(number)) => {
+                Some((0, i128::from(*number)))
+            }
             Operand::Constant(_) => None,
-            Operand::Field { name, offset } => {
-                let at = self.counts.iter().position(|known| *known == name.value)?;
-                Some((at, i128::from(*offset)))
+            _ => {
+                let (variable, offset) = variable(operand);
+                let at = self.counts.iter().position(|known| *known == variable)?;
+                Some((at, offset))
             }
         }
     }
@@ -264,7 +301,7 @@ impl<'g> Search<'g, '_> {
             .iter()
             .zip(counts)
             .skip(1)
-            .map(|(name, value)| format!("{name} = {value}"));
+            .map(|(variable, value)| self.shown(*variable, value));
         let words = chosen.iter().map(
             |(name, word)| match self.fields.get(name).map(|field| &field.kind) {
                 Some(FieldKind::Flag) => format!("{name} = {word}"),
@@ -274,6 +311,29 @@ impl<'g> Search<'g, '_> {
         let mut example: Vec<String> = counts.chain(words).collect();
         example.sort();
         Some(Some(example))
+    }
+
+    /// `round = 0`, `count(notes) = 2`, `soak_until is not set`.
+    fn shown(&self, variable: Variable<'_>, value: i128) -> String {
+        let is_time = match variable {
+            Variable::Field(name) => self
+                .fields
+                .get(name)
+                .is_some_and(|field| field.kind == FieldKind::Time),
+            Variable::Now => true,
+            Variable::Zero | Variable::Length(_) => false,
+        };
+        let name = match variable {
+            Variable::Zero => "0".to_owned(),
+            Variable::Field(name) => name.to_owned(),
+            Variable::Length(name) => format!("count({name})"),
+            Variable::Now => "now".to_owned(),
+        };
+        match u64::try_from(value) {
+            Ok(0) if is_time => format!("{name} is not set"),
+            Ok(seconds) if is_time && seconds <= time::LATEST => format!("{name} = {}", time::shown(seconds)),
+            _ => format!("{name} = {value}"),
+        }
     }
 
     fn assign(
@@ -302,6 +362,16 @@ impl<'g> Search<'g, '_> {
             chosen.remove(name);
         }
         Some(false)
+    }
+}
+
+/// What an operand that is no constant has its number from, and what is added.
+fn variable(operand: &Operand) -> (Variable<'_>, i128) {
+    match operand {
+        Operand::Field { name, offset } => (Variable::Field(&name.value), i128::from(*offset)),
+        Operand::Length { name, offset } => (Variable::Length(&name.value), i128::from(*offset)),
+        Operand::Now { offset, .. } => (Variable::Now, i128::from(*offset)),
+        Operand::Constant(_) => (Variable::Zero, 0),
     }
 }
 
@@ -351,7 +421,7 @@ fn equation<'g>(left: &'g Operand, sign: Sign, right: &'g Operand) -> Option<Equ
             right: Term::Field(&right.value),
             equal,
         }),
-        (Operand::Constant(_), Operand::Constant(_)) => None,
+        _ => None,
     }
 }
 

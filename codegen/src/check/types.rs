@@ -5,7 +5,10 @@ use std::ops::Range;
 
 use super::{ENOUGH, Index};
 use crate::diagnostic::{Diagnostic, list, suggest};
-use crate::model::{ArgumentKind, At, Constant, Field, FieldKind, Guard, Operand, Sign, Transition, Update};
+use crate::model::{
+    Argument, ArgumentKind, At, Constant, Field, FieldKind, Guard, Operand, Sign, Transition, Update,
+};
+use crate::source::{guard::NOW, time};
 
 const CODE: &str = "claudex::machine::type";
 
@@ -75,6 +78,9 @@ fn describe(kind: &FieldKind) -> &'static str {
         FieldKind::Text => "a text",
         FieldKind::Path => "a path",
         FieldKind::Flag => "a flag",
+        FieldKind::Time => "a time",
+        FieldKind::Id => "an id",
+        FieldKind::List => "a list",
         FieldKind::OneOf(_) => "one of some words",
         FieldKind::Held(_) => "the engine's",
     }
@@ -85,6 +91,8 @@ fn shown(constant: &Constant) -> String {
         Constant::Count(number) => number.to_string(),
         Constant::Text(text) => format!("{text:?}"),
         Constant::Flag(flag) => flag.to_string(),
+        Constant::Time(seconds) => format!("{:?}", time::shown(*seconds)),
+        Constant::List(texts) => format!("{texts:?}"),
     }
 }
 
@@ -96,13 +104,15 @@ fn held(field: &Field, span: Range<usize>) -> Diagnostic {
     Diagnostic::new("claudex::machine::held_field", span, message).help("use a field of the machine's own")
 }
 
-/// What is wrong with a constant for a field: the message and the help.
-fn misfit(field: &Field, constant: &Constant) -> Option<(String, String)> {
-    let name = &field.name.value;
-    match (&field.kind, constant) {
+/// What is wrong with a constant for a field, or for what a guard compares it with: the message and the help.
+fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, String)> {
+    match (kind, constant) {
         (FieldKind::Count, Constant::Count(_))
         | (FieldKind::Flag, Constant::Flag(_))
+        | (FieldKind::Time, Constant::Time(_))
+        | (FieldKind::List, Constant::List(_))
         | (FieldKind::Text | FieldKind::Path, Constant::Text(_)) => None,
+        (FieldKind::Id, Constant::Text(id)) if is_id(id) => None,
         (FieldKind::OneOf(words), Constant::Text(word)) => {
             if words.iter().any(|known| known.value == *word) {
                 return None;
@@ -117,6 +127,11 @@ fn misfit(field: &Field, constant: &Constant) -> Option<(String, String)> {
                 FieldKind::Count => "give a whole number from 0".to_owned(),
                 FieldKind::Flag => "give true or false, without quotes".to_owned(),
                 FieldKind::Text | FieldKind::Path => "give a text in quotes".to_owned(),
+                FieldKind::Time => {
+                    "give a time with whole seconds, after 1970, such as \"2026-11-22T07:00:00Z\"".to_owned()
+                }
+                FieldKind::Id => "an id is 1 to 64 of A-Z, a-z, 0-9, _ and -; \"\" is none".to_owned(),
+                FieldKind::List => "give a list of texts: `[\"a\", \"b\"]`".to_owned(),
                 FieldKind::OneOf(words) => {
                     let known: Vec<&str> = words.iter().map(|word| word.value.as_str()).collect();
                     format!("its words are {}", list(&known))
@@ -131,10 +146,18 @@ fn misfit(field: &Field, constant: &Constant) -> Option<(String, String)> {
     }
 }
 
+/// Whether it is an id, or none.
+fn is_id(text: &str) -> bool {
+    text.len() <= 64
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+}
+
 fn constant(field: &Field, value: &At<Constant>, found: &mut Vec<Diagnostic>) {
     if matches!(field.kind, FieldKind::Held(_)) {
         found.push(held(field, value.span.clone()));
-    } else if let Some((message, help)) = misfit(field, &value.value) {
+    } else if let Some((message, help)) = misfit(&field.name.value, &field.kind, &value.value) {
         found.push(Diagnostic::new(CODE, value.span.clone(), message).help(help));
     }
 }
@@ -150,6 +173,68 @@ fn same_kind(a: &FieldKind, b: &FieldKind) -> bool {
     }
 }
 
+/// One side of a comparison that is no constant.
+struct Side {
+    /// As the guard writes it, without what is added.
+    name: String,
+    kind: FieldKind,
+    offset: i64,
+    span: Range<usize>,
+}
+
+/// What a side is; None where it is a constant, or speaks of a field that is unknown or fits nothing, which is noted.
+fn side(index: &Index<'_>, operand: &Operand, found: &mut Vec<Diagnostic>) -> Option<Side> {
+    let name = match operand {
+        Operand::Constant(_) => return None,
+        Operand::Now { offset, span } => {
+            return Some(Side {
+                name: NOW.to_owned(),
+                kind: FieldKind::Time,
+                offset: *offset,
+                span: span.clone(),
+            });
+        }
+        Operand::Field { name, .. } | Operand::Length { name, .. } => name,
+    };
+    let field = *index.fields.get(name.value.as_str())?;
+    let refused = |message, help: &str| Diagnostic::new(CODE, name.span.clone(), message).help(help);
+    let is = describe(&field.kind);
+    match (operand, &field.kind) {
+        (_, FieldKind::Held(_)) => found.push(held(field, name.span.clone())),
+        (Operand::Length { offset, .. }, FieldKind::List) => {
+            return Some(Side {
+                name: format!("count({})", name.value),
+                kind: FieldKind::Count,
+                offset: *offset,
+                span: name.span.clone(),
+            });
+        }
+        (Operand::Length { .. }, _) => found.push(refused(
+            format!("`{}` is {is}, and only a list is counted", name.value),
+            "name a field of `type = \"list\"`",
+        )),
+        (_, FieldKind::List) => found.push(refused(
+            format!("`{0}` is {is}: only its length is compared", name.value),
+            &format!("write `count({})`", name.value),
+        )),
+        (Operand::Field { offset, .. }, kind) => {
+            return Some(Side {
+                name: name.value.clone(),
+                kind: kind.clone(),
+                offset: *offset,
+                span: name.span.clone(),
+            });
+        }
+        (Operand::Now { .. } | Operand::Constant(_), _) => {}
+    }
+    None
+}
+
+/// Whether values of this kind have an order, and may be added to.
+fn is_number(kind: &FieldKind) -> bool {
+    matches!(kind, FieldKind::Count | FieldKind::Time)
+}
+
 fn guard(index: &Index<'_>, guard: &Guard, whole: &Range<usize>, found: &mut Vec<Diagnostic>) {
     let (left, sign, right) = match guard {
         Guard::All(parts) | Guard::Any(parts) => {
@@ -160,53 +245,46 @@ fn guard(index: &Index<'_>, guard: &Guard, whole: &Range<usize>, found: &mut Vec
         }
         Guard::Compare { left, sign, right } => (left, *sign, right),
     };
+    if matches!((left, right), (Operand::Constant(_), Operand::Constant(_))) {
+        let one = Diagnostic::new(CODE, whole.clone(), "a guard compares two constants");
+        found.push(one.help("compare a field with something"));
+        return;
+    }
     let before = found.len();
-    let mut fields = Vec::new();
+    let mut sides = Vec::new();
     for operand in [left, right] {
-        let Operand::Field { name, offset } = operand else {
-            continue;
-        };
-        let Some(field) = index.fields.get(name.value.as_str()) else {
+        let Some(side) = side(index, operand, found) else {
+            if matches!(operand, Operand::Constant(_)) {
+                continue;
+            }
             return;
         };
-        if matches!(field.kind, FieldKind::Held(_)) {
-            found.push(held(field, name.span.clone()));
-        } else if *offset != 0 && field.kind != FieldKind::Count {
-            let message = format!(
-                "`{}` is {}: nothing can be added to it",
-                name.value,
-                describe(&field.kind)
-            );
-            found.push(Diagnostic::new(CODE, name.span.clone(), message).help("only a count takes + and -"));
-        } else if !matches!(sign, Sign::Equal | Sign::NotEqual) && field.kind != FieldKind::Count {
-            let message = format!(
-                "`{}` is {}, which has no order",
-                name.value,
-                describe(&field.kind)
-            );
-            found.push(Diagnostic::new(CODE, name.span.clone(), message).help("compare it with == or !="));
+        let is = describe(&side.kind);
+        if side.offset != 0 && !is_number(&side.kind) {
+            let message = format!("`{}` is {is}: nothing can be added to it", side.name);
+            let one = Diagnostic::new(CODE, side.span.clone(), message);
+            found.push(one.help("only a count and a time take + and -"));
+        } else if !matches!(sign, Sign::Equal | Sign::NotEqual) && !is_number(&side.kind) {
+            let message = format!("`{}` is {is}, which has no order", side.name);
+            found.push(Diagnostic::new(CODE, side.span.clone(), message).help("compare it with == or !="));
         }
-        fields.push((*field, name.span.clone()));
+        sides.push(side);
     }
     if found.len() > before {
         return;
     }
-    match (fields.as_slice(), left, right) {
-        ([], ..) => {
-            let one = Diagnostic::new(CODE, whole.clone(), "a guard compares two constants");
-            found.push(one.help("compare a field with something"));
-        }
-        ([(field, span)], Operand::Constant(constant), _)
-        | ([(field, span)], _, Operand::Constant(constant)) => {
-            if let Some((message, help)) = misfit(field, constant) {
-                found.push(Diagnostic::new(CODE, span.clone(), message).help(help));
+    match (sides.as_slice(), left, right) {
+        ([side], Operand::Constant(constant), _) | ([side], _, Operand::Constant(constant)) => {
+            if let Some((message, help)) = misfit(&side.name, &side.kind, constant) {
+                found.push(Diagnostic::new(CODE, side.span.clone(), message).help(help));
             }
         }
-        ([(a, _), (b, span), ..], ..) if !same_kind(&a.kind, &b.kind) => {
-            let (one, other) = (&a.name.value, &b.name.value);
+        ([a, b], ..) if !same_kind(&a.kind, &b.kind) => {
             let message = format!(
-                "`{one}` is {} and `{other}` is {}",
+                "`{}` is {} and `{}` is {}",
+                a.name,
                 describe(&a.kind),
+                b.name,
                 describe(&b.kind)
             );
             let help = match (&a.kind, &b.kind) {
@@ -215,7 +293,7 @@ fn guard(index: &Index<'_>, guard: &Guard, whole: &Range<usize>, found: &mut Vec
                 }
                 _ => "compare fields of one type",
             };
-            found.push(Diagnostic::new(CODE, span.clone(), message).help(help));
+            found.push(Diagnostic::new(CODE, b.span.clone(), message).help(help));
         }
         _ => {}
     }
@@ -235,21 +313,24 @@ fn set(
     }
     let target = &field.name.value;
     let wrong = match &update.value {
-        Update::Constant(constant) => misfit(field, constant),
+        Update::Constant(constant) => misfit(target, &field.kind, constant),
         Update::Field { name: source, .. } => {
             let Some(source) = index.fields.get(source.as_str()) else {
                 return;
             };
-            let kinds = (&field.kind, &source.kind);
-            (kinds != (&FieldKind::Count, &FieldKind::Count)).then(|| {
+            (!is_number(&field.kind) || field.kind != source.kind).then(|| {
                 let (of, from) = (describe(&field.kind), describe(&source.kind));
                 let message = format!("`{target}` is {of} and `{}` is {from}", source.name.value);
                 (
                     message,
-                    "only a count takes the value of a field, and only of a count".to_owned(),
+                    "only a count or a time takes the value of a field, and only of its own type".to_owned(),
                 )
             })
         }
+        Update::Now { .. } => (field.kind != FieldKind::Time).then(|| {
+            let message = format!("`{target}` is {}, and `now` is a time", describe(&field.kind));
+            (message, "only a time takes it".to_owned())
+        }),
         Update::Next(source) => {
             let Some(source) = index.fields.get(source.as_str()) else {
                 return;
@@ -268,14 +349,25 @@ fn set(
             argument,
         } => {
             let source = index.fields.get(source.as_str());
-            let argument = entry.args.iter().find(|(known, _)| known.value == *argument);
-            let (Some(source), Some((known, kind))) = (source, argument) else {
+            let argument = entry.args.iter().find(|known| known.name.value == *argument);
+            let (
+                Some(source),
+                Some(Argument {
+                    name: known, kind, ..
+                }),
+            ) = (source, argument)
+            else {
                 return;
             };
-            let counts = field.kind == FieldKind::Count
-                && source.kind == FieldKind::Count
-                && kind.value == ArgumentKind::Count;
-            (!counts).then(|| {
+            let fits = match (&field.kind, &source.kind) {
+                (FieldKind::Count, FieldKind::Count) => kind.value == ArgumentKind::Count,
+                (FieldKind::List, FieldKind::List) => matches!(
+                    kind.value,
+                    ArgumentKind::Text | ArgumentKind::Path | ArgumentKind::Id
+                ),
+                _ => false,
+            };
+            (!fits).then(|| {
                 let of = describe(&field.kind);
                 let message = format!(
                     "`{target}` is {of}, and takes the sum of `{}` and the argument `{}`",
@@ -283,28 +375,40 @@ fn set(
                 );
                 (
                     message,
-                    "field, source and argument of a sum are counts, all three".to_owned(),
+                    "field, source and argument of a sum are counts, all three; or two lists and a text"
+                        .to_owned(),
                 )
             })
         }
         Update::Argument(argument) => {
-            let argument = entry.args.iter().find(|(known, _)| known.value == *argument);
-            let Some((known, kind)) = argument else { return };
+            let argument = entry.args.iter().find(|known| known.name.value == *argument);
+            let Some(Argument {
+                name: known, kind, ..
+            }) = argument
+            else {
+                return;
+            };
             let fits = match kind.value {
-                ArgumentKind::Text => matches!(field.kind, FieldKind::Text | FieldKind::Path),
+                ArgumentKind::Text | ArgumentKind::Path => {
+                    matches!(field.kind, FieldKind::Text | FieldKind::Path)
+                }
                 ArgumentKind::Count => field.kind == FieldKind::Count,
+                ArgumentKind::Flag => field.kind == FieldKind::Flag,
+                ArgumentKind::Id => matches!(field.kind, FieldKind::Id | FieldKind::Text),
             };
             (!fits).then(|| {
                 let of = describe(&field.kind);
-                let is = if kind.value == ArgumentKind::Text {
-                    "a text"
-                } else {
-                    "a count"
+                let is = match kind.value {
+                    ArgumentKind::Text => "a text",
+                    ArgumentKind::Count => "a count",
+                    ArgumentKind::Flag => "a flag",
+                    ArgumentKind::Path => "a path",
+                    ArgumentKind::Id => "an id",
                 };
                 let message = format!("`{target}` is {of}, and the argument `{}` is {is}", known.value);
                 (
                     message,
-                    "a text goes into a text or a path, a count into a count".to_owned(),
+                    "a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text".to_owned(),
                 )
             })
         }

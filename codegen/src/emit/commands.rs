@@ -8,6 +8,8 @@ use quote::quote;
 
 use super::Context;
 use super::ident::{kebab, type_of, value_of};
+use super::phases::doc_of;
+use super::transitions::type_of_argument;
 use crate::model::{ArgumentKind, Evidence, From};
 
 /// The transition that the CLI's own `resume` takes; it gets no verb of its own.
@@ -15,9 +17,9 @@ const RESUME: &str = "resume";
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let open: Vec<&str> = context
-        .machine
-        .transition_names()
-        .into_iter()
+        .names
+        .iter()
+        .copied()
         .filter(|name| {
             context
                 .edges_of(name)
@@ -36,7 +38,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             declared.requires.is_none() && declared.args.is_empty()
         })
         .collect();
-    let otherwise = (plain.len() < context.machine.transition_names().len()).then(|| quote! { _ => None });
+    let otherwise = (plain.len() < context.names.len()).then(|| quote! { _ => None });
     let plain_arms = plain.iter().map(|name| {
         let ident = type_of(name);
         quote! { Transition::#ident => Some(Self::#ident { id: Some(id), from_prompt: false }) }
@@ -123,21 +125,22 @@ fn variant(context: &Context<'_>, name: &str) -> TokenStream {
         declared.doc.clone()
     };
     let clap = context.options.commands;
-    let long = |flag: &str| {
-        let flag = kebab(flag);
-        if clap {
-            quote! { #[arg(long = #flag, allow_hyphen_values = true)] }
-        } else {
-            quote! {}
-        }
-    };
-    let arguments = declared.args.iter().map(|(argument, kind)| {
-        let (ident, attribute) = (value_of(&argument.value), long(&argument.value));
-        let doc = format!("`{}`", argument.value);
-        let kind = match kind.value {
-            ArgumentKind::Text => quote! { String },
-            ArgumentKind::Count => quote! { u64 },
+    let arguments = declared.args.iter().map(|argument| {
+        let name = &argument.name.value;
+        let (ident, flag) = (value_of(name), kebab(name));
+        let attribute = match (clap, argument.kind.value, argument.optional) {
+            (false, ..) => quote! {},
+            (true, ArgumentKind::Flag, false) => quote! { #[arg(long = #flag)] },
+            // Left out it says nothing, which is not the same as `=false`.
+            (true, ArgumentKind::Flag, true) => quote! {
+                #[arg(long = #flag, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+            },
+            (true, ArgumentKind::Text | ArgumentKind::Count | ArgumentKind::Path | ArgumentKind::Id, _) => {
+                quote! { #[arg(long = #flag, allow_hyphen_values = true)] }
+            }
         };
+        let doc = doc_of(&argument.doc, name);
+        let kind = type_of_argument(argument);
         quote! { #[doc = #doc] #attribute #ident: #kind }
     });
     let settled = declared
@@ -195,7 +198,7 @@ fn arm(context: &Context<'_>, name: &str) -> TokenStream {
     let arguments: Vec<_> = declared
         .args
         .iter()
-        .map(|(argument, _)| value_of(&argument.value))
+        .map(|argument| value_of(&argument.name.value))
         .collect();
     let settled = declared.requires.as_ref().map(|evidence| evidence.value);
     let rejecting = (settled == Some(Evidence::Settled)).then(|| quote! { rejecting, });

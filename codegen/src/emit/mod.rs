@@ -6,12 +6,15 @@
 mod behaviours;
 mod commands;
 mod diagram;
+mod fields;
 mod ident;
 mod on_stop;
 mod phases;
 mod spec;
 mod table;
 mod transitions;
+
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -35,15 +38,56 @@ pub struct Options {
 /// What every part of the emitter looks at.
 struct Context<'m> {
     machine: &'m Machine,
-    source: &'m str,
     options: &'m Options,
     edges: Vec<Edge<'m>>,
+    /// Where each line of the source begins.
+    lines: Vec<usize>,
+    /// Phases by name.
+    phases: HashMap<&'m str, usize>,
+    /// The names of the transitions, in the order of the file.
+    names: Vec<&'m str>,
+    /// For each transition: its first entry, and its edges by their index.
+    transitions: HashMap<&'m str, (&'m Transition, Vec<usize>)>,
 }
 
 impl<'m> Context<'m> {
+    fn new(machine: &'m Machine, source: &'m str, options: &'m Options) -> Self {
+        let edges = machine.edges();
+        let phases = machine.phases.iter().enumerate();
+        let names = machine.transition_names();
+        let mut transitions: HashMap<&str, (&Transition, Vec<usize>)> = HashMap::new();
+        for declared in &machine.transitions {
+            transitions
+                .entry(&declared.name.value)
+                .or_insert((declared, Vec::new()));
+        }
+        for (at, edge) in edges.iter().enumerate() {
+            if let Some((_, its)) = transitions.get_mut(edge.declared.name.value.as_str()) {
+                its.push(at);
+            }
+        }
+        Self {
+            machine,
+            options,
+            edges,
+            lines: source.match_indices('\n').map(|(at, _)| at).collect(),
+            phases: phases
+                .map(|(at, phase)| (phase.name.value.as_str(), at))
+                .collect(),
+            names,
+            transitions,
+        }
+    }
+
     /// The line of `machine.toml` on which something begins, from 1.
     fn line(&self, span: &std::ops::Range<usize>) -> u32 {
-        u32::try_from(crate::line_of(self.source, span.start)).unwrap_or(u32::MAX)
+        let line = self.lines.partition_point(|end| *end < span.start) + 1;
+        u32::try_from(line).unwrap_or(u32::MAX)
+    }
+
+    /// The index of a phase.
+    fn phase(&self, name: &str) -> Option<usize> {
+        self.phases.get(name).copied()
     }
 
     /// `machine.toml:31`
@@ -53,20 +97,16 @@ impl<'m> Context<'m> {
 
     /// The edges of a transition, in the order of the file.
     fn edges_of(&self, transition: &str) -> Vec<Edge<'m>> {
-        self.edges
-            .iter()
-            .filter(|edge| edge.declared.name.value == transition)
-            .copied()
-            .collect()
+        let its = self
+            .transitions
+            .get(transition)
+            .map(|(_, edges)| edges.as_slice());
+        its.unwrap_or_default().iter().map(|at| self.edges[*at]).collect()
     }
 
     /// The first declared entry of a transition: what all of them agree in is read off it.
     fn first(&self, transition: &str) -> &'m Transition {
-        let found = self
-            .machine
-            .transitions
-            .iter()
-            .find(|declared| declared.name.value == transition);
+        let found = self.transitions.get(transition).map(|(first, _)| *first);
         found.expect("the name comes from the machine's own list of transitions")
     }
 
@@ -82,12 +122,7 @@ impl<'m> Context<'m> {
 
 /// The generated module's text, formatted.
 pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> String {
-    let context = Context {
-        machine,
-        source,
-        options,
-        edges: machine.edges(),
-    };
+    let context = Context::new(machine, source, options);
     let header = header();
     let phases = phases::emit(&context);
     let transitions = transitions::emit(&context);
@@ -111,12 +146,7 @@ pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
         commands: false,
         file: file.to_owned(),
     };
-    spec::markdown(&Context {
-        machine,
-        source,
-        options: &options,
-        edges: machine.edges(),
-    })
+    spec::markdown(&Context::new(machine, source, &options))
 }
 
 /// The machine's graph.
@@ -132,6 +162,7 @@ pub(crate) fn templates(machine: &Machine) -> Vec<(String, std::ops::Range<usize
         .iter()
         .filter_map(|transition| transition.message.as_ref());
     let mut found: Vec<(String, std::ops::Range<usize>)> = Vec::new();
+    let mut seen = HashSet::new();
     for message in phases.chain(edges) {
         let folder = machine.messages.trim_matches('/');
         let path = if folder.is_empty() {
@@ -139,7 +170,7 @@ pub(crate) fn templates(machine: &Machine) -> Vec<(String, std::ops::Range<usize
         } else {
             format!("{folder}/{}", message.value)
         };
-        if !found.iter().any(|(known, _)| *known == path) {
+        if seen.insert(path.clone()) {
             found.push((path, message.span.clone()));
         }
     }
@@ -181,7 +212,14 @@ fn graph_hash(context: &Context<'_>) -> String {
     let mut text = String::new();
     let machine = context.machine;
     for field in &machine.fields {
-        let _ = writeln!(text, "field {} {:?}", field.name.value, spec::kind(&field.kind));
+        let within: String = field
+            .within
+            .iter()
+            .flatten()
+            .map(|phase| format!(" in {}", phase.value))
+            .collect();
+        let kind = spec::kind(&field.kind);
+        let _ = writeln!(text, "field {} {kind:?}{within}", field.name.value);
     }
     for phase in &machine.phases {
         let stored = phase
@@ -225,16 +263,20 @@ fn holder(machine: &Machine, held: Held) -> TokenStream {
     }
 }
 
-/// The fields that the machine itself owns: those that a guard reads, an edge sets or a behaviour looks or asks by. Who could
-/// set the file under review from outside could have another one reviewed, and who could set what a question names could
-/// have a person say yes to something else.
+/// The fields that the machine itself owns: those that a guard reads, an edge sets or a behaviour looks or asks by, and those
+/// that exist in some phases only. Who could set the file under review from outside could have another one reviewed, and who
+/// could set what a question names could have a person say yes to something else.
 fn owned(machine: &Machine) -> Vec<String> {
+    let held: HashSet<&str> = machine
+        .fields
+        .iter()
+        .filter(|field| matches!(field.kind, FieldKind::Held(_)))
+        .map(|field| field.name.value.as_str())
+        .collect();
     let mut owned: Vec<String> = Vec::new();
+    let mut seen: HashSet<String> = HashSet::new();
     let mut add = |name: &str| {
-        let held = machine
-            .field(name)
-            .is_some_and(|field| matches!(field.kind, FieldKind::Held(_)));
-        if !held && !owned.iter().any(|known| known == name) {
+        if !held.contains(name) && seen.insert(name.to_owned()) {
             owned.push(name.to_owned());
         }
     };
@@ -259,5 +301,8 @@ fn owned(machine: &Machine) -> Vec<String> {
             }
         }
     }
+    // The edges write these wherever they begin or cease to exist.
+    let divided = machine.fields.iter().filter(|field| field.within.is_some());
+    divided.for_each(|field| add(&field.name.value));
     owned
 }

@@ -11,7 +11,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let (phase, any) = (phase_enum(context), any_loop(context));
     let types = phase_types(context);
     let held = held_loop(context);
-    let fields = fields(context);
+    let fields = super::fields::emit(context);
     let start = start(context);
     quote! { #phase #types #held #any #fields #start }
 }
@@ -89,6 +89,7 @@ fn held_loop(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
     let marker = type_of(&machine.name.value);
     let doc = doc_of(&machine.doc, &machine.name.value);
+    let view = super::fields::view(context);
     quote! {
         #[doc = #doc]
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,10 +121,7 @@ fn held_loop(context: &Context<'_>) -> TokenStream {
                 P::PHASE
             }
 
-            /// The fields of its state document.
-            pub fn fields(&self) -> Fields<'_> {
-                Fields(&self.raw)
-            }
+            #view
 
             /// The loop without its type, to look at.
             pub fn raw(&self) -> &rt::Raw {
@@ -218,67 +216,6 @@ fn any_loop(context: &Context<'_>) -> TokenStream {
     }
 }
 
-fn fields(context: &Context<'_>) -> TokenStream {
-    let mut words = Vec::new();
-    let mut accessors = Vec::new();
-    for field in &context.machine.fields {
-        let (ident, name) = (value_of(&field.name.value), &field.name.value);
-        let doc = doc_of(&field.doc, name);
-        let (kind, body) = match &field.kind {
-            FieldKind::Count => (quote! { u64 }, quote! { self.0.count(#name) }),
-            FieldKind::Flag => (quote! { bool }, quote! { self.0.flag(#name) }),
-            FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => {
-                (quote! { String }, quote! { self.0.text(#name) })
-            }
-            FieldKind::OneOf(list) => {
-                let kind = type_of(name);
-                words.push(word_enum(&kind, name, &field.doc, list));
-                let first = list.first().map(|word| type_of(&word.value));
-                (
-                    quote! { #kind },
-                    quote! { self.0.text(#name).parse().unwrap_or(#kind::#first) },
-                )
-            }
-        };
-        accessors.push(quote! {
-            #[doc = #doc]
-            pub fn #ident(&self) -> #kind { #body }
-        });
-    }
-    quote! {
-        #(#words)*
-
-        /// The fields of a loop's state document. Opening the loop has checked their kinds.
-        #[derive(Debug, Clone, Copy)]
-        pub struct Fields<'l>(&'l rt::Raw);
-
-        impl Fields<'_> { #(#accessors)* }
-    }
-}
-
-fn word_enum(
-    kind: &proc_macro2::Ident,
-    name: &str,
-    doc: &str,
-    list: &[crate::model::At<String>],
-) -> TokenStream {
-    let doc = doc_of(doc, name);
-    let variants = list.iter().map(|word| {
-        let (ident, text) = (type_of(&word.value), &word.value);
-        let doc = format!("`{text}`");
-        quote! { #[doc = #doc] #[strum(serialize = #text)] #ident }
-    });
-    quote! {
-        #[doc = #doc]
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, Hash, rt::strum::Display, rt::strum::EnumString, rt::strum::EnumIter,
-            rt::strum::IntoStaticStr,
-        )]
-        #[strum(crate = "rt::strum")]
-        pub enum #kind { #(#variants),* }
-    }
-}
-
 /// The `Mode` enum, the `Start` struct with exactly the fields that a start takes, and `AnyLoop::start`.
 fn start(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
@@ -303,11 +240,14 @@ fn start(context: &Context<'_>) -> TokenStream {
         let kind = match field.kind {
             FieldKind::Count => quote! { u64 },
             FieldKind::Flag => quote! { bool },
+            FieldKind::Time => quote! { rt::Timestamp },
+            FieldKind::Id => quote! { rt::LoopId },
+            FieldKind::List => quote! { Vec<String> },
             FieldKind::OneOf(_) => {
                 let kind = format_ident!("{}", camel(&field.name.value));
                 quote! { #kind }
             }
-            _ => quote! { String },
+            FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => quote! { String },
         };
         let kind = if field.at_start == AtStart::Required {
             kind
@@ -325,8 +265,11 @@ fn start(context: &Context<'_>) -> TokenStream {
                 FieldKind::Count => quote! { rt::Value::Count(#expr) },
                 FieldKind::Flag => quote! { rt::Value::Flag(#expr) },
                 FieldKind::Text => quote! { rt::Value::Text(#expr) },
+                FieldKind::Time => quote! { rt::time_value(#expr) },
+                FieldKind::Id => quote! { rt::id_value(#expr) },
+                FieldKind::List => quote! { rt::Value::List(#expr) },
                 FieldKind::OneOf(_) => quote! { rt::Value::Word(#expr.to_string()) },
-                _ => quote! { rt::Value::Word(#expr) },
+                FieldKind::Path | FieldKind::Held(_) => quote! { rt::Value::Word(#expr) },
             };
             if field.at_start == AtStart::Required {
                 let value = value(quote! { self.#ident });
@@ -390,7 +333,7 @@ fn start(context: &Context<'_>) -> TokenStream {
     }
 }
 
-fn doc_of(doc: &str, name: &str) -> String {
+pub(super) fn doc_of(doc: &str, name: &str) -> String {
     if doc.is_empty() {
         format!("`{name}`")
     } else {

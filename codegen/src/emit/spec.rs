@@ -3,7 +3,11 @@
 use std::fmt::Write as _;
 
 use super::Context;
-use crate::model::{Actor, AtStart, Constant, Evidence, FieldKind, Guard, Held, Operand, Sign, Update};
+use crate::diagnostic::list;
+use crate::model::{
+    Actor, AtStart, Constant, Evidence, Field, FieldKind, Guard, Held, Operand, Sign, Update,
+};
+use crate::source::time;
 
 /// A guard as `machine.toml` would write it.
 pub(super) fn guard(guard: &Guard) -> String {
@@ -33,10 +37,8 @@ pub(super) fn guard_fields(guard: &Guard, add: &mut impl FnMut(&str)) {
     match guard {
         Guard::All(parts) | Guard::Any(parts) => parts.iter().for_each(|part| guard_fields(part, add)),
         Guard::Compare { left, right, .. } => {
-            for side in [left, right] {
-                if let Operand::Field { name, .. } = side {
-                    add(&name.value);
-                }
+            for name in [left, right].into_iter().filter_map(|side| side.field()) {
+                add(&name.value);
             }
         }
     }
@@ -45,6 +47,8 @@ pub(super) fn guard_fields(guard: &Guard, add: &mut impl FnMut(&str)) {
 fn operand(operand: &Operand) -> String {
     match operand {
         Operand::Field { name, offset } => with_offset(&name.value, *offset),
+        Operand::Length { name, offset } => with_offset(&format!("count({})", name.value), *offset),
+        Operand::Now { offset, .. } => with_offset("now", *offset),
         Operand::Constant(value) => constant(value),
     }
 }
@@ -62,6 +66,8 @@ fn constant(constant: &Constant) -> String {
         Constant::Count(count) => count.to_string(),
         Constant::Text(text) => format!("{text:?}"),
         Constant::Flag(flag) => flag.to_string(),
+        Constant::Time(seconds) => format!("{:?}", time::shown(*seconds)),
+        Constant::List(texts) => format!("{texts:?}"),
     }
 }
 
@@ -70,6 +76,7 @@ pub(super) fn update(update: &Update) -> String {
     match update {
         Update::Constant(value) => constant(value),
         Update::Field { name, offset } => with_offset(name, *offset),
+        Update::Now { offset } => with_offset("now", *offset),
         Update::Next(name) => format!("next({name})"),
         Update::Argument(name) => format!("args.{name}"),
         Update::Plus { name, argument } => format!("{name} + args.{argument}"),
@@ -83,6 +90,9 @@ pub(super) fn kind(kind: &FieldKind) -> String {
         FieldKind::Text => "text, double-quoted".to_owned(),
         FieldKind::Path => "a path".to_owned(),
         FieldKind::Flag => "true or false".to_owned(),
+        FieldKind::Time => "a time, ISO 8601 in UTC, whole seconds; null where it is not set".to_owned(),
+        FieldKind::Id => "an id; null for none".to_owned(),
+        FieldKind::List => "a list of texts on one line".to_owned(),
         FieldKind::OneOf(words) => {
             let words: Vec<_> = words.iter().map(|word| format!("`{}`", word.value)).collect();
             words.join(", ")
@@ -95,6 +105,15 @@ pub(super) fn kind(kind: &FieldKind) -> String {
             format!("kept by the engine ({word})")
         }
     }
+}
+
+/// `; only in canary and rollout, else null`, or nothing.
+fn within(field: &Field) -> String {
+    let phases = field.within.as_ref().map(|phases| {
+        let names: Vec<&str> = phases.iter().map(|phase| phase.value.as_str()).collect();
+        format!("; only in {}, else null", list(&names))
+    });
+    phases.unwrap_or_default()
 }
 
 /// `SPEC.md`.
@@ -139,8 +158,9 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         };
         let _ = writeln!(
             text,
-            "| `{name}` | {doc}{} | {start} | {owner} |",
-            kind(&field.kind)
+            "| `{name}` | {doc}{}{} | {start} | {owner} |",
+            kind(&field.kind),
+            within(field)
         );
     }
 

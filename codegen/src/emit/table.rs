@@ -15,21 +15,17 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let state = state(context);
     let modes = machine.modes.iter().map(|mode| {
         let (name, doc) = (&mode.name.value, &mode.doc);
-        let start = index(
-            machine
-                .phases
-                .iter()
-                .position(|phase| phase.name.value == mode.start.value),
-        );
+        let start = index(context.phase(&mode.start.value));
         let initial = mode.initial.iter().map(|(field, value)| {
             let (field, value) = (&field.value, constant(&value.value));
             quote! { (#field, #value) }
         });
         quote! { rt::ModeInfo { name: #name, doc: #doc, start: #start, initial: &[#(#initial),*] } }
     });
-    let fields = machine.fields.iter().map(field);
+    let fields = machine.fields.iter().map(|one| field(context, one));
     let phases = machine.phases.iter().map(|phase| {
         let (name, doc, terminal) = (&phase.name.value, &phase.doc, phase.terminal);
+        let meta = &phase.meta;
         let stored = stored(phase);
         let message = message(
             context,
@@ -39,12 +35,12 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let (on_stop, question) = (behaviours::on_stop(phase), behaviours::question(context, phase));
         quote! {
             rt::PhaseInfo {
-                name: #name, stored: #stored, doc: #doc, terminal: #terminal, message: #message,
+                name: #name, stored: #stored, doc: #doc, terminal: #terminal, meta: #meta, message: #message,
                 on_stop: #on_stop, question: #question, line: #line,
             }
         }
     });
-    let transitions = machine.transition_names();
+    let transitions = &context.names;
     let edges = context.edges.iter().map(|edge| {
         let declared = edge.declared;
         let (transition, doc, ends_turn) = (&declared.name.value, &declared.doc, declared.ends_turn);
@@ -152,31 +148,37 @@ fn state(context: &Context<'_>) -> TokenStream {
     }
 }
 
-fn field(field: &crate::model::Field) -> TokenStream {
+fn field(context: &Context<'_>, field: &crate::model::Field) -> TokenStream {
     let (name, doc, at_start) = (&field.name.value, &field.doc, field.at_start != AtStart::Never);
     let kind = match &field.kind {
         FieldKind::Count => quote! { rt::FieldKind::Count },
         FieldKind::Text => quote! { rt::FieldKind::Text },
         FieldKind::Path => quote! { rt::FieldKind::Path },
         FieldKind::Flag => quote! { rt::FieldKind::Flag },
+        FieldKind::Time => quote! { rt::FieldKind::Time },
+        FieldKind::Id => quote! { rt::FieldKind::Id },
+        FieldKind::List => quote! { rt::FieldKind::List },
         FieldKind::OneOf(words) => {
             let words = words.iter().map(|word| &word.value);
             quote! { rt::FieldKind::OneOf(&[#(#words),*]) }
         }
         FieldKind::Held(_) => quote! { rt::FieldKind::Held },
     };
-    let initial = match (&field.initial, &field.kind) {
-        (Some(initial), _) => constant(&initial.value),
-        (None, FieldKind::Count) => constant(&Constant::Count(0)),
-        (None, FieldKind::Flag) => constant(&Constant::Flag(false)),
-        (None, FieldKind::Text | FieldKind::Path) => constant(&Constant::Text(String::new())),
-        (None, FieldKind::OneOf(words)) => match words.first() {
-            Some(word) => constant(&Constant::Text(word.value.clone())),
-            None => quote! { rt::Constant::Null },
-        },
-        (None, FieldKind::Held(_)) => quote! { rt::Constant::Null },
+    let initial = field
+        .initial()
+        .map_or_else(|| quote! { rt::Constant::Null }, |initial| constant(&initial));
+    let within = match &field.within {
+        None => quote! { None },
+        Some(names) => {
+            let indices = names.iter().map(|name| index(context.phase(&name.value)));
+            quote! { Some(&[#(#indices),*]) }
+        }
     };
-    quote! { rt::FieldInfo { name: #name, doc: #doc, kind: #kind, initial: #initial, at_start: #at_start } }
+    quote! {
+        rt::FieldInfo {
+            name: #name, doc: #doc, kind: #kind, initial: #initial, at_start: #at_start, within: #within,
+        }
+    }
 }
 
 pub(super) fn requirement(evidence: Option<Evidence>) -> TokenStream {
@@ -237,6 +239,11 @@ fn operand(operand: &Operand) -> TokenStream {
             let name = &name.value;
             quote! { rt::Operand::Field { name: #name, offset: #offset } }
         }
+        Operand::Length { name, offset } => {
+            let name = &name.value;
+            quote! { rt::Operand::Length { name: #name, offset: #offset } }
+        }
+        Operand::Now { offset, .. } => quote! { rt::Operand::Now { offset: #offset } },
         Operand::Constant(value) => {
             let value = constant(value);
             quote! { rt::Operand::Constant(#value) }
@@ -251,6 +258,7 @@ fn update(update: &Update) -> TokenStream {
             quote! { rt::Update::Constant(#value) }
         }
         Update::Field { name, offset } => quote! { rt::Update::Field { name: #name, offset: #offset } },
+        Update::Now { offset } => quote! { rt::Update::Now { offset: #offset } },
         Update::Next(name) => quote! { rt::Update::Next(#name) },
         Update::Argument(name) => quote! { rt::Update::Argument(#name) },
         Update::Plus { name, argument } => quote! { rt::Update::Plus { name: #name, argument: #argument } },
@@ -262,5 +270,7 @@ fn constant(constant: &Constant) -> TokenStream {
         Constant::Count(count) => quote! { rt::Constant::Count(#count) },
         Constant::Text(text) => quote! { rt::Constant::Text(#text) },
         Constant::Flag(flag) => quote! { rt::Constant::Flag(#flag) },
+        Constant::Time(seconds) => quote! { rt::Constant::Time(#seconds) },
+        Constant::List(texts) => quote! { rt::Constant::List(&[#(#texts),*]) },
     }
 }

@@ -8,10 +8,10 @@ use quote::{format_ident, quote};
 
 use super::Context;
 use super::ident::{camel, type_of, value_of};
-use crate::model::{ArgumentKind, Edge, Evidence};
+use crate::model::{Argument, ArgumentKind, Edge, Evidence};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
-    let names = context.machine.transition_names();
+    let names = &context.names;
     let idents: Vec<_> = names.iter().map(|name| type_of(name)).collect();
     let variants = names.iter().zip(&idents).map(|(name, ident)| {
         let doc = context.first(name).doc.clone();
@@ -122,19 +122,41 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
     let parameters: Vec<_> = declared
         .args
         .iter()
-        .map(|(argument, kind)| (value_of(&argument.value), kind.value))
+        .map(|argument| {
+            let (ident, kind) = (value_of(&argument.name.value), type_of_argument(argument));
+            quote! { #ident: #kind }
+        })
         .collect();
-    let declared_parameters = parameters.iter().map(|(ident, kind)| match kind {
-        ArgumentKind::Text => quote! { #ident: String },
-        ArgumentKind::Count => quote! { #ident: u64 },
-    });
-    let arguments = declared.args.iter().map(|(argument, kind)| {
-        let (ident, text) = (value_of(&argument.value), &argument.value);
-        match kind.value {
-            ArgumentKind::Text => quote! { (#text, rt::Value::Text(#ident)) },
-            ArgumentKind::Count => quote! { (#text, rt::Value::Count(#ident)) },
+    let arguments = declared.args.iter().map(|argument| {
+        let (ident, text) = (value_of(&argument.name.value), &argument.name.value);
+        let value = match argument.kind.value {
+            ArgumentKind::Text => quote! { rt::Value::Text },
+            ArgumentKind::Count => quote! { rt::Value::Count },
+            ArgumentKind::Flag => quote! { rt::Value::Flag },
+            ArgumentKind::Path => quote! { rt::Value::Word },
+            ArgumentKind::Id => quote! { rt::id_value },
+        };
+        if argument.optional {
+            quote! { (#text, rt::given(#ident.map(#value))) }
+        } else {
+            quote! { (#text, #value(#ident)) }
         }
     });
+    let argument_docs = declared
+        .args
+        .iter()
+        .filter(|argument| !argument.doc.is_empty())
+        .map(|argument| format!("- `{}`: {}", argument.name.value, argument.doc));
+    let argument_docs: Vec<String> = argument_docs.collect();
+    let argument_docs = if argument_docs.is_empty() {
+        quote! {}
+    } else {
+        quote! {
+            /// Arguments:
+            #(#[doc = #argument_docs])*
+            ///
+        }
+    };
     let (evidence, claim) = match declared.requires.as_ref().map(|evidence| evidence.value) {
         None => (quote! {}, quote! { None }),
         Some(Evidence::Reviewed) => (
@@ -159,12 +181,13 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
         impl<P: InPhase> Loop<P> {
             #[doc = #doc]
             ///
+            #argument_docs
             #(#[doc = #edge_docs])*
             ///
             /// # Errors
             /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
             /// actor may not, or the disk refused.
-            pub fn #method<N>(self, #evidence #(#declared_parameters),*) -> Result<N, rt::Refused<Self>>
+            pub fn #method<N>(self, #evidence #(#parameters),*) -> Result<N, rt::Refused<Self>>
             where
                 P: #ident<Next = N>,
                 N: sealed::FromRaw,
@@ -174,6 +197,21 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
                     .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
             }
         }
+    }
+}
+
+/// What a method takes for an argument.
+pub(super) fn type_of_argument(argument: &Argument) -> TokenStream {
+    let kind = match argument.kind.value {
+        ArgumentKind::Text | ArgumentKind::Path => quote! { String },
+        ArgumentKind::Count => quote! { u64 },
+        ArgumentKind::Flag => quote! { bool },
+        ArgumentKind::Id => quote! { rt::LoopId },
+    };
+    if argument.optional {
+        quote! { Option<#kind> }
+    } else {
+        kind
     }
 }
 

@@ -26,6 +26,7 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
         kind,
         initial: None,
         at_start,
+        within: None,
         doc,
     };
     let Some(table) = reader.table(&field.name.value, value) else {
@@ -34,7 +35,7 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
     let keys = reader.keys(
         table,
         "a field",
-        &["type", "one_of", "holds", "initial", "at_start", "doc"],
+        &["type", "one_of", "holds", "initial", "at_start", "in", "doc"],
     );
     field.doc = reader.doc(&keys);
     let kinds: Vec<_> = ["type", "one_of", "holds"]
@@ -57,7 +58,11 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
     }
     if let Some((_, value)) = keys.get("initial") {
         field.initial = reader.constant("initial", value);
+        if let Some(initial) = &mut field.initial {
+            initial.value = super::time::for_field(Some(&field.kind), initial.value.clone());
+        }
     }
+    field.within = keys.value("in").map(|value| reader.strings("in", value));
     if let Some(text) = keys
         .value("at_start")
         .and_then(|value| reader.string("at_start", value))
@@ -68,7 +73,7 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
             .map_or(AtStart::Never, |word| word.value);
     }
     if keys.get("holds").is_some() {
-        for name in ["initial", "at_start"] {
+        for name in ["initial", "at_start", "in"] {
             if let Some((key, _)) = keys.get(name) {
                 let message = format!(
                     "`{}` holds what the engine writes: it has no `{name}`",
@@ -90,18 +95,27 @@ fn plain(reader: &mut Reader<'_>, value: Value<'_>) -> Option<FieldKind> {
         Text,
         Path,
         Flag,
+        Time,
+        Id,
+        List,
     }
     let words = [
         ("count", Plain::Count),
         ("text", Plain::Text),
         ("path", Plain::Path),
         ("flag", Plain::Flag),
+        ("time", Plain::Time),
+        ("id", Plain::Id),
+        ("list", Plain::List),
     ];
     Some(match reader.choice("type", &text, &words)?.value {
         Plain::Count => FieldKind::Count,
         Plain::Text => FieldKind::Text,
         Plain::Path => FieldKind::Path,
         Plain::Flag => FieldKind::Flag,
+        Plain::Time => FieldKind::Time,
+        Plain::Id => FieldKind::Id,
+        Plain::List => FieldKind::List,
     })
 }
 

@@ -5,10 +5,12 @@
 
 mod behaviours;
 mod fields;
-mod guard;
+pub(crate) mod guard;
+mod meta;
 mod phases;
 mod read;
 pub(crate) mod template;
+pub(crate) mod time;
 mod transitions;
 
 use toml::de::{DeTable, DeValue};
@@ -144,7 +146,7 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
     let doc = reader.doc(&keys);
     let state = state(reader, &keys, &name);
     let fields = fields::fields(reader, &keys);
-    let modes = phases::modes(reader, &keys);
+    let modes = phases::modes(reader, &keys, &fields);
     let phases = phases::phases(reader, &keys);
     let transitions = transitions::transitions(reader, &keys, &fields);
     let messages = messages.unwrap_or_default();

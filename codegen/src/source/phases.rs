@@ -4,9 +4,9 @@ use super::behaviours::behaviour;
 use super::read::{Key, Keys, Reader, Value, in_order};
 use super::{MOST_PHASES, flag, key_name, section, too_many};
 use crate::diagnostic::Diagnostic;
-use crate::model::{At, Mode, Phase};
+use crate::model::{At, Field, Mode, Phase};
 
-pub(super) fn modes(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Mode> {
+pub(super) fn modes(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Field]) -> Vec<Mode> {
     let entries = section(reader, keys, "modes", "[modes.plan]");
     if let Some((key, _)) = entries.get(MOST_PHASES) {
         too_many(reader, key.span(), "modes", entries.len(), MOST_PHASES);
@@ -14,11 +14,11 @@ pub(super) fn modes(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Mode> {
     entries
         .into_iter()
         .take(MOST_PHASES)
-        .filter_map(|(key, value)| mode(reader, key, value))
+        .filter_map(|(key, value)| mode(reader, key, value, fields))
         .collect()
 }
 
-fn mode(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Option<Mode> {
+fn mode(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>, fields: &[Field]) -> Option<Mode> {
     let name = key_name(reader, "a mode", key);
     let table = reader.table(&name.value, value)?;
     let keys = reader.keys(table, "a mode", &["start", "initial", "doc"]);
@@ -38,7 +38,9 @@ fn mode(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Option<Mode>
     {
         for (key, value) in in_order(table) {
             let field = At::new(key.get_ref().clone().into_owned(), key.span());
-            if let Some(constant) = reader.constant(&field.value, value) {
+            if let Some(mut constant) = reader.constant(&field.value, value) {
+                let known = fields.iter().find(|known| known.name.value == field.value);
+                constant.value = super::time::for_field(known.map(|known| &known.kind), constant.value);
                 initial.push((field, constant));
             }
         }
@@ -73,6 +75,7 @@ fn phase(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Phase {
         terminal: false,
         on_stop,
         message,
+        meta: "{}".to_owned(),
         span,
     };
     let Some(table) = reader.table(&phase.name.value, value) else {
@@ -112,7 +115,7 @@ fn phase(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Phase {
         phase.stored = Some(stored);
     }
     if let Some(meta) = keys.value("meta") {
-        reader.table("meta", meta);
+        phase.meta = super::meta::json(reader, meta);
     }
     phase
 }

@@ -6,10 +6,10 @@ use toml::de::{DeTable, DeValue};
 
 use super::guard::{self, Fault};
 use super::read::{Key, Keys, Reader, Value, in_order};
-use super::{MOST_TRANSITIONS, key_name, too_many};
+use super::{MOST_TRANSITIONS, flag, key_name, time, too_many};
 use crate::diagnostic::Diagnostic;
 use crate::model::{
-    Actor, ArgumentKind, At, Constant, Evidence, Field, FieldKind, From, To, Transition, Update,
+    Actor, Argument, ArgumentKind, At, Constant, Evidence, Field, FieldKind, From, To, Transition, Update,
 };
 
 pub(super) fn transitions(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Field]) -> Vec<Transition> {
@@ -122,7 +122,10 @@ fn transition(
     let when = when.and_then(|text| {
         let place = |part: Range<usize>| reader.inside(&text, part);
         match guard::guard(&text.value, &place) {
-            Ok(guard) => Some(At::new(guard, text.span)),
+            Ok(mut guard) => {
+                time::in_guard(&mut guard, fields);
+                Some(At::new(guard, text.span))
+            }
             Err(fault) => {
                 let span = reader.inside(&text, fault.part);
                 let found = Diagnostic::new("claudex::machine::guard", span, fault.message);
@@ -188,22 +191,60 @@ fn from(reader: &mut Reader<'_>, value: Value<'_>) -> From {
     }
 }
 
-fn args(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<(At<String>, At<ArgumentKind>)> {
+fn args(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Argument> {
     let Some(table) = keys.value("args").and_then(|value| reader.table("args", value)) else {
         return Vec::new();
     };
     let mut args = Vec::new();
     for (key, value) in in_order(table) {
         let name = key_name(reader, "an argument", key);
-        let Some(text) = reader.string(&name.value, value) else {
-            continue;
-        };
-        let kinds = [("text", ArgumentKind::Text), ("count", ArgumentKind::Count)];
-        if let Some(kind) = reader.choice(&name.value, &text, &kinds) {
-            args.push((name, kind));
-        }
+        args.extend(argument(reader, name, value));
     }
     args
+}
+
+/// `why = "text"`, or `why = { type = "text", doc = "why it is given up", optional = true }`.
+fn argument(reader: &mut Reader<'_>, name: At<String>, value: Value<'_>) -> Option<Argument> {
+    let kinds = [
+        ("text", ArgumentKind::Text),
+        ("count", ArgumentKind::Count),
+        ("flag", ArgumentKind::Flag),
+        ("path", ArgumentKind::Path),
+        ("id", ArgumentKind::Id),
+    ];
+    let (text, doc, optional) = match value.get_ref() {
+        DeValue::String(text) => (
+            At::new(text.clone().into_owned(), value.span()),
+            String::new(),
+            false,
+        ),
+        DeValue::Table(table) => {
+            let keys = reader.keys(table, "an argument", &["type", "doc", "optional"]);
+            let (doc, optional) = (reader.doc(&keys), keys.value("optional"));
+            let optional = optional.is_some_and(|value| flag(reader, "optional", value));
+            let Some(kind) = keys.value("type") else {
+                let what = format!("the argument `{}`", name.value);
+                reader.missing(name.span, "type", &what, "type = \"text\"");
+                return None;
+            };
+            (reader.string("type", kind)?, doc, optional)
+        }
+        _ => {
+            reader.wrong_type(
+                &name.value,
+                value,
+                "a type such as \"text\", or a table with `type`",
+            );
+            return None;
+        }
+    };
+    let kind = reader.choice(&name.value, &text, &kinds)?;
+    Some(Argument {
+        name,
+        kind,
+        doc,
+        optional,
+    })
 }
 
 fn set_of(reader: &mut Reader<'_>, table: &DeTable<'_>, fields: &[Field]) -> Vec<(At<String>, At<Update>)> {
@@ -217,7 +258,8 @@ fn set_of(reader: &mut Reader<'_>, table: &DeTable<'_>, fields: &[Field]) -> Vec
     set
 }
 
-/// A string means a text to a field of words or text, and an expression to every other.
+/// A string means a text to a field of words, text or an id, a time to a field of a time where it is one, and an
+/// expression to every other.
 fn update(
     reader: &mut Reader<'_>,
     field: &At<String>,
@@ -225,20 +267,29 @@ fn update(
     value: Value<'_>,
     fields: &[Field],
 ) -> Option<Update> {
-    let DeValue::String(text) = value.get_ref() else {
-        return reader
-            .constant(key.get_ref(), value)
-            .map(|constant| Update::Constant(constant.value));
-    };
     let kind = fields
         .iter()
         .find(|known| known.name.value == field.value)
         .map(|known| &known.kind);
-    let says_text = !matches!(kind, Some(FieldKind::Count | FieldKind::Flag));
-    let read = match guard::call_or_argument(text) {
-        Some(read) => read,
-        None if says_text => Ok(Update::Constant(Constant::Text(text.clone().into_owned()))),
-        None => guard::update(text),
+    let DeValue::String(text) = value.get_ref() else {
+        return reader
+            .constant(key.get_ref(), value)
+            .map(|constant| Update::Constant(time::for_field(kind, constant.value)));
+    };
+    let says_text = !matches!(
+        kind,
+        Some(FieldKind::Count | FieldKind::Flag | FieldKind::Time | FieldKind::List)
+    );
+    let is_time = kind == Some(&FieldKind::Time);
+    let seconds = time::seconds(text).filter(|_| is_time);
+    let read = match (guard::call_or_argument(text), seconds) {
+        (Some(read), _) => read,
+        (None, Some(seconds)) => Ok(Update::Constant(Constant::Time(seconds))),
+        // What is no time after all is refused by its type.
+        (None, None) if says_text || is_time && text.starts_with(|first: char| first.is_ascii_digit()) => {
+            Ok(Update::Constant(Constant::Text(text.clone().into_owned())))
+        }
+        (None, None) => guard::update(text),
     };
     read.map_err(|Fault { part, message, help }| {
         let text = At::new(text.clone().into_owned(), value.span());

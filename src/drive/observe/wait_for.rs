@@ -3,6 +3,7 @@
 use std::io;
 
 use fs_err as fs;
+use jiff::Timestamp;
 
 use super::Observed;
 use crate::machine::table::FieldKind;
@@ -25,8 +26,10 @@ pub enum WaitForSeen {
 /// The system does not say whether the file is there.
 pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSeen>, Refusal> {
     let there = if file.is_empty() {
-        let kind = raw.table().field(field).map(|info| info.kind);
-        kind.is_some_and(|kind| says_yes(kind, &raw.value(field)))
+        match raw.table().field(field).map(|info| info.kind) {
+            Some(FieldKind::Time) => raw.time(field).is_some_and(|time| time <= Timestamp::now()),
+            kind => kind.is_some_and(|kind| says_yes(kind, &raw.value(field))),
+        }
     } else {
         is_file(raw, file)?
     };
@@ -68,9 +71,11 @@ fn says_yes(kind: FieldKind, value: &Value) -> bool {
     match kind {
         FieldKind::Flag => value.as_flag().unwrap_or_default(),
         FieldKind::Count => value.as_count().is_some_and(|count| count > 0),
-        FieldKind::Text | FieldKind::Path => !value.to_plain().trim().is_empty(),
-        // claudex-build refuses a machine that waits for one: their words mean neither yes nor no.
-        FieldKind::OneOf(_) | FieldKind::Held => false,
+        FieldKind::Text | FieldKind::Path | FieldKind::Id => !value.to_plain().trim().is_empty(),
+        FieldKind::List => value.as_list().is_some_and(|texts| !texts.is_empty()),
+        // A time says yes once it has passed, which its value alone does not tell; of the others claudex-build refuses a
+        // machine that waits for one: their words mean neither yes nor no.
+        FieldKind::Time | FieldKind::OneOf(_) | FieldKind::Held => false,
     }
 }
 
@@ -85,6 +90,8 @@ mod tests {
             (FieldKind::Count, Value::Count(1)),
             (FieldKind::Text, Value::Text("no".into())),
             (FieldKind::Path, Value::Text("/".into())),
+            (FieldKind::Id, Value::Word("a".into())),
+            (FieldKind::List, Value::List(vec![String::new()])),
         ];
         let no = [
             (FieldKind::Flag, Value::Flag(false)),
@@ -94,6 +101,8 @@ mod tests {
             (FieldKind::Text, Value::Text(" \t\n".into())),
             (FieldKind::Text, Value::Null),
             (FieldKind::Path, Value::Null),
+            (FieldKind::Id, Value::Word(String::new())),
+            (FieldKind::List, Value::List(Vec::new())),
             (FieldKind::OneOf(&["yes"]), Value::Word("yes".into())),
             (FieldKind::Held, Value::Text("x".into())),
         ];
