@@ -316,6 +316,8 @@ pub(super) fn heal(store: &Store, _: &Held, id: &LoopId, graph: Graph) -> Result
                 path: path.clone(),
             },
         });
+        // Who crashed may not have come to sync the line that the document is written from. It must not be lost after it.
+        journal::sync(&store.journal_path(id))?;
         replace(&path, &judged.record.document.to_bytes()).map_err(io_error("write", &path))?;
     }
     for repair in &repairs {

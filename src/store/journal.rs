@@ -15,6 +15,7 @@ use serde_json::Map;
 use super::error::{StoreError, io_error};
 use super::fault::{self, Point};
 use super::id::iso;
+use super::replace::sync_folder_of;
 use super::trust::read_limited;
 use super::value::Value;
 
@@ -334,6 +335,14 @@ pub(super) fn append(path: &Utf8Path, entry: &Entry) -> Result<u64, StoreError> 
         return Err(io_error("write", path)(error));
     }
     Ok(before)
+}
+
+/// Makes what stands in the journal survive a power loss, and its name too.
+pub(super) fn sync(path: &Utf8Path) -> Result<(), StoreError> {
+    fs_err::File::open(path)
+        .and_then(|file| file.sync_data())
+        .and_then(|()| sync_folder_of(path))
+        .map_err(io_error("sync", path))
 }
 
 /// Takes the last line back: the change that it announced was not made.

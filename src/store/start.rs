@@ -144,8 +144,9 @@ impl Store {
     }
 
     /// Repairs every loop, and refuses if one of this root is not terminal. What cannot be read and has no journal is set aside;
-    /// what is not trusted is left where it is, and does not count.
+    /// what has a journal and no state file is put away; what is not trusted is left where it is, and does not count.
     pub(super) fn refuse_active(&self, lock: &Held) -> Result<Vec<Repair>, StoreError> {
+        self.put_lost_away(lock)?;
         let mut repairs = Vec::new();
         for file in self.state_files() {
             let active = |phase: Option<String>| {

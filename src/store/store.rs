@@ -323,19 +323,23 @@ impl Store {
         }
     }
 
-    /// Sets the state file's time of modification to now, so that the sweep sees a loop that lives.
+    /// Sets the state file's time of modification to now, so that the sweep sees a loop that lives. Under the project's
+    /// lock: a sweep that has already looked must not take what was touched since.
     ///
     /// # Errors
-    /// When the file is not there, is not trusted, or refuses.
+    /// When the lock cannot be taken, and when the file is not there, is not trusted, or refuses.
     pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
+        self.some_loop(id)?;
         let path = self.path_of(id);
         let nofollow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-        OpenOptions::new()
-            .write(true)
-            .custom_flags(nofollow)
-            .open(&path)
-            .and_then(|file| file.set_modified(SystemTime::now()))
-            .map_err(io_error("touch", &path))
+        self.locked(|_| {
+            OpenOptions::new()
+                .write(true)
+                .custom_flags(nofollow)
+                .open(&path)
+                .and_then(|file| file.set_modified(SystemTime::now()))
+                .map_err(io_error("touch", &path))
+        })
     }
 
     /// Whether a review of the loop is running.

@@ -68,7 +68,7 @@ impl Store {
             if dry_run {
                 swept.would_move.push(id);
             } else {
-                match self.move_away(&id) {
+                match self.move_away(&id, "not touched for long") {
                     Ok(true) => swept.moved.push(id),
                     Ok(false) => {}
                     Err(error) => self.log(&format!("{id}: not swept: {error}")),
@@ -141,8 +141,33 @@ impl Store {
         stale
     }
 
-    /// Moves a loop whole; `false` if a review of it has begun in the meantime.
-    pub(super) fn move_away(&self, id: &LoopId) -> Result<bool, StoreError> {
+    /// Puts every loop away that is not terminal and has lost its state file: a start or a sweep that crashed left it, or
+    /// someone removed the file. The next open would make it active again, beside the one that is to be active now. One
+    /// that is under review is opened instead, and so is in the way.
+    pub(super) fn put_lost_away(&self, lock: &Held) -> Result<(), StoreError> {
+        let is_lost = |id: &LoopId| {
+            let path = self.path_of(id);
+            !path.exists() && !path.is_symlink() && self.journal_path(id).is_file()
+        };
+        for id in self.loop_folders().into_iter().filter(is_lost) {
+            let judged = heal::look(self, &Trust::new(), &id)
+                .and_then(|found| heal::judge(self, &id, &found, Graph::Any));
+            // What cannot be opened cannot become active.
+            let Ok(heal::Judged { record, .. }) = judged else {
+                continue;
+            };
+            if !record.is_terminal()
+                && self.is_for(record.root().as_deref())
+                && !self.move_away(&id, "its state file was gone")?
+            {
+                heal::heal(self, lock, &id, Graph::Any)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a loop whole, for the reason `why`; `false` if a review of it has begun in the meantime.
+    pub(super) fn move_away(&self, id: &LoopId, why: &str) -> Result<bool, StoreError> {
         let has_folder = self.loop_folder(id).is_dir();
         let held = if has_folder {
             RunLock::try_take(&self.run_lock_path(id))?
@@ -156,9 +181,7 @@ impl Store {
         for path in self.pieces(id) {
             move_into(&target, &path)?;
         }
-        self.log(&format!(
-            "{id}: swept, not touched for long; `resume {id}` brings it back"
-        ));
+        self.log(&format!("{id}: swept, {why}; `resume {id}` brings it back"));
         Ok(true)
     }
 
@@ -205,8 +228,8 @@ impl Store {
     /// Brings a swept loop back, as a person's doing, and journals that.
     ///
     /// # Errors
-    /// [`StoreError::Active`] while another loop is not terminal, [`StoreError::NoLoop`] when it was not swept, and what
-    /// keeps it from being opened; then it stays where it is.
+    /// [`StoreError::Active`] while another loop is not terminal, [`StoreError::NoLoop`] when it was not swept,
+    /// [`StoreError::Exists`] when it is here, and what keeps it from being opened; then it stays where it is.
     pub fn bring_back(&self, id: &LoopId) -> Result<Record, StoreError> {
         let swept = self.swept_store(id.as_str());
         if !swept.folder().is_dir() {
@@ -218,6 +241,14 @@ impl Store {
         self.locked(|lock| {
             self.refuse_active(lock)?;
             Trust::folder(swept.folder())?;
+            // An open may have made the state of a move that was cut off anew: the old one must not come back over it.
+            let exists = || StoreError::Exists {
+                id: id.to_string(),
+                folder: self.folder().to_owned(),
+            };
+            if self.path_of(id).exists() {
+                return Err(exists());
+            }
             // A journal here means that a move in either direction was cut off by a crash: it is finished.
             let cut_off = self.journal_path(id).exists();
             if !cut_off {
@@ -226,10 +257,7 @@ impl Store {
             for path in swept.pieces(id).iter().rev().filter(|path| path.exists()) {
                 let target = self.folder().join(path.file_name().unwrap_or_default());
                 if target.exists() && !cut_off {
-                    return Err(StoreError::Exists {
-                        id: id.to_string(),
-                        folder: self.folder().to_owned(),
-                    });
+                    return Err(exists());
                 }
                 std::fs::rename(path, &target).map_err(io_error("bring back", path))?;
             }

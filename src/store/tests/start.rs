@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use crate::store::fault::{Point, crash_at};
 use crate::store::testing::{change, fields, plan, started, store, word};
-use crate::store::{Entry, IdForm, LoopId, PidLock, Repair, StartError, StartPlan, Store, StoreError, Value};
+use crate::store::{
+    Entry, IdForm, LoopId, PidLock, Repair, RunLock, StartError, StartPlan, Store, StoreError, Value,
+};
 
 fn names(folder: &camino::Utf8Path) -> Vec<String> {
     let mut names: Vec<String> = folder
@@ -263,4 +266,43 @@ fn a_name_of_a_machine_with_names_can_be_chosen() {
     };
     assert_eq!(store.start(with).unwrap().get("review_id"), Some(word("tasks")));
     assert_eq!(store.open(&id).unwrap().record.phase(), "drafting");
+}
+
+#[test]
+fn a_loop_that_lost_its_state_is_put_away_and_never_active_beside_a_new_one() {
+    let (_kept, store) = store();
+    crash_at(Point::Journaled, || store.start(plan()));
+    let lost = LoopId::parse(
+        store
+            .folder()
+            .read_dir_utf8()
+            .unwrap()
+            .find_map(folder_of)
+            .unwrap()
+            .as_str(),
+        IdForm::Stamp,
+    );
+    let lost = lost.unwrap();
+    let record = store.start(plan()).unwrap();
+    assert!(matches!(store.open(&lost), Err(StoreError::NoLoop { .. })));
+    assert!(matches!(store.bring_back(&lost), Err(StoreError::Active { .. })));
+    store
+        .commit(&record, change("cancel", "drafting", "cancelled", &[]))
+        .unwrap();
+    assert_eq!(store.bring_back(&lost).unwrap().phase(), "drafting");
+    // The same when a person removed the file. One under review is in the way instead.
+    std::fs::remove_file(store.path_of(&lost)).unwrap();
+    let running = RunLock::try_take(&store.run_lock_path(&lost)).unwrap().unwrap();
+    assert!(matches!(store.start(plan()), Err(StartError::Active { .. })));
+    drop(running);
+    std::fs::remove_file(store.path_of(&lost)).unwrap();
+    store.start(plan()).unwrap();
+    assert!(matches!(store.open(&lost), Err(StoreError::NoLoop { .. })));
+    let log = std::fs::read_to_string(store.folder().join("log")).unwrap();
+    assert!(log.contains("swept, its state file was gone"), "{log}");
+}
+
+fn folder_of(entry: std::io::Result<camino::Utf8DirEntry>) -> Option<String> {
+    let entry = entry.unwrap();
+    entry.path().is_dir().then(|| entry.file_name().to_owned())
 }

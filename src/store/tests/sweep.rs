@@ -198,10 +198,10 @@ fn a_review_that_begins_while_the_sweep_decides_keeps_its_loop() {
     let running = RunLock::try_take(&store.run_lock_path(record.id()))
         .unwrap()
         .unwrap();
-    assert!(!store.move_away(record.id()).unwrap());
+    assert!(!store.move_away(record.id(), "a test").unwrap());
     assert!(store.path_of(record.id()).exists());
     drop(running);
-    assert!(store.move_away(record.id()).unwrap());
+    assert!(store.move_away(record.id(), "a test").unwrap());
 }
 
 #[test]
@@ -252,4 +252,41 @@ fn clearing_removes_what_is_named_and_what_is_there() {
         !store.sidecar(record.id(), "-runner.sh").exists() && !store.sidecar(record.id(), ".lock").exists()
     );
     assert_eq!(store.open(record.id()).unwrap().repairs, []);
+}
+
+#[test]
+fn a_touch_waits_for_a_sweep_that_has_looked() {
+    let (_kept, store, record) = started();
+    age(&store.path_of(record.id()), 16 * 60);
+    let impatient = store.clone().with_deadline(Duration::ZERO);
+    let touched = store
+        .locked(|_| Ok::<_, StoreError>(impatient.touch(record.id())))
+        .unwrap();
+    assert!(matches!(touched, Err(StoreError::Lock(_))), "{touched:?}");
+    assert_eq!(sweep(&store).moved, [record.id().clone()], "nothing was touched");
+    assert!(matches!(store.touch(record.id()), Err(StoreError::NoLoop { .. })));
+}
+
+#[test]
+fn a_way_back_never_goes_over_a_state_that_stands() {
+    let (_kept, store, record) = started();
+    let id = record.id();
+    // A sweep that was cut off, an open that made the state anew, and two changes.
+    let target = store.folder().join("swept").join(id.as_str());
+    std::fs::create_dir_all(&target).unwrap();
+    std::fs::rename(store.path_of(id), target.join(format!("{id}.state"))).unwrap();
+    let record = store.open(id).unwrap().record;
+    let record = store
+        .commit(&record, change("begin", "drafting", "reviewing", &[]))
+        .unwrap();
+    let record = store
+        .commit(&record, change("cancel", "reviewing", "cancelled", &[]))
+        .unwrap();
+    assert!(matches!(store.bring_back(id), Err(StoreError::Exists { .. })));
+    let opened = store.open(id).unwrap();
+    assert_eq!(
+        (opened.record.revision(), &opened.repairs[..]),
+        (record.revision(), &[][..])
+    );
+    assert!(!store.folder().join("quarantine").exists());
 }
