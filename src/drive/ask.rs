@@ -93,13 +93,10 @@ mod tests {
     fn an_answer_counts_letter_by_letter_and_only_to_our_question() {
         let asked = rollout();
         let question = "Roll 1.2 out to everyone?";
-        let take = |header, question, answer| asked.chosen(header, question, answer);
+        let take = |header: &str, question: &str, answer: &str| asked.chosen(header, question, answer);
         assert_eq!(take("Rollout", question, "Roll out"), Some("promote"));
         let padded = format!("\t{question} ");
-        assert_eq!(
-            take(" Rollout\n", &padded, " Roll back\r\n"),
-            Some("roll_back")
-        );
+        assert_eq!(take(" Rollout\n", &padded, " Roll back\r\n"), Some("roll_back"));
         for answer in [
             "",
             "roll out",

@@ -251,6 +251,7 @@ mod tests {
         assert!(wrong("program = \"x\"\nprogam = \"y\"").starts_with("/a b/config.toml:5: "));
         said("program = x", "");
         said(&format!("{}z = 1", "a.".repeat(100_000)), "too many parts");
+        said(&format!("x = {}", "[".repeat(100_000)), "");
     }
 
     #[test]

@@ -98,7 +98,10 @@ fn facts(raw: &Raw) -> Map<String, Json> {
             Value::Flag(flag) => json!(flag),
             Value::Count(count) => json!(count),
             Value::Word(text) | Value::Text(text) => json!(text::one_line(&text, FIELD)),
-            Value::List(texts) => texts.iter().map(|text| json!(text::one_line(text, FIELD))).collect(),
+            Value::List(texts) => texts
+                .iter()
+                .map(|text| json!(text::one_line(text, FIELD)))
+                .collect(),
         };
         facts.insert(field.name.to_owned(), value);
     }
@@ -222,6 +225,7 @@ pub fn waiting(raw: &Raw) -> String {
     };
     let what = what.unwrap_or_else(|| format!("phase {} to go on", phase.name));
     let mut line = format!("loop {} waits for {what}", raw.id());
+    let stop = if line.ends_with(['?', '.', '!']) { "" } else { "." };
     let verbs = Verbs::of(raw).person;
     if let Some(first) = verbs.first() {
         let others = verbs
@@ -229,7 +233,8 @@ pub fn waiting(raw: &Raw) -> String {
             .skip(1)
             .take(VERBS - 1)
             .map(|verb| format!(", or: {verb}"));
-        line.push_str(&format!(". In a terminal: {first}{}", others.collect::<String>()));
+        let others: String = others.collect();
+        line.push_str(&format!("{stop} In a terminal: {first}{others}"));
     }
     line
 }

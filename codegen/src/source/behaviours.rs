@@ -151,7 +151,10 @@ fn choices(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<Choice> {
         return Vec::new();
     };
     if !(FEWEST_OPTIONS..=MOST_OPTIONS).contains(&items.len()) {
-        let message = format!("`options` has {} entries", items.len());
+        let message = match items.len() {
+            1 => "there is 1 option".to_owned(),
+            many => format!("there are {many} options"),
+        };
         let found = Diagnostic::new("claudex::machine::options", value.span(), message);
         reader
             .note(found.help("a question has 2 to 4 options; a person can always answer in their own words"));

@@ -95,7 +95,6 @@ mod tests {
         ];
         let no = [
             (FieldKind::Flag, Value::Flag(false)),
-            (FieldKind::Flag, Value::Text("true".into())),
             (FieldKind::Count, Value::Count(0)),
             (FieldKind::Text, Value::Text(String::new())),
             (FieldKind::Text, Value::Text(" \t\n".into())),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use camino::Utf8Path;
 use derive_more::{Display, Error};
 
+use crate::drive::commands::Command;
 use crate::plan::personas::Personas;
 use crate::review::evidence::Policy;
 use crate::review::limits::Limits;
@@ -56,6 +57,8 @@ pub struct Settings {
     pub reviewer: String,
     /// The reviewers by name.
     pub reviewers: BTreeMap<String, ReviewerSettings>,
+    /// The commands that a machine's `run` may name, by name.
+    pub commands: BTreeMap<String, Command>,
     /// Who reviews in which round.
     pub personas: Personas,
     /// Rounds of plan mode; None: what machine.toml says.
@@ -117,6 +120,7 @@ impl Default for Settings {
                 .into_iter()
                 .map(|kind| (kind.to_string(), ReviewerSettings::of(kind)))
                 .collect(),
+            commands: BTreeMap::new(),
             personas: Personas::default(),
             plan_rounds: None,
             review_rounds: None,

@@ -100,6 +100,17 @@ pub fn shown(settings: &Settings) -> Vec<Shown> {
         add(&key("prompt"), json!(persona.prompt));
         add(&key("focus"), json!(persona.focus.to_string()));
     }
+    for (name, command) in &settings.commands {
+        let key = |key: &str| format!("commands.{name}.{key}");
+        add(&key("program"), json!(command.program));
+        if !command.arguments.is_empty() {
+            add(&key("arguments"), json!(command.arguments));
+        }
+        if !command.environment.is_empty() {
+            add(&key("environment"), json!(command.environment));
+        }
+        add(&key("timeout"), json!(Spelled(command.timeout).to_string()));
+    }
     let mut machine = |key: &str, value: Option<u64>, mode: Mode, field: &str| {
         all.push(Shown {
             key: key.to_owned(),

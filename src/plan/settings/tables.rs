@@ -32,6 +32,9 @@ pub(super) struct UserFile {
     /// adds one.
     #[schemars(extend("propertyNames" = super::names::schema(&[])))]
     pub(super) personas: BTreeMap<At<String>, Table<PersonaTable>>,
+    /// Commands that a machine's `run` may name. What runs is said here alone, never by a project.
+    #[schemars(extend("propertyNames" = super::names::schema(&[])))]
+    pub(super) commands: BTreeMap<At<String>, Table<CommandTable>>,
     /// How many rounds a loop has.
     pub(super) rounds: Table<RoundsTable>,
     /// How long and how often.
@@ -87,6 +90,26 @@ pub(super) struct PersonaTable {
     pub(super) focus: Option<At<Word<Focus>>>,
     /// `false` takes it out.
     pub(super) enabled: Option<At<bool>>,
+}
+
+/// One command.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(
+    default,
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "a table"
+)]
+#[schemars(extend("required" = ["program"]))]
+pub(super) struct CommandTable {
+    /// The program: a name that is looked up in PATH, or an absolute path.
+    pub(super) program: Option<At<String>>,
+    /// Arguments, passed as they are, without a shell.
+    pub(super) arguments: Option<At<Vec<String>>>,
+    /// Names of environment variables that its process gets besides the usual ones.
+    pub(super) environment: Option<At<Vec<String>>>,
+    /// How long it may take, such as `2m`: 50s where nothing is said, 9m at most. The Stop hook's own timeout must be longer.
+    pub(super) timeout: Option<At<Time>>,
 }
 
 /// How many rounds a loop has.

@@ -325,3 +325,81 @@ fn each_value_has_its_origin() {
         );
     }
 }
+
+#[test]
+fn commands_are_the_users_and_each_slip_in_one_is_told() {
+    use std::time::Duration;
+    let settings = user(
+        "[commands.build]\nprogram = \"cargo\"\narguments = [\"build\", \"a b\"]\nenvironment = [\"CARGO_HOME\"]\ntimeout = \"2m\"\n\
+         [commands.check]\nprogram = \"/bin/true\"\n",
+    )
+    .unwrap();
+    assert_eq!(settings.commands["build"].timeout, Duration::from_secs(120));
+    assert_eq!(settings.commands["check"].timeout, Duration::from_secs(50));
+    let shown: Vec<String> = shown(&settings)
+        .into_iter()
+        .filter(|one| one.key.starts_with("commands."))
+        .map(|one| format!("{} = {} ({})", one.key, one.value, one.origin))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            format!("commands.build.program = \"cargo\" (user {USER}:2)"),
+            format!("commands.build.arguments = [\"build\",\"a b\"] (user {USER}:3)"),
+            format!("commands.build.environment = [\"CARGO_HOME\"] (user {USER}:4)"),
+            format!("commands.build.timeout = \"2m\" (user {USER}:5)"),
+            format!("commands.check.program = \"/bin/true\" (user {USER}:7)"),
+            "commands.check.timeout = \"50s\" (default)".to_owned(),
+        ]
+    );
+
+    for (table, message, help) in [
+        (
+            "timeout = \"1m\"",
+            "1:11: the command `b` has no `program`",
+            "say which one",
+        ),
+        (
+            "program = \"x/y\"",
+            "2:11: `x/y` is a relative path",
+            "another program in each project",
+        ),
+        (
+            "program = \"\"",
+            "2:11: `program` is not the name of a program",
+            "found in PATH",
+        ),
+        (
+            "program = \"x\"\ntimeout = \"541s\"",
+            "3:11: a command runs within a stop, for 9m at most",
+            "less to do",
+        ),
+        (
+            "program = \"x\"\nenvironment = [\"A=b\"]",
+            "3:15: `A=b` is not the name of a variable",
+            "names alone",
+        ),
+        (
+            "program = \"x\"\narguments = [\"\\u0000\"]",
+            "3:13: an argument cannot hold a zero byte",
+            "take it out",
+        ),
+        (
+            "program = \"x\"\nshell = true",
+            "3:1: `shell` is not a key of `[commands.b]`",
+            "takes `program`",
+        ),
+    ] {
+        let (told, what) = wrong(&format!("[commands.b]\n{table}\n"));
+        assert_eq!(told, format!("{USER}:{message}"));
+        assert!(what.contains(help), "{what}");
+    }
+    let (told, _) = wrong("[commands.\"a b\"]\nprogram = \"x\"\n");
+    assert!(told.contains("`a b` cannot be a name"), "{told}");
+
+    let all = findings(both("", "[commands.build]\nprogram = \"/tmp/helper\"\n"));
+    assert!(
+        all[0].0.contains("`commands` may not stand in a project's file"),
+        "{all:?}"
+    );
+}

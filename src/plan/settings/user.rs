@@ -10,6 +10,7 @@ use super::{Settings, SettingsError, names, read, refused, suggest};
 use crate::review::fake;
 use crate::text;
 
+mod commands;
 mod personas;
 mod reviewers;
 
@@ -26,6 +27,7 @@ pub(super) fn apply(path: &Utf8Path, text: &str, settings: &mut Settings) -> Res
     let mut found = Vec::new();
     reviewers::apply(file.reviewers, &source, settings, &mut found);
     personas::apply(file.personas, &source, settings, &mut found);
+    commands::apply(file.commands, &source, settings, &mut found);
     if let Some(name) = file.reviewer {
         match chosen(&name, settings, "`[reviewers.NAME]` adds one") {
             Some(finding) => found.push(finding),

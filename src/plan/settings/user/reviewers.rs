@@ -8,6 +8,7 @@ use super::super::leaf::{At, Table};
 use super::super::origin::Source;
 use super::super::tables::ReviewerTable;
 use super::super::{Settings, names};
+use crate::drive::commands;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 use crate::text;
 
@@ -134,19 +135,7 @@ fn problems(name: &At<String>, kind: ReviewerKind, table: &ReviewerTable) -> Vec
         }
         None => {}
         Some(program) => {
-            let text = &program.value;
-            let relative = text.contains('/') && !text.starts_with('/');
-            if text.trim().is_empty() || text::plain(text) != *text || text.contains('\n') {
-                let message = "`program` is not the name of a program".to_owned();
-                wrong(
-                    &program.span,
-                    message,
-                    "an absolute path, or a name that is found in PATH",
-                );
-            } else if relative {
-                let message = format!("`{}` is a relative path", text::one_line(text, 80));
-                let help = "give an absolute path, or a name that is found in PATH: a relative path would mean another \
-                            program in each project";
+            if let Some((message, help)) = commands::program_problem(&program.value) {
                 wrong(&program.span, message, help);
             }
         }
@@ -160,23 +149,18 @@ fn problems(name: &At<String>, kind: ReviewerKind, table: &ReviewerTable) -> Vec
         wrong(&model.span, message, "leave it out for the program's own default");
     }
     if let Some(arguments) = &table.arguments
-        && arguments.value.iter().any(|argument| argument.contains('\0'))
+        && let Some((message, help)) = commands::argument_problem(&arguments.value)
     {
-        let message = "an argument cannot hold a zero byte".to_owned();
-        wrong(&arguments.span, message, "take it out");
+        wrong(&arguments.span, message, help);
     }
     if let Some(variables) = &table.environment {
-        for variable in variables.value.iter().filter(|name| !is_variable(name)) {
-            let message = format!("`{}` is not the name of a variable", text::one_line(variable, 60));
-            let help =
-                "give names alone, such as OPENAI_API_KEY; their values are taken from your environment";
+        let problems = variables
+            .value
+            .iter()
+            .filter_map(|name| commands::variable_problem(name));
+        for (message, help) in problems {
             wrong(&variables.span, message, help);
         }
     }
     found
-}
-
-fn is_variable(name: &str) -> bool {
-    let inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    !name.is_empty() && name.bytes().all(inner) && !name.starts_with(|first: char| first.is_ascii_digit())
 }

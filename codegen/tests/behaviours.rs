@@ -1,0 +1,229 @@
+//! What is said of `on_stop`s that cannot be: one small wrong edit of the same right machine for each.
+
+use claudex_build::{check_source, generate};
+
+/// A machine without a fault, in which every behaviour that needs no review stands once. Line numbers count from the first
+/// line, which is empty.
+const GATE: &str = r#"
+name = "gate"
+
+[modes.gate]
+start = "drafting"
+
+[fields]
+phase    = { holds = "phase" }
+id       = { holds = "id" }
+root     = { holds = "root" }
+session  = { holds = "session" }
+revision = { holds = "revision" }
+machine  = { holds = "machine" }
+version  = { type = "text" }
+approved = { type = "flag" }
+tries    = { type = "count" }
+color    = { one_of = ["red", "green"] }
+
+[phases.drafting]
+on_stop = { announce = { then = "go" } }
+
+[phases.asking.on_stop.ask]
+question   = "Roll {version} out?"
+header     = "Rollout"
+options    = [
+    { label = "Yes", description = "All of it.", then = "promote" },
+    { label = "No", then = "drop" },
+]
+unanswered = "remind"
+
+[phases.building]
+on_stop = { run = { command = "build", passed = "built", failed = ["again", "drop_it"] } }
+
+[phases.waiting]
+on_stop = { wait-for = { field = "approved", there = "open" } }
+
+[phases.ending]
+on_stop = { approve = { then = "finish" } }
+
+[phases.over]
+terminal = true
+
+[[transitions.go]]
+from    = "drafting"
+to      = "asking"
+message = "go.md"
+
+[[transitions.promote]]
+from = "asking"
+to   = "building"
+by   = ["person"]
+
+[[transitions.drop]]
+from = "asking"
+to   = "over"
+by   = ["agent", "person"]
+
+[[transitions.remind]]
+from = "asking"
+to   = "same"
+when = "tries < 1"
+set  = { tries = "tries + 1" }
+
+[[transitions.built]]
+from = "building"
+to   = "waiting"
+
+[[transitions.again]]
+from = "building"
+to   = "same"
+when = "tries < 3"
+set  = { tries = "tries + 1" }
+
+[[transitions.drop_it]]
+from = "building"
+to   = "over"
+
+[[transitions.open]]
+from = "waiting"
+to   = "ending"
+
+[[transitions.finish]]
+from = "ending"
+to   = "over"
+"#;
+
+fn edited(edits: &[(&str, &str)]) -> String {
+    let mut source = GATE.to_owned();
+    for (from, to) in edits {
+        assert_eq!(
+            source.matches(from).count(),
+            1,
+            "{from:?} has to stand once in\n{source}"
+        );
+        source = source.replace(from, to);
+    }
+    source
+}
+
+fn said(edits: &[(&str, &str)]) -> String {
+    match check_source("m.toml", &edited(edits)) {
+        Ok(_) => "nothing".to_owned(),
+        Err(found) => found.to_string().replace('\n', " & "),
+    }
+}
+
+macro_rules! cases {
+    ($($name:ident: [$($from:expr => $to:expr),* $(,)?] says $expected:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            let said = said(&[$(($from, $to)),*]);
+            assert_eq!(said, $expected, "\n@@{}@@{said}@@", stringify!($name));
+        })*
+    };
+}
+
+mod turn {
+    use super::said;
+
+    cases! {
+        the_machine_that_cases_edit_is_right: [] says "nothing";
+        approve_that_goes_on: ["from = \"ending\"\nto   = \"over\"" => "from = \"ending\"\nto = \"asking\""] says r#"m.toml:38:32: `approve` lets the turn end, and `finish` goes on in `asking` (lead it to a terminal phase, or say `turn = "end"` in the transition; where the agent is to go on, write `announce`, which blocks with the transition's words)"#;
+        approve_that_ends_by_the_edge: ["from = \"waiting\"\nto   = \"ending\"" => "from = \"waiting\"\nto = \"ending\"\nturn = \"end\""] says "nothing";
+        approve_one_of_whose_edges_goes_on: ["from = \"ending\"\nto   = \"over\"" => "from = \"ending\"\nto = \"over\"\nwhen = \"tries < 2\"\n[[transitions.finish]]\nfrom = \"ending\"\nto = \"waiting\"\nwhen = \"tries >= 2\""] says r#"m.toml:38:32: `approve` lets the turn end, and `finish` goes on in `waiting` (lead it to a terminal phase, or say `turn = "end"` in the transition; where the agent is to go on, write `announce`, which blocks with the transition's words) & m.toml:78:15: nothing bounds the cycle waiting -> ending -> waiting (by open, finish) (a cycle ends if one of its edges raises a count under a guard, such as `when = "tries < 3"` with `set = { tries = "tries + 1" }`, and nothing on the way lowers it; or if only a person takes it: `by = ["person"]`)"#;
+        announce_that_ends_in_a_terminal_phase: ["to      = \"asking\"" => "to = \"over\""] says r#"m.toml:20:33: `announce` blocks, and `go` lets the turn end (lead it to a phase that is not terminal, or write `approve`, which lets the turn end) & m.toml:22:9: no loop reaches `asking` (add a transition with `to = "asking"`, or take the phase out) & m.toml:31:9: no loop reaches `building` (add a transition with `to = "building"`, or take the phase out) & m.toml:34:9: no loop reaches `waiting` (add a transition with `to = "waiting"`, or take the phase out) & m.toml:37:9: no loop reaches `ending` (add a transition with `to = "ending"`, or take the phase out)"#;
+        announce_that_ends_by_the_edge: ["to      = \"asking\"" => "to = \"asking\"\nturn = \"end\""] says r#"m.toml:20:33: `announce` blocks, and `go` lets the turn end (take `turn = "end"` out of the transition, or write `approve`, which lets the turn end)"#;
+        announce_without_words: ["to      = \"asking\"\nmessage = \"go.md\"" => "to = \"building\"", "[phases.asking.on_stop.ask]" => "[modes.late]\nstart = \"asking\"\n[phases.asking.on_stop.ask]"] says r#"m.toml:20:33: `announce` has nothing to say: neither `go` nor `building` has a `message` (add `message = "go.md"` to the transition or to the phase, and write that template)"#;
+        announce_with_the_words_of_the_phase: ["to      = \"asking\"\nmessage = \"go.md\"" => "to = \"waiting\"", "[phases.waiting]" => "[phases.waiting]\nmessage = \"wait.md\"", "[phases.asking.on_stop.ask]" => "[modes.late]\nstart = \"asking\"\n[phases.asking.on_stop.ask]"] says "nothing";
+        announce_into_a_question_needs_no_words: ["\nmessage = \"go.md\"" => ""] says "nothing";
+    }
+}
+
+mod question {
+    use super::said;
+
+    cases! {
+        an_option_that_only_an_agent_may_take: ["by   = [\"agent\", \"person\"]" => "by = [\"agent\"]"] says r#"m.toml:27:28: an answer is a person's, and `drop` is not open to persons (add `by = ["person"]` to `drop`, or name another transition)"#;
+        an_option_that_the_hook_takes: ["by   = [\"agent\", \"person\"]" => ""] says r#"m.toml:27:28: an answer is a person's, and `drop` is not open to persons (add `by = ["person"]` to `drop`, or name another transition)"#;
+        an_option_with_evidence: ["by   = [\"person\"]" => "by = [\"person\"]\nrequires = \"settled\""] says "m.toml:26:57: `promote` requires evidence, and an answer gives none (name a transition of `asking` without `requires`)";
+        an_option_with_an_argument: ["by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"text\" }"] says "m.toml:26:57: `promote` takes an argument, and an answer gives none (name a transition of `asking` without `args`)";
+        an_option_that_does_not_leave_the_phase: ["then = \"drop\"" => "then = \"open\""] says "m.toml:27:28: `open` does not leave `asking` (it leaves `waiting`; add `asking` to its `from`, or name another transition)";
+        an_option_that_is_misspelt: ["then = \"promote\"" => "then = \"promoted\""] says "m.toml:26:57: no transition is named `promoted` (did you mean `promote`?)";
+        one_option: ["    { label = \"No\", then = \"drop\" },\n" => ""] says "m.toml:25:14: there is 1 option (a question has 2 to 4 options; a person can always answer in their own words)";
+        five_options: ["    { label = \"No\", then = \"drop\" },\n" => "{ label = \"a\", then = \"drop\" }, { label = \"b\", then = \"drop\" }, { label = \"c\", then = \"drop\" }, { label = \"d\", then = \"drop\" }"] says "m.toml:25:14: there are 5 options (a question has 2 to 4 options; a person can always answer in their own words)";
+        no_options: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => ""] says r#"m.toml:22:24: `ask` has no `options` (add `options = [{ label = "Yes", then = "transition" }, { label = "No", then = "another" }]`)"#;
+        options_that_are_no_list: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => "options = \"Yes\""] says "m.toml:25:11: `options` takes a list of tables, not a string";
+        options_that_are_no_tables: ["{ label = \"No\", then = \"drop\" }" => "\"No\""] says "m.toml:27:5: `options` takes a table, not a string";
+        an_option_without_a_label: ["label = \"No\", " => ""] says r#"m.toml:27:5: the option has no `label` (add `label = "Yes"`)"#;
+        an_option_with_another_key: ["label = \"No\"" => "label = \"No\", than = \"drop\""] says "m.toml:27:21: unknown key `than` in an option (did you mean `then`?)";
+        two_options_of_one_label: ["label = \"No\"" => "label = \"Yes\""] says r#"m.toml:27:15: the label "Yes" stands there twice (an answer is known by its label: give each option one of its own)"#;
+        an_empty_label: ["label = \"No\"" => "label = \"\""] says "m.toml:27:15: `label` is empty (say what the person is to read)";
+        a_label_with_a_space_at_its_end: ["label = \"No\"" => "label = \"No \""] says "m.toml:27:15: `label` begins or ends with white space (take it out: nobody sees it)";
+        a_label_of_two_lines: ["label = \"No\"" => "label = \"No\\nnever\""] says "m.toml:27:15: `label` has a control character or a line end in it (write it on one line)";
+        a_long_header: ["\"Rollout\"" => "\"Rollout of it\""] says "m.toml:24:14: `header` has 13 characters (12 are the most that the dialog shows; the question has the room)";
+        a_header_of_twelve_and_a_field: ["\"Rollout\"" => "\"Rollout of {version}\""] says "nothing";
+        a_header_with_an_unknown_field: ["\"Rollout\"" => "\"Roll {versoin}\""] says "m.toml:24:14: no field is named `versoin` (did you mean `version`?)";
+        an_empty_question: ["\"Roll {version} out?\"" => "\" \""] says "m.toml:23:14: `question` is empty (say what the person is to read)";
+        no_header: ["header     = \"Rollout\"\n" => ""] says r#"m.toml:22:24: `ask` has no `header` (add `header = "..."`)"#;
+        an_outcome_that_a_person_takes: ["unanswered = \"remind\"" => "unanswered = \"promote\""] says "m.toml:29:14: `promote` is not the hook's to take (name a transition without `by`, or take `by` off this one) & m.toml:59:8: nothing takes `remind` from `asking` (name it in an outcome of `asking`'s `on_stop`, open it with `by`, or take it out)";
+        a_persons_way_back_is_bounded_by_the_person: ["by   = [\"agent\", \"person\"]" => "by = [\"person\"]", "from = \"building\"\nto   = \"waiting\"" => "from = \"building\"\nto = \"asking\"", "[phases.waiting]\non_stop = { wait-for = { field = \"approved\", there = \"open\" } }" => "[phases.waiting]\non_stop = { wait-for = { field = \"approved\", there = \"open\" } }\n[modes.late]\nstart = \"waiting\""] says "nothing";
+        an_agents_way_round_is_not: ["by   = [\"person\"]" => "by = [\"agent\", \"person\"]", "from = \"building\"\nto   = \"waiting\"" => "from = \"building\"\nto = \"asking\"", "[phases.waiting]\non_stop = { wait-for = { field = \"approved\", there = \"open\" } }" => "[phases.waiting]\non_stop = { wait-for = { field = \"approved\", there = \"open\" } }\n[modes.late]\nstart = \"waiting\""] says r#"m.toml:50:15: nothing bounds the cycle asking -> building -> asking (by promote, built) (a cycle ends if one of its edges raises a count under a guard, such as `when = "tries < 3"` with `set = { tries = "tries + 1" }`, and nothing on the way lowers it; or if only a person takes it: `by = ["person"]`)"#;
+    }
+}
+
+mod parameter {
+    use super::said;
+
+    cases! {
+        wait_for_nothing: ["field = \"approved\", " => ""] says r#"m.toml:35:13: `wait-for` has none of `file` and `field` (add `file = "..."` or `field = "..."`)"#;
+        wait_for_both: ["field = \"approved\"" => "field = \"approved\", file = \"GO\""] says "m.toml:35:26: `wait-for` has both `file` and `field` (keep one; what waits for both is two phases)";
+        wait_for_a_file: ["field = \"approved\"" => "file = \"signs/{version}\""] says "nothing";
+        wait_for_a_file_of_an_unknown_field: ["field = \"approved\"" => "file = \"{versoin}\""] says "m.toml:35:33: no field is named `versoin` (did you mean `version`?)";
+        wait_for_an_unknown_field: ["field = \"approved\"" => "field = \"aproved\""] says "m.toml:35:34: no field is named `aproved` (did you mean `approved`?)";
+        wait_for_a_field_in_braces: ["field = \"approved\"" => "field = \"{approved}\""] says "m.toml:35:34: no field is named `{approved}` (did you mean `approved`?)";
+        wait_for_a_word: ["field = \"approved\"" => "field = \"color\""] says "m.toml:35:34: `color` is one of some words, and none of them means yes (wait for a flag, or tell the words apart by a guard (`when`) on the transition)";
+        wait_for_what_the_engine_holds: ["field = \"approved\"" => "field = \"session\""] says "m.toml:35:34: `session` is the engine's, and says nothing to wait for (wait for a field of the machine's own)";
+        a_command_line: ["command = \"build\"" => "command = \"cargo build\""] says r#"m.toml:32:31: `command` cannot be "cargo build" (it is the name of a `[commands.NAME]` table in the user's configuration, which alone says what runs: a letter or digit, then letters, digits, `-`, `_` and `.`, at most 64 characters)"#;
+        a_command_that_is_a_path: ["command = \"build\"" => "command = \"../build\""] says r#"m.toml:32:31: `command` cannot be "../build" (it is the name of a `[commands.NAME]` table in the user's configuration, which alone says what runs: a letter or digit, then letters, digits, `-`, `_` and `.`, at most 64 characters)"#;
+        a_command_that_is_a_list: ["command = \"build\"" => "command = [\"cargo\", \"build\"]"] says "m.toml:32:31: `command` takes a string, not an array";
+        a_command_without_failed: [", failed = [\"again\", \"drop_it\"]" => ""] says r#"m.toml:32:13: `run` has no `failed` (add `failed = "transition"`)"#;
+        running_names_no_transition: ["command = \"build\"" => "command = \"build\", running = \"again\""] says "m.toml:32:40: unknown key `running` in `run` (there are `command`, `passed`, `failed` and `missing`)";
+        a_failure_that_is_tried_for_ever: ["from = \"building\"\nto   = \"same\"\nwhen = \"tries < 3\"" => "from = \"building\"\nto = \"same\""] says r#"m.toml:68:15: nothing bounds the cycle building -> building (by again) (`again` raises `tries`, but no guard of it says how far; a cycle ends if one of its edges raises a count under a guard, such as `when = "tries < 3"` with `set = { tries = "tries + 1" }`, and nothing on the way lowers it; or if only a person takes it: `by = ["person"]`)"#;
+    }
+}
+
+#[test]
+fn what_a_question_names_is_the_machines_own() {
+    let rust = generate("m.toml", GATE).unwrap().rust;
+    let (_, owned) = rust.split_once("owned: &[").unwrap();
+    let (owned, _) = owned.split_once(']').unwrap();
+    assert_eq!(
+        owned.split_whitespace().collect::<String>(),
+        "\"tries\",\"version\",\"approved\""
+    );
+}
+
+#[test]
+fn an_option_without_a_description_has_that_of_its_transition() {
+    let documented = edited(&[(
+        "by   = [\"agent\", \"person\"]",
+        "by = [\"person\"]\ndoc = \"Not now.\"",
+    )]);
+    let rust = generate("m.toml", &documented).unwrap().rust;
+    let words: String = rust.split_whitespace().collect();
+    assert!(
+        words.contains("label:\"Yes\",description:\"Allofit.\",transition:\"promote\""),
+        "{rust}"
+    );
+    assert!(
+        words.contains("label:\"No\",description:\"Notnow.\",transition:\"drop\""),
+        "{rust}"
+    );
+}
+
+#[test]
+fn a_question_shows_its_options_in_the_specification() {
+    let machine = check_source("m.toml", GATE).unwrap();
+    let spec = claudex_build::spec(&machine, GATE, "m.toml");
+    assert!(
+        spec.contains("ask: \"Yes\": `promote`; \"No\": `drop`; unanswered: `remind`"),
+        "{spec}"
+    );
+}

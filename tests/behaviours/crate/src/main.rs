@@ -1,0 +1,157 @@
+//! One machine for each behaviour, and a program that takes one step of one of them.
+#![deny(warnings)]
+
+mod own_stop;
+
+claudex_loop::machine!(turns);
+claudex_loop::machine!(ask);
+claudex_loop::machine!(run);
+claudex_loop::machine!(wait);
+claudex_loop::machine!(own);
+
+use claudex_loop::drive::{ask as question, words};
+use claudex_loop::{Actor, Beginning, LoopId, Step, Store};
+
+/// Everything by the machine file.
+pub struct Usual;
+
+impl turns::OnStop for Usual {}
+impl ask::OnStop for Usual {}
+impl run::OnStop for Usual {}
+impl wait::OnStop for Usual {}
+
+/// The store of a machine below a root, and its one loop.
+fn stored(root: &str, spec: &'static claudex_loop::store::StateSpec) -> (Store, Option<LoopId>) {
+    let store = Store::at(format!("{root}/.loops").into(), root.into(), spec);
+    let id = store.list().first().map(|listed| listed.id.clone());
+    (store, id)
+}
+
+/// Waits, with the loop opened, until the file exists that the test names: so that many are opened at one revision.
+fn gate() {
+    if let Ok(gate) = std::env::var("EVERY_GATE") {
+        std::fs::write(format!("{gate}.{}", std::process::id()), "").unwrap();
+        while !std::path::Path::new(&gate).exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+}
+
+/// A start or a stop.
+macro_rules! step {
+    ($machine:ident, $on_stop:expr, $start:expr, $root:expr, $rest:expr) => {{
+        use $machine::{AnyLoop, OnStop, STATE, TABLE};
+        match (stored($root, &STATE), $rest) {
+            ((store, None), ["start", ..]) => {
+                let held = $start.begin(&store, Beginning::now("me"), Actor::Hook).unwrap();
+                println!("started {}", held.phase());
+            }
+            ((store, Some(id)), ["stop"]) => {
+                let held = AnyLoop::open(&store, &id, Actor::Hook).unwrap();
+                gate();
+                match $on_stop.stop(held) {
+                    Ok(Step::Moved { now, edge }) => {
+                        println!("moved {} {}", edge.transition, now.phase());
+                        println!("ends {}", edge.lets_turn_end(&TABLE));
+                        match words::of(now.raw(), edge) {
+                            Ok(words) => print!("{}", words.unwrap_or_default()),
+                            Err(error) => println!("silent: {error}"),
+                        }
+                    }
+                    Ok(Step::Waits(held)) => println!("waits\n{}", words::waiting(held.raw())),
+                    Ok(Step::Over(_)) => println!("over"),
+                    Err(refused) => println!("refused {refused}"),
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }};
+}
+
+/// What a person does.
+macro_rules! person {
+    ($machine:ident, $root:expr, $rest:expr) => {{
+        use $machine::{AnyLoop, STATE, Verb};
+        let (store, id) = stored($root, &STATE);
+        let id = id.unwrap();
+        let held = AnyLoop::open(&store, &id, Actor::Person).unwrap();
+        let transition = match $rest {
+            ["answer", header, asked, answer] => question::chosen(held.raw(), header, asked, answer),
+            ["take", transition] => Some(*transition),
+            other => panic!("{other:?}"),
+        };
+        match transition {
+            None => println!("nothing"),
+            Some(transition) => {
+                let verb = Verb::plain(transition.parse().unwrap(), id.to_string()).unwrap();
+                match verb.run(held) {
+                    Ok(held) => println!("took {}", held.phase()),
+                    Err(refused) => println!("refused {refused}"),
+                }
+            }
+        }
+    }};
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (machine, root, rest) = match arguments.as_slice() {
+        [machine, root, rest @ ..] => (*machine, *root, rest),
+        few => panic!("{few:?}"),
+    };
+    let given = || rest.get(1).copied().unwrap_or_default().to_owned();
+    let by_person = matches!(rest, ["answer" | "take", ..]);
+    match machine {
+        "ask" if by_person => person!(ask, root, rest),
+        "wait" if by_person => person!(wait, root, rest),
+        "turns" => step!(
+            turns,
+            Usual,
+            turns::Start {
+                mode: turns::Mode::Usual
+            },
+            root,
+            rest
+        ),
+        "ask" => step!(
+            ask,
+            Usual,
+            ask::Start {
+                mode: ask::Mode::Usual,
+                version: given()
+            },
+            root,
+            rest
+        ),
+        "run" => step!(
+            run,
+            Usual,
+            run::Start {
+                mode: run::Mode::Usual
+            },
+            root,
+            rest
+        ),
+        "wait" => step!(
+            wait,
+            Usual,
+            wait::Start {
+                mode: wait::Mode::Usual,
+                sign: given()
+            },
+            root,
+            rest
+        ),
+        "own" => step!(
+            own,
+            own_stop::ThreeLines,
+            own::Start {
+                mode: own::Mode::Usual
+            },
+            root,
+            rest
+        ),
+        other => panic!("{other}"),
+    }
+}

@@ -1,0 +1,28 @@
+use claudex_loop::drive::{attempt, or_else, settle};
+use claudex_loop::{Refusal, Refused, Step};
+
+use crate::own::{AnyLoop, Counting, Loop, OnStop};
+
+pub struct ThreeLines;
+
+impl OnStop for ThreeLines {
+    fn counting(&self, held: Loop<Counting>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
+        // Look by reference; what cannot be looked at is a refusal, and the turn ends.
+        let file = held.raw().path("LINES");
+        let lines = match std::fs::read_to_string(&file) {
+            Ok(text) => text.lines().count(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
+            Err(source) => {
+                let what = file.to_string();
+                return Err(Refused::new(held.into_any(), Refusal::Observe { what, source }));
+            }
+        };
+        // Then try transitions in turn: the next only where a guard refused the one before.
+        let attempt = attempt(held);
+        settle(if lines >= 3 {
+            or_else(attempt, |held| held.finish())
+        } else {
+            or_else(attempt, |held| held.remind())
+        })
+    }
+}

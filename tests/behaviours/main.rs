@@ -1,0 +1,10 @@
+//! The behaviours of the catalogue, each in a machine of its own, in a crate outside of this workspace against the bare library.
+//!
+//! The crate in `crate/` is built once; each case runs its program, one step a process, in a folder with an awkward name.
+
+mod ask;
+mod docs;
+mod run;
+mod support;
+mod turns;
+mod wait;

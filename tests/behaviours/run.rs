@@ -1,0 +1,293 @@
+//! `run`: what runs is the user's to say, what became of it decides, and nothing is left running.
+
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use super::support::{Project, said};
+
+/// A configuration whose command `build` is this shell script.
+fn script(text: &str) -> String {
+    format!("[commands.build]\nprogram = \"/bin/sh\"\narguments = [\"-c\", '''{text}''']\n")
+}
+
+fn building(configuration: &str) -> Project {
+    let project = Project::start("run", "");
+    project.configure(configuration);
+    project
+}
+
+/// Waits until a file has so many lines.
+fn lines(project: &Project, name: &str, count: usize) -> Vec<String> {
+    let since = Instant::now();
+    loop {
+        let found: Vec<String> = project.read(name).lines().map(str::to_owned).collect();
+        if found.len() >= count {
+            return found;
+        }
+        assert!(since.elapsed() < Duration::from_secs(30), "{name} has {found:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether a process runs; one that only waits to be reaped does not.
+fn is_alive(id: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    stat.rsplit(')')
+        .next()
+        .is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with(['Z', 'X']))
+}
+
+#[test]
+fn status_zero_has_passed_and_the_log_is_kept() {
+    let project = building(&script("pwd; echo oh >&2"));
+    assert_eq!(project.stop(), "moved promote built\nends true\n");
+    let root = project.root().canonicalize().unwrap();
+    let log = fs::read_to_string(project.kept("run-build.log")).unwrap();
+    assert_eq!(log, format!("{}\n\n----- stderr -----\noh\n", root.display()));
+    let journal = project.journal();
+    let notes: Vec<&str> = journal.lines().filter(|line| line.contains("\"note\"")).collect();
+    assert!(
+        notes[0].contains("\"note\":\"command-began\"") && notes[0].contains("\"command\":\"build\""),
+        "{journal}"
+    );
+    assert!(
+        notes[1].contains("\"outcome\":\"exited\",\"status\":0"),
+        "{journal}"
+    );
+    let change = journal.lines().find(|line| line.contains("promote")).unwrap();
+    assert!(
+        change.contains("\"run\":\"c-"),
+        "the change names its run: {change}"
+    );
+}
+
+#[test]
+fn another_status_is_told_to_the_agent_with_the_end_of_the_output_until_it_is_given_up() {
+    let project = building(&script("printf 'line one\\n\\033[31mred\\033[0m\\n'; exit 7"));
+    for failures in 1..=3 {
+        assert_eq!(
+            project.stop(),
+            format!(
+                "moved retry building\nends false\nbuild: exit status 7 ({failures} of 3).\nline one\n[31mred[0m\n"
+            )
+        );
+    }
+    assert_eq!(project.stop(), "moved give_up broken\nends true\n");
+}
+
+#[test]
+fn a_signal_and_a_deadline_have_failed() {
+    let project = building(&script("kill -9 $$"));
+    assert!(project.stop().contains("\nbuild: signal 9 (1 of 3).\n"));
+    project.configure(format!(
+        "{}timeout = \"3s\"\n",
+        script("echo $$ >> pids; exec sleep 600")
+    ));
+    let said = project.stop();
+    assert!(said.contains("\nbuild: ended after 3s (2 of 3).\n"), "{said}");
+    assert!(!is_alive(&lines(&project, "pids", 1)[0]));
+    assert!(
+        !project.kept("run-build.log").exists(),
+        "it wrote nothing, and the log of the run before is not its own"
+    );
+}
+
+#[test]
+fn what_is_not_configured_waits_and_says_where_it_belongs() {
+    let project = Project::start("run", "");
+    let (id, file) = (project.id(), project.configuration());
+    let waits = format!(
+        "waits\nloop {id} waits for the command build, which is not configured: add [commands.build] with its program to {}\n",
+        file.display()
+    );
+    assert_eq!(project.stop(), waits);
+    project.configure("reviewer = \"lint\"\n[commands.other]\nprogram = \"true\"\n");
+    assert_eq!(project.stop(), waits);
+    project.configure("[commands.build]\nprogram = \"no-such-program-anywhere\"\n");
+    let said = project.stop();
+    assert!(
+        said.contains("whose program no-such-program-anywhere is not installed, or not in PATH"),
+        "{said}"
+    );
+    assert!(!project.journal().contains("command-began"));
+    project.configure("[commands.build]\nprogram = \"true\"\n");
+    assert_eq!(project.stop(), "moved promote built\nends true\n");
+}
+
+#[test]
+fn a_project_cannot_say_what_runs() {
+    let project = Project::start("run", "");
+    project.write(".claude/claudex.toml", script("touch ran"));
+    assert!(project.stop().starts_with("waits\n"));
+    assert!(!project.file("ran").exists());
+}
+
+#[test]
+fn a_mistake_in_the_configuration_is_told_and_runs_nothing() {
+    for (text, told) in [
+        (
+            b"[commands.build]\nprogram = \"./mine\"\n".as_slice(),
+            "config.toml:1: command `build`: `./mine` is a relative path",
+        ),
+        (
+            b"[commands.build]\nprogram = \"true\"\nshell = true\n",
+            "config.toml:3: unknown field `shell`",
+        ),
+        (b"[commands\n", "config.toml:1: "),
+        (
+            b"[commands.build]\nprogram = \"\xff\"\n",
+            "config.toml:2: not UTF-8",
+        ),
+    ] {
+        let project = building("");
+        project.configure(text);
+        let said = project.stop();
+        assert!(
+            said.starts_with("refused could not look at command build: ") && said.contains(told),
+            "{said}"
+        );
+        assert_eq!(project.journal().lines().count(), 1);
+    }
+}
+
+#[test]
+fn the_command_gets_a_short_environment_no_stdin_and_its_arguments_as_they_are() {
+    let hostile = "a b \"c\" 'd' $(touch ran) `touch ran` ; touch ran é";
+    let mut configuration = "[commands.build]\nprogram = \"/bin/sh\"\nenvironment = [\"NAMED\"]\n".to_owned();
+    let program = "cat; env > seen; printf '%s' \"$1\" > argument";
+    configuration.push_str(&format!(
+        "arguments = [\"-c\", '''{program}''', \"sh\", '''{hostile}''']\n"
+    ));
+    let project = building(&configuration);
+    let mut command = project.command(&["stop"]);
+    command
+        .env("NAMED", "x")
+        .env("A_SECRET", "y")
+        .env("CLAUDECODE", "1");
+    assert_eq!(
+        said(command.output().unwrap()),
+        "moved promote built\nends true\n"
+    );
+    assert_eq!(project.read("argument"), hostile);
+    assert!(!project.file("ran").exists());
+    let seen = project.read("seen");
+    assert!(
+        seen.contains("NAMED=x\n") && seen.contains("\nPATH=") | seen.starts_with("PATH="),
+        "{seen}"
+    );
+    assert!(
+        !seen.contains("A_SECRET") && !seen.contains("CLAUDECODE"),
+        "{seen}"
+    );
+    assert!(
+        seen.contains(&format!("CLAUDEX_REVIEWER_CHILD={}/c-", project.id())),
+        "a hook of ours in it does nothing"
+    );
+}
+
+#[test]
+fn inside_of_a_reviewer_nothing_runs() {
+    let project = building(&script("touch ran"));
+    let mut command = project.command(&["stop"]);
+    command.env("CLAUDEX_REVIEWER_CHILD", "1");
+    let said = said(command.output().unwrap());
+    assert!(
+        said.starts_with("refused could not look at command build: this is a process of a reviewer"),
+        "{said}"
+    );
+    assert!(!project.file("ran").exists());
+}
+
+#[test]
+fn endless_output_is_bounded() {
+    let project = building(&script(
+        "head -c 20000000 /dev/zero; head -c 3000000 /dev/zero >&2; exit 1",
+    ));
+    let said = project.stop();
+    assert!(
+        said.starts_with("moved retry building\n") && said.len() < 9_000,
+        "{} bytes",
+        said.len()
+    );
+    let log = fs::metadata(project.kept("run-build.log")).unwrap().len();
+    assert!((4_000_000..5_000_000).contains(&log), "{log}");
+}
+
+#[test]
+fn a_stop_that_is_killed_leaves_nothing_that_the_next_one_does_not_end() {
+    let project = building(&script(
+        "trap '' HUP TERM; setsid sh -c 'echo $$ >> pids; sleep 600' & echo $$ >> pids; sleep 600",
+    ));
+    let mut stop = project.command(&["stop"]);
+    let mut stop = stop.process_group(0).spawn().unwrap();
+    let left = lines(&project, "pids", 2);
+    stop.kill().unwrap();
+    stop.wait().unwrap();
+    assert!(
+        left.iter().all(|id| is_alive(id)),
+        "the kill alone ends them: this proves nothing"
+    );
+
+    project.configure(script("echo fine"));
+    assert_eq!(project.stop(), "moved promote built\nends true\n");
+    assert!(!left.iter().any(|id| is_alive(id)), "{left:?}");
+    let journal = project.journal();
+    assert_eq!(journal.matches("command-began").count(), 2, "{journal}");
+    assert_eq!(journal.matches("\"outcome\":\"cut-off\"").count(), 1, "{journal}");
+}
+
+/// How many stops wait at a gate, with the loop opened.
+fn waiting_at(project: &Project) -> usize {
+    let names = fs::read_dir(project.root()).unwrap();
+    let names = names.filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+    names.filter(|name| name.starts_with("gate.")).count()
+}
+
+/// Starts stops that open the loop now and go on once the file `gate` is there.
+fn at_the_gate(project: &Project, count: usize) -> Vec<Child> {
+    let mut stop = project.command(&["stop"]);
+    stop.env("EVERY_GATE", project.file("gate"));
+    let stops: Vec<_> = (0..count).map(|_| stop.spawn().unwrap()).collect();
+    let since = Instant::now();
+    while waiting_at(project) < count {
+        assert!(
+            since.elapsed() < Duration::from_secs(60),
+            "{} of them opened the loop",
+            waiting_at(project)
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    stops
+}
+
+#[test]
+fn a_stop_that_comes_after_another_has_run_it_does_not_run_it_again() {
+    let project = building(&script("echo ran >> ran; exit 1"));
+    let mut late = at_the_gate(&project, 1);
+    assert!(project.stop().starts_with("moved retry building\n"));
+    project.write("gate", "");
+    let told = said(late.remove(0).wait_with_output().unwrap());
+    assert!(told.starts_with("refused the loop moved on meanwhile"), "{told}");
+    assert_eq!(project.read("ran"), "ran\n");
+}
+
+#[test]
+fn of_sixteen_stops_at_once_one_runs_it() {
+    // It fails, so that the loop stays in its phase, and who comes late could run it again.
+    let project = building(&script("echo ran >> ran; sleep 0.4; exit 1"));
+    let stops = at_the_gate(&project, 16);
+    project.write("gate", "");
+    let told: Vec<String> = stops
+        .into_iter()
+        .map(|stop| said(stop.wait_with_output().unwrap()))
+        .collect();
+    assert_eq!(project.read("ran"), "ran\n", "{told:#?}");
+    let count = |begin: &str| told.iter().filter(|line| line.starts_with(begin)).count();
+    let late = "refused the loop moved on meanwhile";
+    assert_eq!((count("moved retry "), count("moved ")), (1, 1), "{told:#?}");
+    assert_eq!(count("waits\n") + count(late), 15, "{told:#?}");
+    project.configure("[commands.build]\nprogram = \"true\"\n");
+    assert_eq!(project.stop(), "moved promote built\nends true\n");
+}

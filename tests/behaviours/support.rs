@@ -1,0 +1,155 @@
+//! The program of `crate/`, built once, and a project to run it in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+/// The program, which the first case builds.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<Result<(tempfile::TempDir, PathBuf), String>> = OnceLock::new();
+    let built = PROGRAM.get_or_init(|| {
+        let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("every behaviour");
+        copy(&ours.join("tests/behaviours/crate"), &path);
+        let manifest = fs::read_to_string(path.join("Cargo.toml.in")).unwrap();
+        let manifest = manifest
+            .replace("@LOOP@", ours.to_str().unwrap())
+            .replace("@BUILD@", ours.join("codegen").to_str().unwrap());
+        fs::write(path.join("Cargo.toml"), manifest).unwrap();
+        fs::copy(ours.join("Cargo.lock"), path.join("Cargo.lock")).unwrap();
+        let target = ours.join("target/stranger");
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--offline"])
+            .current_dir(&path)
+            .env("CARGO_TARGET_DIR", &target)
+            .env_remove("RUSTFLAGS")
+            .output()
+            .unwrap();
+        if !built.status.success() {
+            return Err(String::from_utf8_lossy(&built.stderr).into_owned());
+        }
+        // Another test's crate may be built into the same folder meanwhile.
+        let program = folder.path().join("every");
+        fs::copy(target.join("debug/every"), &program).unwrap();
+        Ok((folder, program))
+    });
+    match built {
+        Ok((_, program)) => program,
+        Err(why) => panic!("the crate does not build:\n{why}"),
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// A folder with one loop of a machine.
+pub(crate) struct Project {
+    machine: &'static str,
+    folder: tempfile::TempDir,
+}
+
+impl Project {
+    /// Starts a loop. `given`: the field that the machine's start takes.
+    pub(crate) fn start(machine: &'static str, given: &str) -> Self {
+        let project = Self {
+            machine,
+            folder: tempfile::tempdir().unwrap(),
+        };
+        fs::create_dir_all(project.root()).unwrap();
+        let started = project.say(&["start", given]);
+        assert!(started.starts_with("started "), "{started}");
+        project
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().join("a project's \"röot\"")
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.root().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let file = self.file(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.file(name)).unwrap_or_default()
+    }
+
+    /// The user's configuration file, there or not.
+    pub(crate) fn configuration(&self) -> PathBuf {
+        self.folder.path().join("config/claudex-loop/config.toml")
+    }
+
+    pub(crate) fn configure(&self, text: impl AsRef<[u8]>) {
+        let file = self.configuration();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    /// The program's call, ready to be started.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program());
+        command
+            .arg(self.machine)
+            .arg(self.root())
+            .args(arguments)
+            .env("XDG_CONFIG_HOME", self.folder.path().join("config"))
+            .env_remove("CLAUDEX_REVIEWER_CHILD")
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// What the program prints.
+    pub(crate) fn say(&self, arguments: &[&str]) -> String {
+        said(self.command(arguments).output().unwrap())
+    }
+
+    pub(crate) fn stop(&self) -> String {
+        self.say(&["stop"])
+    }
+
+    /// The one loop's id.
+    pub(crate) fn id(&self) -> String {
+        let names = fs::read_dir(self.file(".loops")).unwrap();
+        let names = names.filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+        let state = names
+            .into_iter()
+            .find_map(|name| Some(name.strip_suffix(".state")?.to_owned()));
+        state.unwrap()
+    }
+
+    /// A file of the loop's own.
+    pub(crate) fn kept(&self, name: &str) -> PathBuf {
+        self.file(".loops").join(self.id()).join(name)
+    }
+
+    pub(crate) fn journal(&self) -> String {
+        fs::read_to_string(self.kept("journal.jsonl")).unwrap()
+    }
+}
+
+pub(crate) fn said(output: Output) -> String {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    assert_eq!(error, "");
+    String::from_utf8(output.stdout).unwrap()
+}

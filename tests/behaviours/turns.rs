@@ -1,0 +1,49 @@
+//! `announce` blocks once and goes on; `approve` lets the turn end; a phase of one's own does as its Rust says.
+
+use super::support::Project;
+
+#[test]
+fn announce_blocks_once_with_its_words_and_approve_lets_the_turn_end() {
+    let project = Project::start("turns", "");
+    let id = project.id();
+    assert_eq!(
+        project.stop(),
+        format!("moved go building\nends false\nGo on: loop {id} of turns is in building. Rests: 0.\n")
+    );
+    assert_eq!(project.stop(), "moved rest building\nends true\n");
+    assert_eq!(project.stop(), "moved finish done\nends true\n");
+    assert_eq!(project.stop(), "over\n");
+}
+
+#[test]
+fn a_phase_of_ones_own_is_one_method() {
+    let project = Project::start("own", "");
+    assert_eq!(project.stop(), "moved remind counting\nends false\n");
+    project.write("LINES", "1\n2\n");
+    assert_eq!(project.stop(), "moved remind counting\nends false\n");
+    let id = project.id();
+    assert_eq!(
+        project.stop(),
+        format!("waits\nloop {id} waits for phase counting to go on\n")
+    );
+    project.write("LINES", "1\n2\n3\n");
+    assert!(project.stop().starts_with("moved finish done\nends true\n"));
+
+    let unreadable = Project::start("own", "");
+    std::fs::create_dir(unreadable.file("LINES")).unwrap();
+    let refused = unreadable.stop();
+    assert!(refused.starts_with("refused could not look at "), "{refused}");
+    assert!(unreadable.journal().lines().count() == 1, "nothing was changed");
+}
+
+#[test]
+fn a_template_that_names_what_there_is_not_is_told_and_the_loop_has_gone_on() {
+    let project = Project::start("own", "");
+    project.write("LINES", "1\n2\n3\n");
+    let said = project.stop();
+    assert!(
+        said.contains("\nsilent: the message template broken.md does not render: undefined value"),
+        "{said}"
+    );
+    assert_eq!(project.stop(), "over\n");
+}

@@ -1,0 +1,85 @@
+//! `wait-for`: a file that is there, a field that says yes.
+
+use super::support::Project;
+
+#[test]
+fn a_file_counts_once_it_is_there_even_empty() {
+    let project = Project::start("wait", "signs/GO näw");
+    let id = project.id();
+    let waits = format!("waits\nloop {id} waits for signs/GO näw to be there\n");
+    assert_eq!(project.stop(), waits);
+    std::fs::create_dir_all(project.file("signs/GO näw")).unwrap();
+    assert_eq!(project.stop(), waits, "a folder is no file");
+    std::fs::remove_dir(project.file("signs/GO näw")).unwrap();
+    std::os::unix::fs::symlink("nowhere", project.file("signs/GO näw")).unwrap();
+    assert_eq!(project.stop(), waits, "a link to nothing is no file");
+    std::fs::remove_file(project.file("signs/GO näw")).unwrap();
+    project.write("signs/GO näw", "");
+    assert_eq!(project.stop(), "moved begin building\nends false\n");
+}
+
+#[test]
+fn a_file_below_a_file_is_not_there_and_an_empty_name_is_none() {
+    let below = Project::start("wait", "FILE/GO");
+    below.write("FILE", "x");
+    assert!(below.stop().starts_with("waits\n"));
+    let empty = Project::start("wait", "");
+    assert!(empty.stop().starts_with("waits\n"));
+}
+
+#[test]
+fn a_pipe_is_not_opened() {
+    let project = Project::start("wait", "GO");
+    let made = std::process::Command::new("mkfifo")
+        .arg(project.file("GO"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    assert!(project.stop().starts_with("waits\n"));
+}
+
+#[test]
+fn a_field_is_waited_for_until_a_person_sets_it() {
+    let project = Project::start("wait", "GO");
+    project.write("GO", "");
+    project.stop();
+    let id = project.id();
+    assert_eq!(project.stop(), "moved remind building\nends false\n");
+    assert_eq!(
+        project.stop(),
+        format!("waits\nloop {id} waits for the field approved. In a terminal: every approve {id}\n")
+    );
+    assert_eq!(project.say(&["take", "approve"]), "took building\n");
+    assert_eq!(project.stop(), "moved finish noting\nends false\n");
+    assert!(
+        project.stop().starts_with("waits\n"),
+        "a text that is empty says no"
+    );
+    assert_eq!(project.say(&["take", "scribble"]), "took noting\n");
+    assert_eq!(project.stop(), "moved close resting\nends false\n");
+    let said = project.stop();
+    assert!(
+        said.starts_with("waits\n") && said.contains("the field until"),
+        "{said}"
+    );
+    let since = std::time::Instant::now();
+    while project.stop() != "moved rise done\nends true\n" {
+        assert!(
+            since.elapsed() < std::time::Duration::from_secs(30),
+            "the time does not pass"
+        );
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn a_field_that_is_waited_for_is_not_set_by_an_edit_of_the_file() {
+    let project = Project::start("wait", "GO");
+    project.write("GO", "");
+    project.stop();
+    let state = format!(".loops/{}.state", project.id());
+    let edited = project.read(&state).replace("approved: false", "approved: true");
+    assert!(edited.contains("approved: true"), "{edited}");
+    project.write(&state, edited);
+    assert_eq!(project.stop(), "moved remind building\nends false\n");
+}
