@@ -23,8 +23,12 @@ impl<'m> Within<'m> {
     fn new(index: &Index<'m>) -> Self {
         let fields = index.machine.fields.iter().filter_map(|field| {
             let phases = field.within.as_ref()?.iter();
-            let phases = phases.filter_map(|phase| index.phases.get(phase.value.as_str()).copied());
-            Some((field.name.value.as_str(), (field, phases.collect())))
+            // Where a phase is misspelt, or none is named, it is not known where the field exists.
+            let phases: Option<HashSet<usize>> = phases
+                .map(|phase| index.phases.get(phase.value.as_str()).copied())
+                .collect();
+            let phases = phases.filter(|phases| !phases.is_empty())?;
+            Some((field.name.value.as_str(), (field, phases)))
         });
         Self(fields.collect())
     }
