@@ -250,3 +250,51 @@ fn meta_is_bounded() {
          name it here)"
     );
 }
+
+/// Debug builds on a busy machine are slow; a cubic walk is far slower.
+const SOON: std::time::Duration = std::time::Duration::from_secs(60);
+
+#[test]
+fn deep_meta_is_kept_or_refused() {
+    let key = ["a"; 15].join(".");
+    for deep in [1, 40, 79, 200] {
+        let meta = format!("{}1{}", format!("{{ {key} = ").repeat(deep), " }".repeat(deep));
+        let _ = said(&[("[phases.canary]", &format!("[phases.canary]\nmeta = {meta}\n"))]);
+    }
+}
+
+#[test]
+fn many_fields_of_many_phases_are_checked_soon() {
+    let begun = std::time::Instant::now();
+    let names: Vec<String> = (0..400).map(|at| format!("p{at}")).collect();
+    let within = |from: usize| {
+        let some: Vec<String> = (0..200)
+            .map(|at| format!("{:?}", names[(from + at) % names.len()]))
+            .collect();
+        some.join(",")
+    };
+    let fields: String = (0..300)
+        .map(|at| format!("f{at} = {{ type = \"count\", in = [{}] }}\n", within(at)))
+        .collect();
+    let phases: String = names.iter().map(|name| format!("[phases.{name}]\n")).collect();
+    let guard: Vec<String> = (0..100).map(|at| format!("f{at} > 1")).collect();
+    let edges: String = names
+        .iter()
+        .map(|name| {
+            format!(
+                "[[transitions.to_{name}]]\nfrom = \"*\"\nto = \"{name}\"\nwhen = {:?}\n",
+                guard.join(" and ")
+            )
+        })
+        .collect();
+    let found = said(&[
+        (
+            "quick    = { type = \"flag\" }",
+            &format!("quick = {{ type = \"flag\" }}\n{fields}"),
+        ),
+        ("[phases.building]", &format!("[phases.building]\n{phases}")),
+        ("", &edges),
+    ]);
+    assert!(found.contains("where it does not exist"), "{found:.300}");
+    assert!(begun.elapsed() < SOON, "took {:?}", begun.elapsed());
+}

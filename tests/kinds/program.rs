@@ -46,6 +46,7 @@ fn main() {
         tags: Some(vec!["a, b".to_owned(), "]\n\"\u{202e}".to_owned()]),
     };
     let held = start.begin(&store, Beginning::now("me"), Actor::Hook).unwrap();
+    let id = held.id().clone();
     show(&held);
     let fields = held.fields();
     println!("due {:?}", fields.due().map(|due: Timestamp| due.to_string()));
@@ -66,7 +67,6 @@ fn main() {
     let canary = refused.held.wait().unwrap();
     println!("{}", canary.wait().unwrap_err().to_string().split(" is 2").next().unwrap());
 
-    let id = store.list().unwrap()[0].id.clone();
     let open = |actor| AnyLoop::open(&store, &id, actor).unwrap();
     show(&open(Actor::Person));
     let taken = verb("kinds note --text x,\"]").run(open(Actor::Person)).unwrap();
