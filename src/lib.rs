@@ -60,6 +60,7 @@ pub mod text;
 pub mod __private;
 
 pub use drive::Step;
+pub use jiff::Timestamp;
 pub use machine::begin::Beginning;
 pub use machine::raw::OpenError;
 pub use machine::{Actor, Claim, Machine, Refusal, Refused, Requirement, Table};

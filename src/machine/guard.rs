@@ -407,3 +407,38 @@ fn is_id(value: &Value) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_moved_within_its_range_and_no_further() {
+        let at = |text: &str| Some(Value::Word(text.to_owned()));
+        assert_eq!(moved(0, 600), at("1970-01-01T00:10:00Z"));
+        assert_eq!(moved(1_795_330_800, -60), at("2026-11-22T06:59:00Z"));
+        assert_eq!(moved(60, -60), Some(Value::Null));
+        assert_eq!(moved(60, -61), None);
+        assert_eq!(moved(253_402_207_200, 1), None);
+        assert_eq!(moved(1, i64::MAX), None);
+    }
+
+    #[test]
+    fn an_id_is_one_of_some_characters_or_nothing() {
+        for value in [
+            Value::Null,
+            Value::Text(String::new()),
+            Value::Word("a-B_9".into()),
+            Value::Count(7),
+        ] {
+            assert!(is_id(&value), "{value:?}");
+        }
+        for value in [
+            Value::Word("a b".into()),
+            Value::Word("../x".into()),
+            Value::List(vec!["a".into()]),
+        ] {
+            assert!(!is_id(&value), "{value:?}");
+        }
+    }
+}

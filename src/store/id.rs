@@ -83,6 +83,15 @@ impl TryFrom<String> for LoopId {
     }
 }
 
+impl std::str::FromStr for LoopId {
+    type Err = InvalidId;
+
+    /// Takes either form: a stamp is a name too.
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        Self::parse(text, IdForm::Name)
+    }
+}
+
 /// `now` as ISO 8601 in UTC, whole seconds: `2026-11-22T00:53:33Z`.
 pub(super) fn iso(now: Timestamp) -> String {
     now.to_zoned(TimeZone::UTC)

@@ -2,5 +2,6 @@
 
 mod commit;
 mod heal;
+mod lists;
 mod start;
 mod sweep;

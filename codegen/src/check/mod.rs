@@ -56,7 +56,7 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     guards::guards(&index, &edges, &broken, &duplicated, &mut found);
     match presence::Crossings::new(&index, &edges) {
         Ok(crossings) => bounds::bounds(&index, &edges, &crossings, &broken, &mut found),
-        Err(too_large) => found.push(too_large),
+        Err(too_large) => found.push(*too_large),
     }
     found
 }

@@ -4,14 +4,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use super::{ENOUGH, Index};
+use crate::catalogue::{self, ParameterKind};
 use crate::diagnostic::{Diagnostic, list};
 use crate::model::{At, AtStart, Edge, Field, Guard};
 use crate::source::template;
 
 const CODE: &str = "claudex::machine::field_absent";
-
-/// Parameters of behaviours whose value is a field's name.
-const NAMES_OF_FIELDS: [&str; 2] = ["round", "field"];
 
 /// The most that looking for crossings may cost, in fields looked at.
 const MOST_CROSSINGS: usize = 1 << 22;
@@ -23,8 +21,12 @@ impl<'m> Within<'m> {
     fn new(index: &Index<'m>) -> Self {
         let fields = index.machine.fields.iter().filter_map(|field| {
             let phases = field.within.as_ref()?.iter();
-            let phases = phases.filter_map(|phase| index.phases.get(phase.value.as_str()).copied());
-            Some((field.name.value.as_str(), (field, phases.collect())))
+            // Where a phase is misspelt, or none is named, it is not known where the field exists.
+            let phases: Option<HashSet<usize>> = phases
+                .map(|phase| index.phases.get(phase.value.as_str()).copied())
+                .collect();
+            let phases = phases.filter(|phases| !phases.is_empty())?;
+            Some((field.name.value.as_str(), (field, phases)))
         });
         Self(fields.collect())
     }
@@ -41,7 +43,7 @@ impl<'m> Within<'m> {
 pub(super) struct Crossings<'m>(HashMap<(usize, usize), Vec<&'m str>>);
 
 impl<'m> Crossings<'m> {
-    pub(super) fn new(index: &Index<'m>, edges: &[Edge<'m>]) -> Result<Self, Diagnostic> {
+    pub(super) fn new(index: &Index<'m>, edges: &[Edge<'m>]) -> Result<Self, Box<Diagnostic>> {
         let within = Within::new(index);
         let mut fields_of: BTreeMap<usize, HashSet<&'m str>> = BTreeMap::new();
         for (name, (_, phases)) in &within.0 {
@@ -63,7 +65,9 @@ impl<'m> Crossings<'m> {
                 let message = "with this entry too many fields begin and cease to exist";
                 let span = edge.declared.span.clone();
                 let found = Diagnostic::new("claudex::machine::too_large", span, message);
-                return Err(found.help("give fewer fields an `in`, or split the machine"));
+                return Err(Box::new(
+                    found.help("give fewer fields an `in`, or split the machine"),
+                ));
             }
             let mut names: Vec<&str> = before.symmetric_difference(after).copied().collect();
             if !names.is_empty() {
@@ -163,10 +167,16 @@ fn starts(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic>) {
 
 fn behaviours(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic>) {
     for (at, phase) in index.machine.phases.iter().enumerate() {
-        let parameters = phase.on_stop.iter().flat_map(|behaviour| &behaviour.parameters);
-        for (key, value) in parameters {
+        let Some(behaviour) = &phase.on_stop else { continue };
+        let entry = catalogue::find(&behaviour.name.value);
+        let is_name = |key: &str| {
+            let mut known = entry.iter().flat_map(|entry| entry.parameters());
+            known
+                .any(|one| one.name == key && matches!(one.kind, ParameterKind::Count | ParameterKind::Field))
+        };
+        for (key, value) in &behaviour.parameters {
             let in_braces = template::interpolated(&value.value).unwrap_or_default();
-            let whole = NAMES_OF_FIELDS.contains(&key.value.as_str());
+            let whole = is_name(&key.value);
             let named = in_braces
                 .into_iter()
                 .map(|(name, _)| name)

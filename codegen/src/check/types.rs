@@ -131,7 +131,11 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
                     "give a time with whole seconds, after 1970, such as \"2026-11-22T07:00:00Z\"".to_owned()
                 }
                 FieldKind::Id => "an id is 1 to 64 of A-Z, a-z, 0-9, _ and -; \"\" is none".to_owned(),
-                FieldKind::List => "give a list of texts: `[\"a\", \"b\"]`".to_owned(),
+                FieldKind::List => {
+                    format!(
+                        "give a list of texts, `[\"a\", \"b\"]`, or append an argument: `{name} + args.text`"
+                    )
+                }
                 FieldKind::OneOf(words) => {
                     let known: Vec<&str> = words.iter().map(|word| word.value.as_str()).collect();
                     format!("its words are {}", list(&known))
@@ -406,6 +410,9 @@ fn set(
                     ArgumentKind::Id => "an id",
                 };
                 let message = format!("`{target}` is {of}, and the argument `{}` is {is}", known.value);
+                if field.kind == FieldKind::List {
+                    return (message, format!("append it: `{target} + args.{}`", known.value));
+                }
                 (
                     message,
                     "a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text".to_owned(),

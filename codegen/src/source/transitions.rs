@@ -276,16 +276,13 @@ fn update(
             .constant(key.get_ref(), value)
             .map(|constant| Update::Constant(time::for_field(kind, constant.value)));
     };
-    let says_text = !matches!(
-        kind,
-        Some(FieldKind::Count | FieldKind::Flag | FieldKind::Time | FieldKind::List)
-    );
+    let says_text = !matches!(kind, Some(FieldKind::Count | FieldKind::Flag | FieldKind::Time));
     let is_time = kind == Some(&FieldKind::Time);
     let seconds = time::seconds(text).filter(|_| is_time);
     let read = match (guard::call_or_argument(text), seconds) {
         (Some(read), _) => read,
         (None, Some(seconds)) => Ok(Update::Constant(Constant::Time(seconds))),
-        // What is no time after all is refused by its type.
+        // What is no time, or no list, is refused by its type.
         (None, None) if says_text || is_time && text.starts_with(|first: char| first.is_ascii_digit()) => {
             Ok(Update::Constant(Constant::Text(text.clone().into_owned())))
         }
