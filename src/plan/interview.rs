@@ -2,11 +2,12 @@
 //!
 //! The person's answer is what makes the change a person's; the agent's tools cannot take it.
 
+use crate::app::stop::{self, Surroundings};
 use crate::hook::answers::{self, Answer, Told};
 use crate::hook::input::Input;
 use crate::machine::Actor;
+use crate::plan::locate::SPEAKER;
 use crate::plan::start::LONGEST_TOPIC;
-use crate::plan::stop::{self, Surroundings};
 use crate::plan::{AnyLoop, Mode, Phase};
 use crate::store::{Change, LoopId, Store, Value};
 use crate::text;
@@ -24,7 +25,7 @@ pub fn take(input: &Input, surroundings: &Surroundings) -> Told {
     let Some(session) = input.session_id.as_deref().filter(|_| !parts.is_empty()) else {
         return Told::default();
     };
-    let Some((store, id)) = stop::owned(input, surroundings, session) else {
+    let Some((store, id)) = stop::owned(&SPEAKER, input, surroundings, session) else {
         return Told::default();
     };
     record(&store, &id, &parts).unwrap_or_else(|problem| {
@@ -34,6 +35,7 @@ pub fn take(input: &Input, surroundings: &Surroundings) -> Told {
             agent: Some(
                 "claudex: the answers could not be kept in the topic; write them into the plan.".to_owned(),
             ),
+            more: None,
             person: Some(format!(
                 "claudex: the answers are not in the topic of loop {id}: {line}"
             )),
@@ -86,7 +88,7 @@ fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Told, String> 
     store.log(&format!("{id} interview: {} answers in the topic", parts.len()));
     Ok(Told {
         agent: Some(format!("claudex: the answers are in the topic of loop {id}.")),
-        person: None,
+        ..Told::default()
     })
 }
 
@@ -103,6 +105,7 @@ mod tests {
     fn answer(header: &str, text: &str) -> Answer {
         Answer {
             header: header.to_owned(),
+            question: "q".to_owned(),
             text: text.to_owned(),
         }
     }

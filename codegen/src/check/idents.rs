@@ -40,9 +40,28 @@ const ARGUMENTS: [&str; 6] = ["id", "from_prompt", "help", "rejecting", "evidenc
 /// The words of Rust that cannot be written as `r#word`, in any form.
 const WORDS: [&str; 4] = ["self", "super", "crate", "_"];
 /// The command line's own verbs. `resume` is one of them too, see below.
-const VERBS: [&str; 17] = [
-    "start", "run", "review", "status", "list", "adopt", "journal", "sweep", "doctor", "machine", "config",
-    "stop", "prompt", "rollback", "personas", "state", "help",
+const VERBS: [&str; 21] = [
+    "start",
+    "run",
+    "review",
+    "status",
+    "list",
+    "adopt",
+    "journal",
+    "sweep",
+    "doctor",
+    "machine",
+    "config",
+    "stop",
+    "prompt",
+    "answer",
+    "hooks",
+    "rollback",
+    "personas",
+    "state",
+    "completions",
+    "man",
+    "help",
 ];
 
 /// `mark_done` and `mark-done` are `MarkDone`, and `2nd` is `N2nd`, as `emit` writes them.
@@ -139,6 +158,14 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         }
         if field.name.value == "mode" && field.at_start != AtStart::Never {
             let one = Diagnostic::new(CODE, field.name.span.clone(), "a start takes a `mode` already");
+            found.push(one.help("rename the field, or leave `at_start` out"));
+        }
+        if field.name.value == "help" && field.at_start != AtStart::Never {
+            let one = Diagnostic::new(
+                CODE,
+                field.name.span.clone(),
+                "`start --help` shows its help already",
+            );
             found.push(one.help("rename the field, or leave `at_start` out"));
         }
     }
