@@ -110,6 +110,50 @@ fn a_slip_is_found_by_the_schema_and_by_the_reader() {
     }
 }
 
+#[test]
+fn what_our_machine_does_not_use_is_valid_too() {
+    let asks = "ask = { question = \"Go on?\", header = \"Go on\", options = [\
+                { label = \"Yes\", then = \"finish\" }, { label = \"No\", description = \"Never.\", then = \"cancel\" }] }";
+    for (right, other) in [
+        (
+            "args = { rounds = \"count\" }",
+            "args = { rounds = { type = \"count\", doc = \"how many\" } }",
+        ),
+        (
+            "stalls           = { type = \"count\",",
+            "stalls           = { type = \"count\", in = [\"reviewing\"],",
+        ),
+        (
+            "[fields]",
+            "[fields]\nnotes = { type = \"list\", initial = [\"a\"] }\nsince = { type = \"time\" }",
+        ),
+        (
+            "[phases.done]",
+            "[phases.done]\nmeta = { colour = \"green\", order = [1, 2.5, { deep = true }] }",
+        ),
+        ("approve = { then = \"finish\" }", asks),
+        (
+            "approve = { then = \"finish\" }",
+            "wait-for = { file = \"GO\", there = \"finish\" }",
+        ),
+    ] {
+        let source = PLAN.replacen(right, other, 1);
+        assert_ne!(source, PLAN, "{right}");
+        assert_eq!(
+            said(&source).expect("it is TOML"),
+            Vec::<String>::new(),
+            "{other}"
+        );
+        claudex_build::parse("m.toml", &source).unwrap_or_else(|found| panic!("{other}: {found}"));
+    }
+    let neither = PLAN.replacen(
+        "approve = { then = \"finish\" }",
+        "wait-for = { there = \"finish\" }",
+        1,
+    );
+    assert!(!said(&neither).expect("it is TOML").is_empty());
+}
+
 /// Every key that any table of the schema has.
 fn keys() -> Vec<String> {
     fn walk(value: &Value, keys: &mut Vec<String>) {

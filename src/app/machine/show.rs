@@ -140,11 +140,13 @@ fn edges(subject: &Subject) -> Vec<Value> {
     let edge = |edge: &claudex_build::model::Edge<'_>| {
         let declared = edge.declared;
         let by = declared.by.iter();
-        let args = declared.args.iter().map(|(name, kind)| {
-            (
-                name.value.clone(),
-                json!(word_of(&ArgumentKind::ALL, &kind.value)),
-            )
+        let args = declared.args.iter().map(|argument| {
+            let about = json!({
+                "type": word_of(&ArgumentKind::ALL, &argument.kind.value),
+                "doc": argument.doc,
+                "optional": argument.optional,
+            });
+            (argument.name.value.clone(), about)
         });
         let set = declared
             .set
