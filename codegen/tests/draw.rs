@@ -154,7 +154,7 @@ fn a_picture_can_stand_in_markdown_and_says_what_it_is() {
         let (selectors, _) = rule.split_once(" { ").expect("a rule");
         let own = selectors
             .split(", ")
-            .all(|selector| selector.starts_with(".claudex-machine "));
+            .all(|selector| selector == ".claudex-machine" || selector.starts_with(".claudex-machine "));
         assert!(own, "a rule reaches what is around the picture: {rule}");
     }
 }
