@@ -141,7 +141,7 @@ impl Config {
                 continue;
             }
             if let Err(reason) = fs::write(&target, text) {
-                lines.push(error(&format!("{}: {reason}", target.display())));
+                return lines.push(error(&format!("{}: {reason}", target.display())));
             }
         }
     }
