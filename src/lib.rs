@@ -103,6 +103,8 @@ macro_rules! machine {
     };
     ($name:ident as $module:ident) => {
         #[doc = concat!("The types that `claudex-build` generated for the `", stringify!($name), "` machine.")]
+        #[doc = ""]
+        #[doc = include_str!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".svg"))]
         pub mod $module {
             include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
         }

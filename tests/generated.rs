@@ -3,20 +3,22 @@
 use std::path::Path;
 use std::process::Command;
 
-/// How to make the committed file anew.
-const REGENERATE: &str = "cargo run --quiet -- machine show > plugin/SPEC.md";
-
-#[test]
-fn the_committed_spec_is_that_of_the_machine() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/SPEC.md");
+/// Fails where a committed file is not what `claudex-loop machine` prints with these arguments.
+fn is_fresh(file: &str, arguments: &[&str]) {
+    let regenerate = format!(
+        "cargo run --quiet -- machine {} > new && mv new {file}",
+        arguments.join(" ")
+    );
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let committed = std::fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("plugin/SPEC.md: {error}; write it with\n    {REGENERATE}\n"));
+        .unwrap_or_else(|error| panic!("{file}: {error}; write it with\n    {regenerate}\n"));
     let shown = Command::new(env!("CARGO_BIN_EXE_claudex-loop"))
-        .args(["machine", "show"])
+        .arg("machine")
+        .args(arguments)
         .output()
         .expect("the program runs");
-    assert!(shown.status.success(), "machine show failed");
-    let shown = String::from_utf8(shown.stdout).expect("the spec is UTF-8");
+    assert!(shown.status.success(), "machine {arguments:?} failed");
+    let shown = String::from_utf8(shown.stdout).expect("it prints UTF-8");
     let line = committed
         .lines()
         .zip(shown.lines())
@@ -24,7 +26,26 @@ fn the_committed_spec_is_that_of_the_machine() {
         .unwrap_or_else(|| committed.lines().count().min(shown.lines().count()));
     assert!(
         committed == shown,
-        "plugin/SPEC.md is stale from line {}; machine.toml has changed. Write it anew and read the difference:\n    {REGENERATE}\n",
+        "{file} is stale from line {}: the machine or its format has changed. Write it anew and read the difference:\n    {regenerate}\n",
         line + 1,
     );
+}
+
+#[test]
+fn the_committed_spec_is_that_of_the_machine() {
+    is_fresh("plugin/SPEC.md", &["show"]);
+}
+
+#[test]
+fn the_committed_picture_is_that_of_the_machine_and_stands_in_the_readme() {
+    is_fresh("docs/machine.svg", &["diagram", "--format", "svg"]);
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"));
+    assert!(readme.expect("README.md").contains("](docs/machine.svg)"));
+}
+
+#[test]
+fn the_committed_schema_is_that_of_the_format_and_the_machine_names_it() {
+    is_fresh("docs/machine.schema.json", &["schema"]);
+    let machine = include_str!("../machine.toml");
+    assert_eq!(machine.lines().next(), Some("#:schema docs/machine.schema.json"));
 }

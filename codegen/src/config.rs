@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
 use crate::emit::{Options, templates};
-use crate::{check_source, generate_checked};
+use crate::{Format, check_source, draw, generate_checked};
 
 /// Set by cargo for build scripts of crates that depend on claudex-loop with its feature `app`: claudex-loop's own build
 /// script says so, and its manifest has `links`.
@@ -63,7 +63,7 @@ impl Config {
     }
 
     /// Compiles a machine file, given relative to the crate, to `NAME.rs` in the folder for the code, where
-    /// `claudex_loop::machine!(NAME)` finds it. Everything that is wrong is told to cargo, which then fails the build;
+    /// `claudex_loop::machine!(NAME)` finds it, with `NAME.svg`, the picture for its documentation. Everything that is wrong is told to cargo, which then fails the build;
     /// this returns normally all the same.
     pub fn compile(&self, file: impl AsRef<Path>) {
         let mut lines = Vec::new();
@@ -135,13 +135,21 @@ impl Config {
                 .unwrap_or_else(|| std::env::var_os(HAS_APP).is_some()),
             file: name,
         };
-        let rust = generate_checked(&machine, &source, &options).rust;
-        let target = out.join(format!("{}.rs", machine.name.value));
-        if fs::read(&target).is_ok_and(|old| old == rust.as_bytes()) {
-            return;
-        }
-        if let Err(reason) = fs::write(&target, rust) {
-            lines.push(error(&format!("{}: {reason}", target.display())));
+        let name = &machine.name.value;
+        for (target, text) in [
+            (
+                format!("{name}.rs"),
+                generate_checked(&machine, &source, &options).rust,
+            ),
+            (format!("{name}.svg"), draw(&machine, Format::Svg, None)),
+        ] {
+            let target = out.join(target);
+            if fs::read(&target).is_ok_and(|old| old == text.as_bytes()) {
+                continue;
+            }
+            if let Err(reason) = fs::write(&target, text) {
+                return lines.push(error(&format!("{}: {reason}", target.display())));
+            }
         }
     }
 }

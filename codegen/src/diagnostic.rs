@@ -127,6 +127,18 @@ impl Diagnostics {
         }
     }
 
+    /// The findings, each with where it begins and where it ends.
+    pub fn places(&self) -> impl Iterator<Item = (&Diagnostic, Place, Place)> + '_ {
+        let lines = LineStarts::new(&self.source);
+        self.list.iter().map(move |found| {
+            let place = |offset| {
+                let (line, column) = lines.locate(&self.source, offset);
+                Place { line, column }
+            };
+            (found, place(found.span.start), place(found.span.end))
+        })
+    }
+
     /// One line of text per finding, such as
     /// `machine.toml:31:8: error[claudex::machine::unknown_phase]: no phase is named ...; did you mean ...?`,
     /// without the line's end. Whatever the machine file holds, none has a control character in it, so that none can
@@ -213,6 +225,15 @@ pub fn line_of(source: &str, offset: usize) -> usize {
         + 1
 }
 
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+}
+
 /// Where the lines of a text begin.
 struct LineStarts(Vec<usize>);
 
@@ -236,7 +257,7 @@ impl LineStarts {
 }
 
 /// The text with everything escaped that ends a line, moves a cursor or turns the direction of reading.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for character in text.chars() {
         let turns = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -250,8 +271,8 @@ pub(crate) fn one_line(text: &str) -> String {
     clean
 }
 
-/// "; did you mean `x`?" for a word that is nearly one of these, else a list of them if it is short enough to help.
-pub(crate) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+/// "did you mean `x`?" for a word that is nearly one of these, else a list of them if it is short enough to help.
+pub fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     /// Longer words are not names that someone misspelt, and comparing them takes time.
     const LONGEST: usize = 40;
     let known: Vec<&str> = known.take(256).collect();
@@ -277,7 +298,7 @@ pub(crate) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> O
 }
 
 /// "`a`, `b` and `c`".
-pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
+pub fn list<S: AsRef<str>>(names: &[S]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
     match quoted.split_last() {
         None => String::new(),

@@ -3,8 +3,12 @@
 //! This is what `source` produces, what `check` examines and what `emit` turns into Rust. It knows nothing of TOML
 //! syntax beyond byte spans, and nothing of Rust beyond the text of a guard.
 
+mod words;
+
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+
+pub use words::word_of;
 
 /// A value and the bytes of `machine.toml` that said it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,6 +9,7 @@ mod hook;
 mod hostile;
 mod interview;
 mod looking;
+mod machine;
 mod putting_away;
 mod review_mode;
 mod reviewers;

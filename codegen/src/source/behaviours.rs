@@ -7,12 +7,8 @@ use toml::de::DeValue;
 use super::read::{Keys, Reader, Value, in_order};
 use crate::catalogue::{self, CATALOGUE, Entry, ParameterKind};
 use crate::diagnostic::{self, Diagnostic};
+use crate::format;
 use crate::model::{At, Behaviour, Choice};
-
-/// The fewest options that the client's dialog takes.
-const FEWEST_OPTIONS: usize = 2;
-/// The most.
-const MOST_OPTIONS: usize = 4;
 
 pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Behaviour> {
     let table = reader.table("on_stop", value)?;
@@ -150,7 +146,7 @@ fn choices(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<Choice> {
         reader.wrong_type("options", value, "a list of tables");
         return Vec::new();
     };
-    if !(FEWEST_OPTIONS..=MOST_OPTIONS).contains(&items.len()) {
+    if !format::OPTIONS.contains(&items.len()) {
         let message = match items.len() {
             1 => "there is 1 option".to_owned(),
             many => format!("there are {many} options"),
@@ -161,14 +157,14 @@ fn choices(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<Choice> {
     }
     items
         .iter()
-        .take(MOST_OPTIONS)
+        .take(*format::OPTIONS.end())
         .filter_map(|item| choice(reader, item))
         .collect()
 }
 
 fn choice(reader: &mut Reader<'_>, item: Value<'_>) -> Option<Choice> {
     let table = reader.table("options", item)?;
-    let keys = reader.keys(table, "an option", &["label", "description", "then"]);
+    let keys = reader.known(table, &format::OPTION);
     let mut needed = |key: &str, example: &str| match keys.value(key) {
         Some(value) => reader.string(key, value),
         None => {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::read::{Key, Keys, Reader, Value};
 use super::{MOST_FIELDS, key_name, section, too_many};
 use crate::diagnostic::Diagnostic;
+use crate::format;
 use crate::model::{At, AtStart, Field, FieldKind, Held};
 
 pub(super) fn fields(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Field> {
@@ -32,13 +33,9 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
     let Some(table) = reader.table(&field.name.value, value) else {
         return field;
     };
-    let keys = reader.keys(
-        table,
-        "a field",
-        &["type", "one_of", "holds", "initial", "at_start", "in", "doc"],
-    );
+    let keys = reader.known(table, &format::FIELD);
     field.doc = reader.doc(&keys);
-    let kinds: Vec<_> = ["type", "one_of", "holds"]
+    let kinds: Vec<_> = format::FIELD_KINDS
         .into_iter()
         .filter_map(|key| Some((key, keys.get(key)?)))
         .collect();
@@ -67,13 +64,12 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
         .value("at_start")
         .and_then(|value| reader.string("at_start", value))
     {
-        let words = [("optional", AtStart::Optional), ("required", AtStart::Required)];
         field.at_start = reader
-            .choice("at_start", &text, &words)
+            .choice("at_start", &text, &AtStart::ALL)
             .map_or(AtStart::Never, |word| word.value);
     }
     if keys.get("holds").is_some() {
-        for name in ["initial", "at_start", "in"] {
+        for name in format::NOT_HELD {
             if let Some((key, _)) = keys.get(name) {
                 let message = format!(
                     "`{}` holds what the engine writes: it has no `{name}`",
@@ -89,34 +85,7 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
 
 fn plain(reader: &mut Reader<'_>, value: Value<'_>) -> Option<FieldKind> {
     let text = reader.string("type", value)?;
-    #[derive(Clone, Copy)]
-    enum Plain {
-        Count,
-        Text,
-        Path,
-        Flag,
-        Time,
-        Id,
-        List,
-    }
-    let words = [
-        ("count", Plain::Count),
-        ("text", Plain::Text),
-        ("path", Plain::Path),
-        ("flag", Plain::Flag),
-        ("time", Plain::Time),
-        ("id", Plain::Id),
-        ("list", Plain::List),
-    ];
-    Some(match reader.choice("type", &text, &words)?.value {
-        Plain::Count => FieldKind::Count,
-        Plain::Text => FieldKind::Text,
-        Plain::Path => FieldKind::Path,
-        Plain::Flag => FieldKind::Flag,
-        Plain::Time => FieldKind::Time,
-        Plain::Id => FieldKind::Id,
-        Plain::List => FieldKind::List,
-    })
+    Some(reader.choice("type", &text, &FieldKind::PLAIN)?.value)
 }
 
 fn held(reader: &mut Reader<'_>, value: Value<'_>) -> Option<FieldKind> {

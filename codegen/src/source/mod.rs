@@ -17,6 +17,7 @@ use toml::de::{DeTable, DeValue};
 use toml_parser::lexer::TokenKind;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::format;
 use crate::model::{At, Form, IdForm, Machine, State};
 use read::{Keys, Reader};
 
@@ -100,20 +101,14 @@ fn syntax(source: &str, error: &toml::de::Error) -> Diagnostic {
     }
 }
 
-const KEYS: [&str; 8] = [
-    "name",
-    "doc",
-    "messages",
-    "state",
-    "modes",
-    "fields",
-    "phases",
-    "transitions",
-];
-
 fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
-    let known: Vec<&str> = KEYS.iter().copied().chain(["migrations"]).collect();
-    let keys = reader.keys(root, "a machine file", &known);
+    let known: Vec<&str> = format::MACHINE
+        .keys
+        .iter()
+        .map(|key| key.name)
+        .chain(["migrations"])
+        .collect();
+    let keys = reader.keys(root, format::MACHINE.what, &known);
     if let Some((key, _)) = keys.get("migrations") {
         let found = Diagnostic::new(
             "claudex::machine::migrations",
@@ -174,11 +169,7 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
     let Some(table) = keys.value("state").and_then(|value| reader.table("state", value)) else {
         return state;
     };
-    let keys = reader.keys(
-        table,
-        "[state]",
-        &["folder", "folder_env", "extension", "form", "ids"],
-    );
+    let keys = reader.known(table, &format::STATE);
     if let Some(folder) = keys
         .value("folder")
         .and_then(|value| reader.string("folder", value))
@@ -218,12 +209,12 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
         state.extension = extension;
     }
     if let Some(form) = keys.value("form").and_then(|value| reader.string("form", value))
-        && let Some(form) = reader.choice("form", &form, &[("lines", Form::Lines)])
+        && let Some(form) = reader.choice("form", &form, &Form::ALL)
     {
         state.form = form;
     }
     if let Some(ids) = keys.value("ids").and_then(|value| reader.string("ids", value))
-        && let Some(ids) = reader.choice("ids", &ids, &[("stamp", IdForm::Stamp), ("name", IdForm::Name)])
+        && let Some(ids) = reader.choice("ids", &ids, &IdForm::ALL)
     {
         state.ids = ids;
     }

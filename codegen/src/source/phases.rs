@@ -4,6 +4,7 @@ use super::behaviours::behaviour;
 use super::read::{Key, Keys, Reader, Value, in_order};
 use super::{MOST_PHASES, flag, key_name, section, too_many};
 use crate::diagnostic::Diagnostic;
+use crate::format;
 use crate::model::{At, Field, Mode, Phase};
 
 pub(super) fn modes(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Field]) -> Vec<Mode> {
@@ -21,7 +22,7 @@ pub(super) fn modes(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Field]) 
 fn mode(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>, fields: &[Field]) -> Option<Mode> {
     let name = key_name(reader, "a mode", key);
     let table = reader.table(&name.value, value)?;
-    let keys = reader.keys(table, "a mode", &["start", "initial", "doc"]);
+    let keys = reader.known(table, &format::MODE);
     let doc = reader.doc(&keys);
     let start = match keys.value("start") {
         Some(value) => reader.string("start", value),
@@ -81,11 +82,7 @@ fn phase(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Phase {
     let Some(table) = reader.table(&phase.name.value, value) else {
         return phase;
     };
-    let keys = reader.keys(
-        table,
-        "a phase",
-        &["stored", "doc", "terminal", "on_stop", "message", "meta"],
-    );
+    let keys = reader.known(table, &format::PHASE);
     phase.doc = reader.doc(&keys);
     phase.terminal = keys
         .value("terminal")

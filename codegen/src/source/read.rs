@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::diagnostic::{self, Diagnostic};
+use crate::format;
 use crate::model::{At, Constant};
 
 /// A key as the TOML tree has it.
@@ -79,6 +80,12 @@ impl Reader<'_> {
             }
         }
         Keys { entries }
+    }
+
+    /// The entries of a table of the format.
+    pub(super) fn known<'t>(&mut self, table: &'t DeTable<'t>, known: &format::Table) -> Keys<'t> {
+        let names: Vec<&str> = known.keys.iter().map(|key| key.name).collect();
+        self.keys(table, known.what, &names)
     }
 
     /// Notes that a key has to be there and is not.
@@ -187,14 +194,14 @@ impl Reader<'_> {
     }
 
     /// One of some words, each standing for something.
-    pub(super) fn choice<T: Copy>(
+    pub(super) fn choice<T: Clone>(
         &mut self,
         key: &str,
         text: &At<String>,
         words: &[(&str, T)],
     ) -> Option<At<T>> {
         if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text.value) {
-            return Some(At::new(*meaning, text.span.clone()));
+            return Some(At::new(meaning.clone(), text.span.clone()));
         }
         let message = format!("`{key}` cannot be {:?}", text.value);
         let found = Diagnostic::new("claudex::machine::unknown_word", text.span.clone(), message);

@@ -8,6 +8,7 @@ use super::guard::{self, Fault};
 use super::read::{Key, Keys, Reader, Value, in_order};
 use super::{MOST_TRANSITIONS, flag, key_name, time, too_many};
 use crate::diagnostic::Diagnostic;
+use crate::format;
 use crate::model::{
     Actor, Argument, ArgumentKind, At, Constant, Evidence, Field, FieldKind, From, To, Transition, Update,
 };
@@ -80,10 +81,6 @@ fn placeholder(name: At<String>) -> Transition {
     }
 }
 
-const KEYS: [&str; 10] = [
-    "from", "to", "when", "requires", "by", "args", "set", "message", "turn", "doc",
-];
-
 fn transition(
     reader: &mut Reader<'_>,
     name: At<String>,
@@ -92,7 +89,7 @@ fn transition(
     fields: &[Field],
 ) -> Transition {
     let what = format!("the transition `{}`", name.value);
-    let keys = reader.keys(table, "a transition", &KEYS);
+    let keys = reader.known(table, &format::TRANSITION);
     let end = in_order(table)
         .iter()
         .map(|(_, value)| value.span().end)
@@ -137,16 +134,14 @@ fn transition(
     let requires = keys
         .value("requires")
         .and_then(|value| reader.string("requires", value));
-    let evidence = [("reviewed", Evidence::Reviewed), ("settled", Evidence::Settled)];
-    let requires = requires.and_then(|text| reader.choice("requires", &text, &evidence));
+    let requires = requires.and_then(|text| reader.choice("requires", &text, &Evidence::ALL));
     let by = keys
         .value("by")
         .map(|value| reader.strings("by", value))
         .unwrap_or_default();
-    let actors = [("agent", Actor::Agent), ("person", Actor::Person)];
     let by = by
         .iter()
-        .filter_map(|text| reader.choice("by", text, &actors))
+        .filter_map(|text| reader.choice("by", text, &Actor::ALL))
         .collect();
     let args = args(reader, &keys);
     let set = keys.value("set").and_then(|value| reader.table("set", value));
@@ -157,7 +152,7 @@ fn transition(
     let message = message.map(|path| reader.relative("message", path, false));
     let turn = keys.value("turn").and_then(|value| reader.string("turn", value));
     let ends_turn = turn
-        .and_then(|text| reader.choice("turn", &text, &[("end", true)]))
+        .and_then(|text| reader.choice("turn", &text, &format::TURNS))
         .is_some();
     let doc = reader.doc(&keys);
     Transition {
@@ -205,13 +200,6 @@ fn args(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Argument> {
 
 /// `why = "text"`, or `why = { type = "text", doc = "why it is given up", optional = true }`.
 fn argument(reader: &mut Reader<'_>, name: At<String>, value: Value<'_>) -> Option<Argument> {
-    let kinds = [
-        ("text", ArgumentKind::Text),
-        ("count", ArgumentKind::Count),
-        ("flag", ArgumentKind::Flag),
-        ("path", ArgumentKind::Path),
-        ("id", ArgumentKind::Id),
-    ];
     let (text, doc, optional) = match value.get_ref() {
         DeValue::String(text) => (
             At::new(text.clone().into_owned(), value.span()),
@@ -219,7 +207,7 @@ fn argument(reader: &mut Reader<'_>, name: At<String>, value: Value<'_>) -> Opti
             false,
         ),
         DeValue::Table(table) => {
-            let keys = reader.keys(table, "an argument", &["type", "doc", "optional"]);
+            let keys = reader.known(table, &format::ARGUMENT);
             let (doc, optional) = (reader.doc(&keys), keys.value("optional"));
             let optional = optional.is_some_and(|value| flag(reader, "optional", value));
             let Some(kind) = keys.value("type") else {
@@ -238,7 +226,7 @@ fn argument(reader: &mut Reader<'_>, name: At<String>, value: Value<'_>) -> Opti
             return None;
         }
     };
-    let kind = reader.choice(&name.value, &text, &kinds)?;
+    let kind = reader.choice(&name.value, &text, &ArgumentKind::ALL)?;
     Some(Argument {
         name,
         kind,

@@ -1,33 +1,39 @@
 //! `machine`: look at a program's own machine, and at any machine.toml.
 //!
 //! Everything is said from the file's text through claudex-build; the program's own machine has its text compiled in.
+//! One file per command.
 
-use camino::{Utf8Path, Utf8PathBuf};
+mod check;
+mod diagram;
+mod edge;
+mod explain;
+mod load;
+mod show;
+
 use clap::Subcommand;
-use claudex_build::model;
 
 use super::exit::{Exit, Failure};
 use super::out;
 use crate::machine::Table;
 
+use load::Subject;
+
 /// `machine`
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check a machine.toml; every finding with file, line and column
-    Check {
-        /// The file
-        file: Utf8PathBuf,
-    },
     /// Print fields, phases and transitions
-    Show {
-        /// A machine.toml [default: this program's own]
-        file: Option<Utf8PathBuf>,
-    },
-    /// Print the graph as a Mermaid diagram
-    Diagram {
-        /// A machine.toml [default: this program's own]
-        file: Option<Utf8PathBuf>,
-    },
+    Show(show::Arguments),
+    /// Check machine files; every finding at once, in its line
+    Check(check::Arguments),
+    /// Draw the graph
+    Diagram(diagram::Arguments),
+    /// Say what a phase or a transition is, and what can happen there
+    Explain(explain::Arguments),
+    /// Print the JSON Schema of machine files, for editors
+    ///
+    /// With `#:schema machine.schema.json` as the first line of a machine.toml, editors that know Taplo complete and
+    /// check it while it is written.
+    Schema,
 }
 
 /// The machine that a program was built from.
@@ -39,73 +45,19 @@ pub struct Own {
     pub table: &'static Table,
 }
 
-/// A machine that passed its checks, and where it comes from.
-struct Subject {
-    file: String,
-    source: String,
-    machine: model::Machine,
-}
-
-impl Subject {
-    /// The machine of a file; without one, the program's own.
-    fn load(file: Option<&Utf8Path>, own: &Own) -> Result<Self, Failure> {
-        let (file, source) = match file {
-            Some(file) => (file.to_string(), read(file)?),
-            None => (own.table.file.to_owned(), own.source.to_owned()),
-        };
-        match claudex_build::check_source(&file, &source) {
-            Ok(machine) => Ok(Self {
-                file,
-                source,
-                machine,
-            }),
-            Err(diagnostics) => {
-                let message = format!("{file}: {} findings, and no machine", diagnostics.list.len());
-                Err(Failure::headed(Exit::Refused, message, diagnostics))
-            }
-        }
-    }
-}
-
-fn read(file: &Utf8Path) -> Result<String, Failure> {
-    fs_err::read_to_string(file).map_err(|error| {
-        Failure::plain(
-            Exit::Usage,
-            "claudex::machine::read",
-            error.to_string(),
-            "give the path of a machine.toml, saved as UTF-8",
-        )
-    })
-}
-
 /// Runs a machine command.
 ///
 /// # Errors
-/// The file cannot be read, or its machine has findings.
+/// A file cannot be read, its machine has findings, or it has no phase and no transition of the name asked for.
 pub fn run(command: Command, own: &Own) -> Result<Exit, Failure> {
     match command {
-        Command::Show { file } => {
-            let subject = Subject::load(file.as_deref(), own)?;
-            out::text(&claudex_build::spec(
-                &subject.machine,
-                &subject.source,
-                &subject.file,
-            ));
-        }
-        Command::Diagram { file } => {
-            let subject = Subject::load(file.as_deref(), own)?;
-            out::text(&claudex_build::diagram(&subject.machine));
-        }
-        Command::Check { file } => {
-            let Subject { file, machine, .. } = Subject::load(Some(&file), own)?;
-            out::line(&format!(
-                "{file}: machine `{}` is well-formed: {} phases, {} transitions, {} edges",
-                machine.name.value,
-                machine.phases.len(),
-                machine.transition_names().len(),
-                machine.edges().len(),
-            ));
+        Command::Show(arguments) => show::run(&arguments, own),
+        Command::Check(arguments) => Ok(check::run(&arguments)),
+        Command::Diagram(arguments) => diagram::run(&arguments, own),
+        Command::Explain(arguments) => explain::run(&arguments, own),
+        Command::Schema => {
+            out::text(&claudex_build::schema());
+            Ok(Exit::Complete)
         }
     }
-    Ok(Exit::Complete)
 }

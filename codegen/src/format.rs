@@ -1,0 +1,463 @@
+//! The keys of every table of a machine file, once: `source` reads by these lists, `schema` tells editors about them.
+//!
+//! What a key's value may be is said here in outline ([`Takes`]); the words that some take are lists of their own
+//! (`ALL` of the model's enums, the catalogue of behaviours). A key that is added here is known to both at once.
+
+use crate::model::{Actor, ArgumentKind, AtStart, Evidence, FieldKind, Form, Held, IdForm};
+
+/// A kind of table.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// What it is, for messages: "a field".
+    pub(crate) what: &'static str,
+    /// What it is for.
+    pub(crate) doc: &'static str,
+    /// Its keys, in the order in which people mostly write them.
+    pub(crate) keys: &'static [Key],
+}
+
+/// A key of a table.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    /// Whether a table without it is refused.
+    pub(crate) required: bool,
+    pub(crate) takes: Takes,
+    pub(crate) doc: &'static str,
+    /// A value, as the TOML that stands behind `=`; none for tables.
+    pub(crate) example: Option<&'static str>,
+}
+
+/// Words that a key takes, each with what it means.
+pub(crate) type Words = fn() -> Vec<(&'static str, &'static str)>;
+
+/// What a key's value may be.
+#[derive(Debug)]
+pub(crate) enum Takes {
+    /// Text for people.
+    Text,
+    /// A name: of a machine, a phase, a field or a transition.
+    Name,
+    /// Names, or `*` alone.
+    Sources,
+    /// A name with `-` between its parts, too.
+    Stored,
+    /// true or false.
+    Flag,
+    /// A number, a text, or true or false.
+    Constant,
+    /// A table of such, by names.
+    Constants,
+    /// A table of constants and expressions, by names.
+    Updates,
+    /// A comparison.
+    Guard,
+    /// A relative path; with `true`, one that may lead out of the crate.
+    Path(bool),
+    /// The name of an environment variable.
+    Variable,
+    /// A file name's extension, without its dot.
+    Extension,
+    /// One of some words.
+    Word(Words),
+    /// One of some words, or a list of them.
+    Words(Words),
+    /// A list of words of the machine's own.
+    Choices,
+    /// A list of phases.
+    Phases,
+    /// A table that says which arguments there are, each by a word or by a table.
+    Arguments(Words, &'static Table),
+    /// A behaviour of the catalogue.
+    Behaviour,
+    /// A table with anything in it.
+    Anything,
+    /// A table.
+    Table(&'static Table),
+    /// A table of tables, by names.
+    Named(&'static Table),
+    /// A table of lists of tables, by names.
+    Entries(&'static Table),
+}
+
+const fn key(name: &'static str, takes: Takes, doc: &'static str, example: &'static str) -> Key {
+    Key {
+        name,
+        required: false,
+        takes,
+        doc,
+        example: Some(example),
+    }
+}
+
+const fn required(name: &'static str, takes: Takes, doc: &'static str, example: &'static str) -> Key {
+    Key {
+        required: true,
+        ..key(name, takes, doc, example)
+    }
+}
+
+/// A key whose value is a table, of which one line is no example.
+const fn table(name: &'static str, required: bool, takes: Takes, doc: &'static str) -> Key {
+    Key {
+        name,
+        required,
+        takes,
+        doc,
+        example: None,
+    }
+}
+
+/// The whole file.
+pub(crate) const MACHINE: Table = Table {
+    what: "a machine file",
+    doc: "A machine for claudex-loop: phases, transitions between them, and the fields that a loop keeps on disk.",
+    keys: &[
+        required(
+            "name",
+            Takes::Name,
+            "The machine's name: that of its module, and what the state documents' machine field holds.",
+            r#""plan""#,
+        ),
+        key(
+            "doc",
+            Takes::Text,
+            "What the machine is for, for documentation and help.",
+            r#""An agent drafts a plan.""#,
+        ),
+        key(
+            "messages",
+            Takes::Path(true),
+            "The folder of the message templates, from the crate's root. Absent: the root itself.",
+            r#""src/messages""#,
+        ),
+        table(
+            "state",
+            false,
+            Takes::Table(&STATE),
+            "Where a loop's document is kept, and in which form.",
+        ),
+        table(
+            "modes",
+            true,
+            Takes::Named(&MODE),
+            "The ways in which a loop can be started.",
+        ),
+        table(
+            "fields",
+            true,
+            Takes::Named(&FIELD),
+            "What a loop's document keeps, in its order. One field each has to hold phase, id, root, session, revision and machine.",
+        ),
+        table(
+            "phases",
+            true,
+            Takes::Named(&PHASE),
+            "Where a loop can be. At least one is terminal.",
+        ),
+        table(
+            "transitions",
+            true,
+            Takes::Entries(&TRANSITION),
+            "The ways from phase to phase. Each entry is one edge, or one from each of several phases.",
+        ),
+    ],
+};
+
+/// `[state]`.
+pub(crate) const STATE: Table = Table {
+    what: "[state]",
+    doc: "Where a loop's document is kept, and in which form.",
+    keys: &[
+        key(
+            "folder",
+            Takes::Path(false),
+            "The folder, from the loop's root. Absent: a dot and the machine's name.",
+            r#"".claude/claudex""#,
+        ),
+        key(
+            "folder_env",
+            Takes::Variable,
+            "The environment variable that overrides the folder.",
+            r#""PLAN_STATE_DIR""#,
+        ),
+        key(
+            "extension",
+            Takes::Extension,
+            "Of a document, after the loop's id. Absent: state.",
+            r#""state""#,
+        ),
+        key(
+            "form",
+            Takes::Word(|| told(&Form::ALL, Form::doc)),
+            "How a document is written.",
+            r#""lines""#,
+        ),
+        key(
+            "ids",
+            Takes::Word(|| told(&IdForm::ALL, IdForm::doc)),
+            "What names a loop. Absent: stamp.",
+            r#""stamp""#,
+        ),
+    ],
+};
+
+/// `[modes.x]`.
+pub(crate) const MODE: Table = Table {
+    what: "a mode",
+    doc: "A way in which a loop can be started.",
+    keys: &[
+        required(
+            "start",
+            Takes::Name,
+            "The first phase; not a terminal one.",
+            r#""drafting""#,
+        ),
+        table(
+            "initial",
+            false,
+            Takes::Constants,
+            "Initial values of this mode's own, by field.",
+        ),
+        key(
+            "doc",
+            Takes::Text,
+            "What the mode is for.",
+            r#""The work tree's changes are reviewed.""#,
+        ),
+    ],
+};
+
+/// `fields.x`.
+pub(crate) const FIELD: Table = Table {
+    what: "a field",
+    doc: "A field of the loop's document. It has exactly one of type, one_of and holds.",
+    keys: &[
+        key(
+            "type",
+            Takes::Word(plain_kinds),
+            "What the field holds.",
+            r#""count""#,
+        ),
+        key(
+            "one_of",
+            Takes::Choices,
+            "The words that the field can hold, the first being the initial one.",
+            r#"["none", "done"]"#,
+        ),
+        key(
+            "holds",
+            Takes::Word(|| told(&Held::ALL, Held::doc)),
+            "What the engine itself keeps in this field.",
+            r#""phase""#,
+        ),
+        key(
+            "initial",
+            Takes::Constant,
+            "The value at the start. Absent: 0, false, the first word, empty text.",
+            "1",
+        ),
+        key(
+            "at_start",
+            Takes::Word(|| told(&AtStart::ALL, AtStart::doc)),
+            "Whether a start takes the field. Absent: it does not.",
+            r#""optional""#,
+        ),
+        key(
+            "in",
+            Takes::Phases,
+            "The phases in which the field exists. Absent: in all of them.",
+            r#"["reviewing"]"#,
+        ),
+        key(
+            "doc",
+            Takes::Text,
+            "What the field is for.",
+            r#""the round under way""#,
+        ),
+    ],
+};
+
+/// The keys of which a field has exactly one.
+pub(crate) const FIELD_KINDS: [&str; 3] = ["type", "one_of", "holds"];
+
+/// The keys that a field with `holds` does not have.
+pub(crate) const NOT_HELD: &[&str] = &["initial", "at_start", "in"];
+
+/// `[phases.x]`.
+pub(crate) const PHASE: Table = Table {
+    what: "a phase",
+    doc: "Where a loop can be. Without on_stop, a phase that is not terminal is a method to write in Rust.",
+    keys: &[
+        key(
+            "doc",
+            Takes::Text,
+            "What happens in this phase.",
+            r#""The agent writes the plan.""#,
+        ),
+        key("terminal", Takes::Flag, "Whether the loop is over here.", "true"),
+        key(
+            "stored",
+            Takes::Stored,
+            "How the document names the phase. Absent: by its name.",
+            r#""plan-review""#,
+        ),
+        key(
+            "message",
+            Takes::Path(false),
+            "The template of what the agent is told on entering, unless the edge has one.",
+            r#""round.md""#,
+        ),
+        table(
+            "on_stop",
+            false,
+            Takes::Behaviour,
+            "What happens when the agent stops in this phase: one behaviour of the catalogue.",
+        ),
+        table(
+            "meta",
+            false,
+            Takes::Anything,
+            "Anything, for other tools. Not looked at.",
+        ),
+    ],
+};
+
+/// An entry of `[[transitions.x]]`.
+pub(crate) const TRANSITION: Table = Table {
+    what: "a transition",
+    doc: "An edge, or one from each of several phases. Entries of one name agree in requires, by and args.",
+    keys: &[
+        required(
+            "from",
+            Takes::Sources,
+            "A phase, a list of phases, or \"*\": every phase that is not terminal and has no edge of this transition of its own.",
+            r#"["drafting", "reviewing"]"#,
+        ),
+        required("to", Takes::Name, "A phase, or \"same\".", r#""reviewing""#),
+        key(
+            "when",
+            Takes::Guard,
+            "The edge is legal where this holds: comparisons of fields and constants, with and, or and parentheses.",
+            r#""round < max_rounds""#,
+        ),
+        key(
+            "requires",
+            Takes::Word(|| told(&Evidence::ALL, Evidence::doc)),
+            "The evidence that the edge needs. Absent: none.",
+            r#""reviewed""#,
+        ),
+        key(
+            "by",
+            Takes::Words(|| told(&Actor::ALL, Actor::doc)),
+            "Who takes the edge by a verb of the command line. Absent: only the hook, at a stop.",
+            r#"["agent", "person"]"#,
+        ),
+        table(
+            "args",
+            false,
+            Takes::Arguments(argument_kinds, &ARGUMENT),
+            "Arguments, by name: parameters of the method and flags of the verb.",
+        ),
+        table(
+            "set",
+            false,
+            Takes::Updates,
+            "What becomes of fields: a constant, or an expression such as \"round + 1\", \"next(sort)\" or \"args.why\".",
+        ),
+        key(
+            "message",
+            Takes::Path(false),
+            "The template of what the agent is told, before that of the phase entered.",
+            r#""stopped.md""#,
+        ),
+        key(
+            "turn",
+            Takes::Word(turns),
+            "Whether the agent's turn may end although the phase entered is not terminal.",
+            r#""end""#,
+        ),
+        key(
+            "doc",
+            Takes::Text,
+            "What the transition means.",
+            r#""The plan was written: review it.""#,
+        ),
+    ],
+};
+
+/// `args.x`, where it is a table.
+pub(crate) const ARGUMENT: Table = Table {
+    what: "an argument",
+    doc: "An argument of a transition.",
+    keys: &[
+        required(
+            "type",
+            Takes::Word(argument_kinds),
+            "What the argument is.",
+            r#""text""#,
+        ),
+        key(
+            "doc",
+            Takes::Text,
+            "What the argument is for; help of the flag.",
+            r#""why it is given up""#,
+        ),
+        key(
+            "optional",
+            Takes::Flag,
+            "Whether it may be left out. An update from it then leaves the field as it is.",
+            "true",
+        ),
+    ],
+};
+
+/// One of a question's `options`.
+pub(crate) const OPTION: Table = Table {
+    what: "an option",
+    doc: "An answer that a person can give.",
+    keys: &[
+        required("label", Takes::Text, "The answer's words.", r#""Yes""#),
+        key(
+            "description",
+            Takes::Text,
+            "What the answer means.",
+            r#""The canary goes out.""#,
+        ),
+        required(
+            "then",
+            Takes::Name,
+            "The transition that the answer takes, in the person's name.",
+            r#""roll_out""#,
+        ),
+    ],
+};
+
+/// How many options a question has: what the client's dialog takes.
+pub(crate) const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
+
+fn argument_kinds() -> Vec<(&'static str, &'static str)> {
+    told(&ArgumentKind::ALL, ArgumentKind::doc)
+}
+
+/// What `turn` takes.
+pub(crate) const TURNS: [(&str, bool); 1] = [("end", true)];
+
+fn turns() -> Vec<(&'static str, &'static str)> {
+    TURNS
+        .iter()
+        .map(|(word, _)| (*word, "the turn may end here"))
+        .collect()
+}
+
+fn plain_kinds() -> Vec<(&'static str, &'static str)> {
+    FieldKind::PLAIN
+        .iter()
+        .map(|(word, kind)| (*word, kind.doc()))
+        .collect()
+}
+
+/// Words of a list, with what they mean.
+fn told<T: Copy>(all: &[(&'static str, T)], doc: fn(T) -> &'static str) -> Vec<(&'static str, &'static str)> {
+    all.iter().map(|(word, value)| (*word, doc(*value))).collect()
+}

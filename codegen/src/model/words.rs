@@ -1,0 +1,149 @@
+//! The words of a machine file that stand for something, each once with its meaning: `source` reads by these lists, and
+//! `schema` and the tools say what the words mean.
+
+use super::{Actor, ArgumentKind, AtStart, Evidence, FieldKind, Form, Held, IdForm};
+
+impl Form {
+    /// What `form` takes.
+    pub const ALL: [(&'static str, Form); 1] = [("lines", Form::Lines)];
+
+    /// What it means.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Form::Lines => "`key: value` lines, which are YAML, too",
+        }
+    }
+}
+
+impl IdForm {
+    /// What `ids` takes.
+    pub const ALL: [(&'static str, IdForm); 2] = [("stamp", IdForm::Stamp), ("name", IdForm::Name)];
+
+    /// What it means.
+    pub fn doc(self) -> &'static str {
+        match self {
+            IdForm::Stamp => "made by the engine: YYYYMMDD-HHMMSS-xxxxxx",
+            IdForm::Name => "given by the caller: letters, digits, - and _",
+        }
+    }
+}
+
+impl FieldKind {
+    /// What `type` takes.
+    pub const PLAIN: [(&'static str, FieldKind); 7] = [
+        ("count", FieldKind::Count),
+        ("text", FieldKind::Text),
+        ("path", FieldKind::Path),
+        ("flag", FieldKind::Flag),
+        ("time", FieldKind::Time),
+        ("id", FieldKind::Id),
+        ("list", FieldKind::List),
+    ];
+
+    /// What it means.
+    pub fn doc(&self) -> &'static str {
+        match self {
+            FieldKind::Count => "a whole number from 0",
+            FieldKind::Text => "any text",
+            FieldKind::Path => "a path, from the loop's root or absolute",
+            FieldKind::Flag => "true or false",
+            FieldKind::Time => "a point in time, in whole seconds; may be not set",
+            FieldKind::Id => "1 to 64 of letters, digits, - and _; may be empty",
+            FieldKind::List => "texts in order",
+            FieldKind::OneOf(_) => "one of some words",
+            FieldKind::Held(held) => held.doc(),
+        }
+    }
+}
+
+impl Held {
+    /// What it means.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Held::Mode => "the mode's name",
+            Held::Phase => "the phase, in its stored form",
+            Held::Id => "the loop's id",
+            Held::Root => "the absolute path of the loop's root",
+            Held::Session => "the session that owns the loop, or unknown",
+            Held::Started => "when the loop was started, ISO 8601 in UTC",
+            Held::StartedEpoch => "when the loop was started, in seconds since 1970",
+            Held::Updated => "when the loop was last changed, ISO 8601 in UTC",
+            Held::Revision => "how many changes the journal holds",
+            Held::Machine => "the machine's name",
+            Held::GraphHash => "which version of the machine wrote this",
+        }
+    }
+}
+
+impl AtStart {
+    /// What `at_start` takes.
+    pub const ALL: [(&'static str, AtStart); 2] =
+        [("optional", AtStart::Optional), ("required", AtStart::Required)];
+
+    /// What it means.
+    pub fn doc(self) -> &'static str {
+        match self {
+            AtStart::Never => "a start does not take it",
+            AtStart::Optional => "a start may give it",
+            AtStart::Required => "a start has to give it",
+        }
+    }
+}
+
+impl Evidence {
+    /// What `requires` takes.
+    pub const ALL: [(&'static str, Evidence); 2] =
+        [("reviewed", Evidence::Reviewed), ("settled", Evidence::Settled)];
+
+    /// What it means.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Evidence::Reviewed => "a completed review of this round",
+            Evidence::Settled => {
+                "a completed review of this round, with nothing material open in what it reviewed"
+            }
+        }
+    }
+}
+
+impl Actor {
+    /// What `by` takes.
+    pub const ALL: [(&'static str, Actor); 2] = [("agent", Actor::Agent), ("person", Actor::Person)];
+
+    /// What it means.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Actor::Agent => "the coding agent",
+            Actor::Person => "a person",
+        }
+    }
+}
+
+impl ArgumentKind {
+    /// What an argument's type can be.
+    pub const ALL: [(&'static str, ArgumentKind); 5] = [
+        ("text", ArgumentKind::Text),
+        ("count", ArgumentKind::Count),
+        ("flag", ArgumentKind::Flag),
+        ("path", ArgumentKind::Path),
+        ("id", ArgumentKind::Id),
+    ];
+
+    /// What it means.
+    pub fn doc(self) -> &'static str {
+        match self {
+            ArgumentKind::Text => "any text",
+            ArgumentKind::Count => "a whole number from 0",
+            ArgumentKind::Flag => "true or false; a flag without a value",
+            ArgumentKind::Path => "a path",
+            ArgumentKind::Id => "1 to 64 of letters, digits, - and _",
+        }
+    }
+}
+
+/// The word that a list has for a value.
+pub fn word_of<T: PartialEq>(all: &[(&'static str, T)], value: &T) -> &'static str {
+    all.iter()
+        .find(|(_, known)| known == value)
+        .map_or("", |(word, _)| *word)
+}
