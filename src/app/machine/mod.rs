@@ -2,6 +2,8 @@
 //!
 //! Everything is said from the file's text through claudex-build; the program's own machine has its text compiled in.
 
+pub mod coverage;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Subcommand;
 use claudex_build::model;
@@ -28,6 +30,8 @@ pub enum Command {
         /// A machine.toml [default: this program's own]
         file: Option<Utf8PathBuf>,
     },
+    /// Count the edges that were taken, in this project's loops or in tests
+    Coverage(coverage::Arguments),
 }
 
 /// The machine that a program was built from.
@@ -84,6 +88,7 @@ fn read(file: &Utf8Path) -> Result<String, Failure> {
 /// The file cannot be read, or its machine has findings.
 pub fn run(command: Command, own: &Own) -> Result<Exit, Failure> {
     match command {
+        Command::Coverage(arguments) => return coverage::run(&arguments, own),
         Command::Show { file } => {
             let subject = Subject::load(file.as_deref(), own)?;
             out::text(&claudex_build::spec(
