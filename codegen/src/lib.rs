@@ -58,12 +58,14 @@ pub mod model;
 
 mod check;
 mod config;
+mod draw;
 mod emit;
 mod source;
 
 pub use check::check;
 pub use config::Config;
 pub use diagnostic::{Diagnostic, Diagnostics, line_of};
+pub use draw::{Format, draw};
 pub use emit::Options;
 pub use source::parse;
 
@@ -124,11 +126,6 @@ pub fn generate_with(source: &str, options: &Options) -> Result<Generated, Diagn
 /// A machine's fields, phases and transitions as Markdown. `file` is the machine file's name in it.
 pub fn spec(machine: &Machine, source: &str, file: &str) -> String {
     emit::spec_of(machine, source, file)
-}
-
-/// A machine's graph as a Mermaid state diagram.
-pub fn diagram(machine: &Machine) -> String {
-    emit::diagram_of(machine)
 }
 
 fn generate_checked(machine: &Machine, source: &str, options: &Options) -> Generated {

@@ -6,7 +6,6 @@
 mod app;
 mod behaviours;
 mod commands;
-mod diagram;
 mod fields;
 mod ident;
 mod on_stop;
@@ -22,7 +21,7 @@ use quote::quote;
 use sha2::{Digest, Sha256};
 
 use crate::catalogue::{self, ParameterKind};
-use crate::model::{Edge, FieldKind, Held, Machine, Transition};
+use crate::model::{Edge, FieldKind, Guard, Held, Machine, Transition};
 
 /// The shape of generated code. The runtime refuses, at compile time, what it was not written for.
 pub(crate) const FORMAT: u32 = 1;
@@ -175,9 +174,9 @@ pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
     spec::markdown(&Context::new(machine, source, &options))
 }
 
-/// The machine's graph.
-pub(crate) fn diagram_of(machine: &Machine) -> String {
-    diagram::mermaid(machine, &machine.edges())
+/// A guard as `machine.toml` would write it.
+pub(crate) fn guard_text(guard: &Guard) -> String {
+    spec::guard(guard)
 }
 
 /// Every template that the machine names, each once, relative to the crate's root.
@@ -218,7 +217,7 @@ fn header() -> TokenStream {
 fn documents(context: &Context<'_>) -> TokenStream {
     let (spec, diagram) = (
         spec::markdown(context),
-        diagram::mermaid(context.machine, &context.edges),
+        crate::draw(context.machine, crate::Format::Mermaid, None),
     );
     let path = format!("/{}", context.options.file);
     quote! {
@@ -226,7 +225,7 @@ fn documents(context: &Context<'_>) -> TokenStream {
         pub const SOURCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), #path));
         /// The fields, phases and transitions of the machine, as Markdown.
         pub const SPEC: &str = #spec;
-        /// The machine's graph, as a Mermaid state diagram.
+        /// The machine's graph, as a Mermaid flowchart.
         pub const DIAGRAM: &str = #diagram;
     }
 }

@@ -99,7 +99,11 @@ pub fn run(command: Command, own: &Own) -> Result<Exit, Failure> {
         }
         Command::Diagram { file } => {
             let subject = Subject::load(file.as_deref(), own)?;
-            out::text(&claudex_build::diagram(&subject.machine));
+            out::text(&claudex_build::draw(
+                &subject.machine,
+                claudex_build::Format::Mermaid,
+                None,
+            ));
         }
         Command::Check { file } => {
             let Subject { file, machine, .. } = Subject::load(Some(&file), own)?;
