@@ -79,7 +79,10 @@ impl Tally {
     /// The edges that never were.
     pub fn missing<'t>(&self, table: &'t Table) -> Vec<&'t EdgeInfo> {
         let edges = table.edges.iter().zip(&self.hits);
-        edges.filter(|(_, hits)| **hits == 0).map(|(edge, _)| edge).collect()
+        edges
+            .filter(|(_, hits)| **hits == 0)
+            .map(|(edge, _)| edge)
+            .collect()
     }
 }
 

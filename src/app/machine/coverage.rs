@@ -1,8 +1,9 @@
 //! `machine coverage`: which edges were taken, in this project's loops or in the records of a test suite.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use claudex_build::{Format, draw, model::Machine};
 
-use super::{Exit, Failure, Own};
+use super::{Exit, Failure, Own, Subject};
 use crate::app::out;
 use crate::machine::coverage::{self, Tally};
 use crate::machine::table::{EdgeInfo, Table};
@@ -13,6 +14,12 @@ use crate::store::{self, ChangeEntry, Entry, LoopId, Record, Store};
 pub enum Shown {
     /// A table, and what is missing
     Text,
+    /// A flowchart for Markdown
+    Mermaid,
+    /// For Graphviz
+    Dot,
+    /// A picture
+    Svg,
 }
 
 /// What to count, and how to show it.
@@ -31,6 +38,7 @@ pub struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, own: &Own) -> Result<Exit, Failure> {
     let table = own.table;
+    let Subject { machine, .. } = Subject::load(None, own)?;
     let mut tally = Tally::new(table);
     for path in &arguments.paths {
         tally.add_folder(table, path.as_std_path()).map_err(|error| {
@@ -46,13 +54,28 @@ pub(super) fn run(arguments: &Arguments, own: &Own) -> Result<Exit, Failure> {
         add_loops(&mut tally, table)?;
     }
     let summary = summary(&tally, table);
-    match arguments.format {
-        Shown::Text => out::text(&(list(&tally, table) + "\n" + &summary)),
+    let format = match arguments.format {
+        Shown::Text => {
+            out::text(&(list(&tally, table) + "\n" + &summary));
+            None
+        }
+        Shown::Mermaid => Some(Format::Mermaid),
+        Shown::Dot => Some(Format::Dot),
+        Shown::Svg => Some(Format::Svg),
+    };
+    if let Some(format) = format {
+        out::text(&drawn(&machine, format, &tally));
+        out::error_text(&summary);
     }
     if arguments.require_all && !tally.missing(table).is_empty() {
         return Ok(Exit::Refused);
     }
     Ok(Exit::Complete)
+}
+
+fn drawn(machine: &Machine, format: Format, tally: &Tally) -> String {
+    let text = draw(machine, format, Some(&tally.hits));
+    if text.ends_with('\n') { text } else { text + "\n" }
 }
 
 /// Counts the edges that the loops of this project took, by their journals.
@@ -91,7 +114,11 @@ fn add_journal(tally: &mut Tally, table: &'static Table, store: &Store, id: &Loo
                 value.map(|(_, value)| value.to_plain())
             });
             match edge_of(table, store, id, before, change) {
-                Some(edge) if graph.as_deref().is_none_or(|graph| graph == table.state.graph_hash) => {
+                Some(edge)
+                    if graph
+                        .as_deref()
+                        .is_none_or(|graph| graph == table.state.graph_hash) =>
+                {
                     tally.hits[edge] += 1;
                 }
                 _ => tally.others += 1,
@@ -109,7 +136,10 @@ fn edge_of(
     before: Option<&ChangeEntry>,
     change: &ChangeEntry,
 ) -> Option<usize> {
-    let (from, to) = (table.stored(change.from.as_deref()?)?, table.stored(change.to.as_deref()?)?);
+    let (from, to) = (
+        table.stored(change.from.as_deref()?)?,
+        table.stored(change.to.as_deref()?)?,
+    );
     let record = before.map(|before| Record::of_change(store.spec(), id, before));
     let holds = |edge: &EdgeInfo| match (&edge.when, &record) {
         (Some(guard), Some(record)) => guard.holds(table, record).unwrap_or(false),
@@ -135,7 +165,9 @@ fn list(tally: &Tally, table: &Table) -> String {
     let mut text = String::new();
     for (row, hits) in rows.iter().zip(&tally.hits) {
         let [name, phases, place] = row;
-        text.push_str(&format!("{hits:>7}  {name:<transition$}  {phases:<way$}  {place}\n"));
+        text.push_str(&format!(
+            "{hits:>7}  {name:<transition$}  {phases:<way$}  {place}\n"
+        ));
     }
     text
 }
@@ -164,7 +196,10 @@ fn summary(tally: &Tally, table: &Table) -> String {
         ));
     }
     if tally.unreadable > 0 {
-        text.push_str(&format!("not counted: {} lines that are none\n", tally.unreadable));
+        text.push_str(&format!(
+            "not counted: {} lines that are none\n",
+            tally.unreadable
+        ));
     }
     text
 }
@@ -173,7 +208,10 @@ fn summary(tally: &Tally, table: &Table) -> String {
 fn named(edge: &EdgeInfo, table: &Table) -> [String; 3] {
     [
         edge.transition.to_owned(),
-        format!("{} -> {}", table.phases[edge.from].name, table.phases[edge.to].name),
+        format!(
+            "{} -> {}",
+            table.phases[edge.from].name, table.phases[edge.to].name
+        ),
         format!("{}:{}", table.file, edge.line),
     ]
 }
