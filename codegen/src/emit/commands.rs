@@ -55,18 +55,18 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             never.clone(),
             never.clone(),
             never,
-            quote! { let _ = held; match self {} },
+            quote! { drop(held); match self {} },
         )
     } else {
         (
             quote! { match self { #(Self::#idents { .. } => Transition::#idents),* } },
-            quote! { match self { #(Self::#idents { id, .. } => id.as_deref()),* } },
-            quote! { match self { #(Self::#idents { from_prompt, .. } => *from_prompt),* } },
+            quote! { match self { #(Self::#idents { id, .. })|* => id.as_deref() } },
+            quote! { match self { #(Self::#idents { from_prompt, .. })|* => *from_prompt } },
             quote! { match self { #(#arms),* } },
         )
     };
     let plain_of = if plain.is_empty() {
-        quote! { let _ = (transition, id); None }
+        quote! { let _ = transition; drop(id); None }
     } else {
         quote! { match transition { #(#plain_arms,)* #otherwise } }
     };
@@ -85,21 +85,25 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
 
         impl Verb {
             /// The transition that the verb takes.
+            #[must_use]
             pub fn transition(&self) -> Transition {
                 #transition_of
             }
 
             /// The loop that it is for; None: the one that is active.
+            #[must_use]
             pub fn id(&self) -> Option<&str> {
                 #id_of
             }
 
             /// Whether the loop is named by what the command's prompt hook stored.
+            #[must_use]
             pub fn from_prompt(&self) -> bool {
                 #prompted_of
             }
 
             /// The verb of a transition that takes nothing but the loop: no evidence, no arguments.
+            #[must_use]
             pub fn plain(transition: Transition, id: String) -> Option<Self> {
                 #plain_of
             }
@@ -120,9 +124,9 @@ fn variant(context: &Context<'_>, name: &str) -> TokenStream {
     let declared = context.first(name);
     let ident = type_of(name);
     let doc = if declared.doc.is_empty() {
-        format!("`{name}`")
+        format!(" `{name}`")
     } else {
-        declared.doc.clone()
+        super::prose::comment(&declared.doc)
     };
     let clap = context.options.commands;
     let arguments = declared.args.iter().map(|argument| {
