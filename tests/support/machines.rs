@@ -40,18 +40,24 @@ pub(crate) fn all() -> Vec<Found> {
         there.len() > 2 && there[0] == Path::new("machine.toml"),
         "the search is broken: {there:?}"
     );
-    let found = there.into_iter().enumerate().map(|(at, file)| {
-        let place = file.to_str().unwrap().to_owned();
-        let source = std::fs::read_to_string(root.join(&file)).unwrap();
-        let machine = claudex_build::check_source(&place, &source).unwrap_or_else(|found| panic!("{found}"));
-        Found {
-            module: format!("m{at}"),
-            place,
-            source,
-            machine,
-        }
-    });
-    found.collect()
+    let files = there.into_iter().enumerate();
+    files
+        .map(|(at, file)| {
+            let source = std::fs::read_to_string(root.join(&file)).unwrap();
+            found(file.to_str().unwrap(), at, source)
+        })
+        .collect()
+}
+
+/// A machine by its text, as the module of this number.
+pub(crate) fn found(place: &str, at: usize, source: String) -> Found {
+    let machine = claudex_build::check_source(place, &source).unwrap_or_else(|found| panic!("{found}"));
+    Found {
+        module: format!("m{at}"),
+        place: place.to_owned(),
+        source,
+        machine,
+    }
 }
 
 /// The folders of the workspace's members, `folder/*` resolved.
