@@ -70,6 +70,17 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     } else {
         quote! { match transition { #(#plain_arms,)* #otherwise } }
     };
+    let any = (!open.is_empty()).then(|| {
+        quote! {
+            fn any<P, N>(taken: Result<N, rt::Refused<Loop<P>>>) -> Result<AnyLoop, rt::Refused<AnyLoop>>
+            where
+                P: InPhase,
+                N: Into<AnyLoop>,
+            {
+                taken.map(Into::into).map_err(|refused| refused.map(Into::into))
+            }
+        }
+    });
     let imports = if clap {
         quote! { use rt::clap; }
     } else {
@@ -116,6 +127,8 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             pub fn run(self, held: AnyLoop) -> Result<AnyLoop, rt::Refused<AnyLoop>> {
                 #run
             }
+
+            #any
         }
     }
 }
@@ -213,7 +226,7 @@ fn arm(context: &Context<'_>, name: &str) -> TokenStream {
     let phases = sources.iter().map(|&from| {
         let phase = type_of(&context.machine.phases[from].name.value);
         let call = match settled {
-            None => quote! { held.#method(#(#arguments),*).map(Into::into).map_err(|refused| refused.map(Into::into)) },
+            None => quote! { Self::any(held.#method(#(#arguments),*)) },
             Some(evidence) => {
                 let requirement = match evidence {
                     Evidence::Reviewed => quote! { rt::Requirement::Reviewed },
@@ -225,7 +238,7 @@ fn arm(context: &Context<'_>, name: &str) -> TokenStream {
                 };
                 quote! {
                     match #ask {
-                        Ok(evidence) => held.#method(&evidence, #(#arguments),*).map(Into::into).map_err(|refused| refused.map(Into::into)),
+                        Ok(evidence) => Self::any(held.#method(&evidence, #(#arguments),*)),
                         Err(missing) => Err(rt::Refused::new(held.into_any(), missing.refusal(#name, #requirement))),
                     }
                 }

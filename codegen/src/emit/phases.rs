@@ -266,9 +266,11 @@ fn start(context: &Context<'_>) -> TokenStream {
         let doc = doc_of(&field.doc, &field.name.value);
         quote! { #[doc = #doc] pub #ident: #kind }
     });
-    let given: Vec<_> = taken
+    let (required, optional): (Vec<_>, Vec<_>) = taken
         .iter()
-        .map(|field| {
+        .partition(|field| field.at_start == AtStart::Required);
+    let given = |fields: Vec<&&crate::model::Field>| -> Vec<TokenStream> {
+        let given = fields.into_iter().map(|field| {
             let (ident, name) = (value_of(&field.name.value), &field.name.value);
             let value = |expr: TokenStream| match field.kind {
                 FieldKind::Count => quote! { rt::Value::Count(#expr) },
@@ -282,20 +284,27 @@ fn start(context: &Context<'_>) -> TokenStream {
             };
             if field.at_start == AtStart::Required {
                 let value = value(quote! { self.#ident });
-                quote! { given.push((#name, #value)); }
+                quote! { (#name, #value) }
             } else {
                 let value = value(quote! { value });
                 quote! { if let Some(value) = self.#ident { given.push((#name, #value)); } }
             }
-        })
-        .collect();
-    let given = if given.is_empty() {
+        });
+        given.collect()
+    };
+    let (required, optional) = (given(required), given(optional));
+    let required = if required.is_empty() {
         quote! { Vec::new() }
+    } else {
+        quote! { vec![#(#required),*] }
+    };
+    let given = if optional.is_empty() {
+        required
     } else {
         quote! {
             {
-                let mut given = Vec::new();
-                #(#given)*
+                let mut given = #required;
+                #(#optional)*
                 given
             }
         }
