@@ -38,6 +38,22 @@ pub enum Phase {
     #[strum(serialize = "sailing")]
     #[serde(rename = "sailing")]
     Sailing,
+    /// `mooring`
+    #[strum(serialize = "mooring")]
+    #[serde(rename = "mooring")]
+    Mooring,
+    /// `hailing`
+    #[strum(serialize = "hailing")]
+    #[serde(rename = "hailing")]
+    Hailing,
+    /// `asking`
+    #[strum(serialize = "asking")]
+    #[serde(rename = "asking")]
+    Asking,
+    /// `pumping`
+    #[strum(serialize = "pumping")]
+    #[serde(rename = "pumping")]
+    Pumping,
     /// `arrived`
     #[strum(serialize = "arrived")]
     #[serde(rename = "arrived")]
@@ -53,6 +69,10 @@ pub const PHASES: &[Phase] = &[
     Phase::Inspecting,
     Phase::Match,
     Phase::Sailing,
+    Phase::Mooring,
+    Phase::Hailing,
+    Phase::Asking,
+    Phase::Pumping,
     Phase::Arrived,
     Phase::Sunk,
 ];
@@ -76,7 +96,7 @@ pub trait InPhase: sealed::InPhase + 'static {
 }
 /// The cargo is brought on board.
 ///
-/// Declared in `machine.toml:46`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:49`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loading {}
 impl sealed::InPhase for Loading {}
@@ -85,7 +105,7 @@ impl InPhase for Loading {
 }
 /// `inspecting`
 ///
-/// Declared in `machine.toml:51`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:54`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inspecting {}
 impl sealed::InPhase for Inspecting {}
@@ -94,7 +114,7 @@ impl InPhase for Inspecting {
 }
 /// Two ships want the same berth: a phase whose name is a word of Rust.
 ///
-/// Declared in `machine.toml:63`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:66`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {}
 impl sealed::InPhase for Match {}
@@ -103,16 +123,52 @@ impl InPhase for Match {
 }
 /// What a stop does here is written in Rust.
 ///
-/// Declared in `machine.toml:68`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:71`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sailing {}
 impl sealed::InPhase for Sailing {}
 impl InPhase for Sailing {
     const PHASE: Phase = Phase::Sailing;
 }
+/// `mooring`
+///
+/// Declared in `machine.toml:74`. No value of this type exists: it marks a [`Loop`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mooring {}
+impl sealed::InPhase for Mooring {}
+impl InPhase for Mooring {
+    const PHASE: Phase = Phase::Mooring;
+}
+/// `hailing`
+///
+/// Declared in `machine.toml:77`. No value of this type exists: it marks a [`Loop`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hailing {}
+impl sealed::InPhase for Hailing {}
+impl InPhase for Hailing {
+    const PHASE: Phase = Phase::Hailing;
+}
+/// `asking`
+///
+/// Declared in `machine.toml:80`. No value of this type exists: it marks a [`Loop`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asking {}
+impl sealed::InPhase for Asking {}
+impl InPhase for Asking {
+    const PHASE: Phase = Phase::Asking;
+}
+/// `pumping`
+///
+/// Declared in `machine.toml:89`. No value of this type exists: it marks a [`Loop`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pumping {}
+impl sealed::InPhase for Pumping {}
+impl InPhase for Pumping {
+    const PHASE: Phase = Phase::Pumping;
+}
 /// `arrived`
 ///
-/// Declared in `machine.toml:71`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:92`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {}
 impl sealed::InPhase for Arrived {}
@@ -121,7 +177,7 @@ impl InPhase for Arrived {
 }
 /// The ship is lost.
 ///
-/// Declared in `machine.toml:74`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:95`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sunk {}
 impl sealed::InPhase for Sunk {}
@@ -201,6 +257,14 @@ pub enum AnyLoop {
     Match(Loop<Match>),
     /// In phase `sailing`.
     Sailing(Loop<Sailing>),
+    /// In phase `mooring`.
+    Mooring(Loop<Mooring>),
+    /// In phase `hailing`.
+    Hailing(Loop<Hailing>),
+    /// In phase `asking`.
+    Asking(Loop<Asking>),
+    /// In phase `pumping`.
+    Pumping(Loop<Pumping>),
     /// In phase `arrived`.
     Arrived(Loop<Arrived>),
     /// In phase `sunk`.
@@ -231,6 +295,10 @@ impl AnyLoop {
             Self::Inspecting(_) => Phase::Inspecting,
             Self::Match(_) => Phase::Match,
             Self::Sailing(_) => Phase::Sailing,
+            Self::Mooring(_) => Phase::Mooring,
+            Self::Hailing(_) => Phase::Hailing,
+            Self::Asking(_) => Phase::Asking,
+            Self::Pumping(_) => Phase::Pumping,
             Self::Arrived(_) => Phase::Arrived,
             Self::Sunk(_) => Phase::Sunk,
         }
@@ -248,6 +316,10 @@ impl AnyLoop {
             Self::Inspecting(held) => &held.raw,
             Self::Match(held) => &held.raw,
             Self::Sailing(held) => &held.raw,
+            Self::Mooring(held) => &held.raw,
+            Self::Hailing(held) => &held.raw,
+            Self::Asking(held) => &held.raw,
+            Self::Pumping(held) => &held.raw,
             Self::Arrived(held) => &held.raw,
             Self::Sunk(held) => &held.raw,
         }
@@ -258,6 +330,10 @@ impl AnyLoop {
             Phase::Inspecting => Self::Inspecting(sealed::FromRaw::from_raw(raw)),
             Phase::Match => Self::Match(sealed::FromRaw::from_raw(raw)),
             Phase::Sailing => Self::Sailing(sealed::FromRaw::from_raw(raw)),
+            Phase::Mooring => Self::Mooring(sealed::FromRaw::from_raw(raw)),
+            Phase::Hailing => Self::Hailing(sealed::FromRaw::from_raw(raw)),
+            Phase::Asking => Self::Asking(sealed::FromRaw::from_raw(raw)),
+            Phase::Pumping => Self::Pumping(sealed::FromRaw::from_raw(raw)),
             Phase::Arrived => Self::Arrived(sealed::FromRaw::from_raw(raw)),
             Phase::Sunk => Self::Sunk(sealed::FromRaw::from_raw(raw)),
         }
@@ -454,6 +530,9 @@ pub enum Mode {
     /// `homeward`
     #[strum(serialize = "homeward")]
     Homeward,
+    /// `trial`
+    #[strum(serialize = "trial")]
+    Trial,
 }
 impl Mode {
     /// What the machine's table says of it.
@@ -463,7 +542,7 @@ impl Mode {
     }
 }
 /// Every mode.
-pub const MODES: &[Mode] = &[Mode::Outward, Mode::Homeward];
+pub const MODES: &[Mode] = &[Mode::Outward, Mode::Homeward, Mode::Trial];
 /// What a start takes.
 #[derive(Debug, Clone)]
 pub struct Start {
@@ -493,8 +572,7 @@ impl Start {
     ) -> Result<AnyLoop, rt::StartError> {
         let mode = self.mode;
         let given = {
-            let mut given = Vec::new();
-            given.push(("cargo", rt::Value::Text(self.cargo)));
+            let mut given = vec![("cargo", rt::Value::Text(self.cargo))];
             if let Some(value) = self.r#type {
                 given.push(("type", rt::Value::Word(value.to_string())));
             }
@@ -554,6 +632,24 @@ pub enum Transition {
     /// `lighten`
     #[strum(serialize = "lighten")]
     Lighten,
+    /// `hail`
+    #[strum(serialize = "hail")]
+    Hail,
+    /// `call`
+    #[strum(serialize = "call")]
+    Call,
+    /// `take`
+    #[strum(serialize = "take")]
+    Take,
+    /// `leave`
+    #[strum(serialize = "leave")]
+    Leave,
+    /// `dry`
+    #[strum(serialize = "dry")]
+    Dry,
+    /// `flood`
+    #[strum(serialize = "flood")]
+    Flood,
     /// `remind`
     #[strum(serialize = "remind")]
     Remind,
@@ -636,6 +732,42 @@ mod sealed {
     )]
     pub trait Lighten {}
     #[diagnostic::on_unimplemented(
+        message = "`hail` is sealed: `{Self}` cannot be given this transition here",
+        label = "no phase of the machine",
+        note = "transitions are declared in machine.toml, not implemented"
+    )]
+    pub trait Hail {}
+    #[diagnostic::on_unimplemented(
+        message = "`call` is sealed: `{Self}` cannot be given this transition here",
+        label = "no phase of the machine",
+        note = "transitions are declared in machine.toml, not implemented"
+    )]
+    pub trait Call {}
+    #[diagnostic::on_unimplemented(
+        message = "`take` is sealed: `{Self}` cannot be given this transition here",
+        label = "no phase of the machine",
+        note = "transitions are declared in machine.toml, not implemented"
+    )]
+    pub trait Take {}
+    #[diagnostic::on_unimplemented(
+        message = "`leave` is sealed: `{Self}` cannot be given this transition here",
+        label = "no phase of the machine",
+        note = "transitions are declared in machine.toml, not implemented"
+    )]
+    pub trait Leave {}
+    #[diagnostic::on_unimplemented(
+        message = "`dry` is sealed: `{Self}` cannot be given this transition here",
+        label = "no phase of the machine",
+        note = "transitions are declared in machine.toml, not implemented"
+    )]
+    pub trait Dry {}
+    #[diagnostic::on_unimplemented(
+        message = "`flood` is sealed: `{Self}` cannot be given this transition here",
+        label = "no phase of the machine",
+        note = "transitions are declared in machine.toml, not implemented"
+    )]
+    pub trait Flood {}
+    #[diagnostic::on_unimplemented(
         message = "`remind` is sealed: `{Self}` cannot be given this transition here",
         label = "no phase of the machine",
         note = "transitions are declared in machine.toml, not implemented"
@@ -664,7 +796,7 @@ mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`inspect` is not legal in phase `{Self}`",
     label = "no edge `inspect` leaves this phase",
-    note = "legal in: Loading (machine.toml:78)"
+    note = "legal in: Loading (machine.toml:99)"
 )]
 pub trait Inspect: sealed::Inspect {
     /// The loop after it.
@@ -677,7 +809,7 @@ impl Inspect for Loading {
 impl<P: InPhase> Loop<P> {
     /// The list was written: inspect it.
     ///
-    /// - [`Loading`] → [`Inspecting`] (machine.toml:78)
+    /// - [`Loading`] → [`Inspecting`] (machine.toml:99)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -696,7 +828,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`pass` is not legal in phase `{Self}`",
     label = "no edge `pass` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:84)"
+    note = "legal in: Inspecting (machine.toml:105)"
 )]
 pub trait Pass: sealed::Pass {
     /// The loop after it.
@@ -709,7 +841,7 @@ impl Pass for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `pass`
     ///
-    /// - [`Inspecting`] → [`Match`], when `sealed == false` (machine.toml:84)
+    /// - [`Inspecting`] → [`Match`], when `sealed == false` (machine.toml:105)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -728,7 +860,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`wave` is not legal in phase `{Self}`",
     label = "no edge `wave` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:92)"
+    note = "legal in: Inspecting (machine.toml:113)"
 )]
 pub trait Wave: sealed::Wave {
     /// The loop after it.
@@ -741,7 +873,7 @@ impl Wave for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `wave`
     ///
-    /// - [`Inspecting`] → [`Match`], when `sealed == true` (machine.toml:92)
+    /// - [`Inspecting`] → [`Match`], when `sealed == true` (machine.toml:113)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -760,7 +892,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`sign` is not legal in phase `{Self}`",
     label = "no edge `sign` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:98)"
+    note = "legal in: Inspecting (machine.toml:119)"
 )]
 pub trait Sign: sealed::Sign {
     /// The loop after it.
@@ -773,7 +905,7 @@ impl Sign for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// The captain signs.
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `sealed == false` (machine.toml:98)
+    /// - [`Inspecting`] → [`Inspecting`], when `sealed == false` (machine.toml:119)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -792,7 +924,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`repair` is not legal in phase `{Self}`",
     label = "no edge `repair` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:107, machine.toml:114)"
+    note = "legal in: Inspecting (machine.toml:128, machine.toml:135)"
 )]
 pub trait Repair: sealed::Repair {
     /// The loop after it.
@@ -835,8 +967,8 @@ impl From<RepairNext> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// `repair`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:107)
-    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:114)
+    /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:128)
+    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:135)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -855,7 +987,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`tack` is not legal in phase `{Self}`",
     label = "no edge `tack` leaves this phase",
-    note = "legal in: Sailing (machine.toml:121, machine.toml:128), Match (machine.toml:133, machine.toml:138)"
+    note = "legal in: Sailing (machine.toml:142, machine.toml:149), Match (machine.toml:154, machine.toml:160)"
 )]
 pub trait Tack: sealed::Tack {
     /// The loop after it.
@@ -882,7 +1014,7 @@ impl sealed::FromRaw for TackFromMatch {
     fn from_raw(raw: rt::Raw) -> Self {
         match raw.phase() {
             3usize => Self::Sailing(sealed::FromRaw::from_raw(raw)),
-            5usize => Self::Sunk(sealed::FromRaw::from_raw(raw)),
+            9usize => Self::Sunk(sealed::FromRaw::from_raw(raw)),
             other => {
                 unreachable!(
                     "the engine took an edge to phase {other}, which the table does not have here"
@@ -912,7 +1044,7 @@ impl sealed::FromRaw for TackFromSailing {
     fn from_raw(raw: rt::Raw) -> Self {
         match raw.phase() {
             3usize => Self::Sailing(sealed::FromRaw::from_raw(raw)),
-            4usize => Self::Arrived(sealed::FromRaw::from_raw(raw)),
+            8usize => Self::Arrived(sealed::FromRaw::from_raw(raw)),
             other => {
                 unreachable!(
                     "the engine took an edge to phase {other}, which the table does not have here"
@@ -932,10 +1064,10 @@ impl From<TackFromSailing> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// The wind decides.
     ///
-    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:121)
-    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:128)
-    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:133)
-    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:138)
+    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:142)
+    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:149)
+    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:154)
+    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:160)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -954,7 +1086,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`move` is not legal in phase `{Self}`",
     label = "no edge `move` leaves this phase",
-    note = "legal in: Match (machine.toml:143)"
+    note = "legal in: Match (machine.toml:165)"
 )]
 pub trait Move: sealed::Move {
     /// The loop after it.
@@ -967,7 +1099,7 @@ impl Move for Match {
 impl<P: InPhase> Loop<P> {
     /// A transition whose name is a word of Rust.
     ///
-    /// - [`Match`] → [`Sailing`] (machine.toml:143)
+    /// - [`Match`] → [`Sailing`] (machine.toml:165)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -986,7 +1118,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`grant` is not legal in phase `{Self}`",
     label = "no edge `grant` leaves this phase",
-    note = "legal in: Sailing (machine.toml:150), Match (machine.toml:150)"
+    note = "legal in: Sailing (machine.toml:172), Match (machine.toml:172)"
 )]
 pub trait Grant: sealed::Grant {
     /// The loop after it.
@@ -1003,8 +1135,8 @@ impl Grant for Sailing {
 impl<P: InPhase> Loop<P> {
     /// Further legs.
     ///
-    /// - [`Sailing`] → [`Sailing`] (machine.toml:150)
-    /// - [`Match`] → [`Match`] (machine.toml:150)
+    /// - [`Sailing`] → [`Sailing`] (machine.toml:172)
+    /// - [`Match`] → [`Match`] (machine.toml:172)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1028,7 +1160,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`lighten` is not legal in phase `{Self}`",
     label = "no edge `lighten` leaves this phase",
-    note = "legal in: Sailing (machine.toml:158)"
+    note = "legal in: Sailing (machine.toml:180)"
 )]
 pub trait Lighten: sealed::Lighten {
     /// The loop after it.
@@ -1041,7 +1173,7 @@ impl Lighten for Sailing {
 impl<P: InPhase> Loop<P> {
     /// `lighten`
     ///
-    /// - [`Sailing`] → [`Sailing`], when `legs >= 3` (machine.toml:158)
+    /// - [`Sailing`] → [`Sailing`], when `legs >= 3` (machine.toml:180)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1056,11 +1188,203 @@ impl<P: InPhase> Loop<P> {
             .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
     }
 }
+/// The phases in which [`Loop::hail`] is legal. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`hail` is not legal in phase `{Self}`",
+    label = "no edge `hail` leaves this phase",
+    note = "legal in: Mooring (machine.toml:187)"
+)]
+pub trait Hail: sealed::Hail {
+    /// The loop after it.
+    type Next;
+}
+impl sealed::Hail for Mooring {}
+impl Hail for Mooring {
+    type Next = Loop<Hailing>;
+}
+impl<P: InPhase> Loop<P> {
+    /// `hail`
+    ///
+    /// - [`Mooring`] → [`Hailing`] (machine.toml:187)
+    ///
+    /// # Errors
+    /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
+    /// actor may not, or the disk refused.
+    pub fn hail<N>(self) -> Result<N, rt::Refused<Self>>
+    where
+        P: Hail<Next = N>,
+        N: sealed::FromRaw,
+    {
+        rt::commit(self.raw, "hail", &[], None)
+            .map(N::from_raw)
+            .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
+    }
+}
+/// The phases in which [`Loop::call`] is legal. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`call` is not legal in phase `{Self}`",
+    label = "no edge `call` leaves this phase",
+    note = "legal in: Hailing (machine.toml:191)"
+)]
+pub trait Call: sealed::Call {
+    /// The loop after it.
+    type Next;
+}
+impl sealed::Call for Hailing {}
+impl Call for Hailing {
+    type Next = Loop<Asking>;
+}
+impl<P: InPhase> Loop<P> {
+    /// `call`
+    ///
+    /// - [`Hailing`] → [`Asking`] (machine.toml:191)
+    ///
+    /// # Errors
+    /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
+    /// actor may not, or the disk refused.
+    pub fn call<N>(self) -> Result<N, rt::Refused<Self>>
+    where
+        P: Call<Next = N>,
+        N: sealed::FromRaw,
+    {
+        rt::commit(self.raw, "call", &[], None)
+            .map(N::from_raw)
+            .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
+    }
+}
+/// The phases in which [`Loop::take`] is legal. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`take` is not legal in phase `{Self}`",
+    label = "no edge `take` leaves this phase",
+    note = "legal in: Asking (machine.toml:196)"
+)]
+pub trait Take: sealed::Take {
+    /// The loop after it.
+    type Next;
+}
+impl sealed::Take for Asking {}
+impl Take for Asking {
+    type Next = Loop<Pumping>;
+}
+impl<P: InPhase> Loop<P> {
+    /// `take`
+    ///
+    /// - [`Asking`] → [`Pumping`] (machine.toml:196)
+    ///
+    /// # Errors
+    /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
+    /// actor may not, or the disk refused.
+    pub fn take<N>(self) -> Result<N, rt::Refused<Self>>
+    where
+        P: Take<Next = N>,
+        N: sealed::FromRaw,
+    {
+        rt::commit(self.raw, "take", &[], None)
+            .map(N::from_raw)
+            .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
+    }
+}
+/// The phases in which [`Loop::leave`] is legal. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`leave` is not legal in phase `{Self}`",
+    label = "no edge `leave` leaves this phase",
+    note = "legal in: Asking (machine.toml:201)"
+)]
+pub trait Leave: sealed::Leave {
+    /// The loop after it.
+    type Next;
+}
+impl sealed::Leave for Asking {}
+impl Leave for Asking {
+    type Next = Loop<Sunk>;
+}
+impl<P: InPhase> Loop<P> {
+    /// `leave`
+    ///
+    /// - [`Asking`] → [`Sunk`] (machine.toml:201)
+    ///
+    /// # Errors
+    /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
+    /// actor may not, or the disk refused.
+    pub fn leave<N>(self) -> Result<N, rt::Refused<Self>>
+    where
+        P: Leave<Next = N>,
+        N: sealed::FromRaw,
+    {
+        rt::commit(self.raw, "leave", &[], None)
+            .map(N::from_raw)
+            .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
+    }
+}
+/// The phases in which [`Loop::dry`] is legal. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`dry` is not legal in phase `{Self}`",
+    label = "no edge `dry` leaves this phase",
+    note = "legal in: Pumping (machine.toml:206)"
+)]
+pub trait Dry: sealed::Dry {
+    /// The loop after it.
+    type Next;
+}
+impl sealed::Dry for Pumping {}
+impl Dry for Pumping {
+    type Next = Loop<Sailing>;
+}
+impl<P: InPhase> Loop<P> {
+    /// `dry`
+    ///
+    /// - [`Pumping`] → [`Sailing`] (machine.toml:206)
+    ///
+    /// # Errors
+    /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
+    /// actor may not, or the disk refused.
+    pub fn dry<N>(self) -> Result<N, rt::Refused<Self>>
+    where
+        P: Dry<Next = N>,
+        N: sealed::FromRaw,
+    {
+        rt::commit(self.raw, "dry", &[], None)
+            .map(N::from_raw)
+            .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
+    }
+}
+/// The phases in which [`Loop::flood`] is legal. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`flood` is not legal in phase `{Self}`",
+    label = "no edge `flood` leaves this phase",
+    note = "legal in: Pumping (machine.toml:210)"
+)]
+pub trait Flood: sealed::Flood {
+    /// The loop after it.
+    type Next;
+}
+impl sealed::Flood for Pumping {}
+impl Flood for Pumping {
+    type Next = Loop<Sunk>;
+}
+impl<P: InPhase> Loop<P> {
+    /// `flood`
+    ///
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:210)
+    ///
+    /// # Errors
+    /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
+    /// actor may not, or the disk refused.
+    pub fn flood<N>(self) -> Result<N, rt::Refused<Self>>
+    where
+        P: Flood<Next = N>,
+        N: sealed::FromRaw,
+    {
+        rt::commit(self.raw, "flood", &[], None)
+            .map(N::from_raw)
+            .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
+    }
+}
 /// The phases in which [`Loop::remind`] is legal. Sealed: `machine.toml` decides.
 #[diagnostic::on_unimplemented(
     message = "`remind` is not legal in phase `{Self}`",
     label = "no edge `remind` leaves this phase",
-    note = "legal in: Loading (machine.toml:165), Inspecting (machine.toml:165)"
+    note = "legal in: Loading (machine.toml:214), Inspecting (machine.toml:214), Mooring (machine.toml:214), Asking (machine.toml:214), Pumping (machine.toml:214)"
 )]
 pub trait Remind: sealed::Remind {
     /// The loop after it.
@@ -1074,11 +1398,26 @@ impl sealed::Remind for Inspecting {}
 impl Remind for Inspecting {
     type Next = Loop<Inspecting>;
 }
+impl sealed::Remind for Mooring {}
+impl Remind for Mooring {
+    type Next = Loop<Mooring>;
+}
+impl sealed::Remind for Asking {}
+impl Remind for Asking {
+    type Next = Loop<Asking>;
+}
+impl sealed::Remind for Pumping {}
+impl Remind for Pumping {
+    type Next = Loop<Pumping>;
+}
 impl<P: InPhase> Loop<P> {
     /// `remind`
     ///
-    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:165)
-    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:165)
+    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:214)
+    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:214)
+    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:214)
+    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:214)
+    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:214)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1097,7 +1436,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`retry` is not legal in phase `{Self}`",
     label = "no edge `retry` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:172)"
+    note = "legal in: Inspecting (machine.toml:221)"
 )]
 pub trait Retry: sealed::Retry {
     /// The loop after it.
@@ -1110,7 +1449,7 @@ impl Retry for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `retry`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:172)
+    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:221)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1129,7 +1468,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`condemn` is not legal in phase `{Self}`",
     label = "no edge `condemn` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:178)"
+    note = "legal in: Inspecting (machine.toml:227)"
 )]
 pub trait Condemn: sealed::Condemn {
     /// The loop after it.
@@ -1142,7 +1481,7 @@ impl Condemn for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `condemn`
     ///
-    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:178)
+    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:227)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1161,7 +1500,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`scuttle` is not legal in phase `{Self}`",
     label = "no edge `scuttle` leaves this phase",
-    note = "legal in: Loading (machine.toml:184), Inspecting (machine.toml:184), Match (machine.toml:184), Sailing (machine.toml:184)"
+    note = "legal in: Loading (machine.toml:233), Inspecting (machine.toml:233), Match (machine.toml:233), Sailing (machine.toml:233), Mooring (machine.toml:233), Hailing (machine.toml:233), Asking (machine.toml:233), Pumping (machine.toml:233)"
 )]
 pub trait Scuttle: sealed::Scuttle {
     /// The loop after it.
@@ -1183,13 +1522,33 @@ impl sealed::Scuttle for Sailing {}
 impl Scuttle for Sailing {
     type Next = Loop<Sunk>;
 }
+impl sealed::Scuttle for Mooring {}
+impl Scuttle for Mooring {
+    type Next = Loop<Sunk>;
+}
+impl sealed::Scuttle for Hailing {}
+impl Scuttle for Hailing {
+    type Next = Loop<Sunk>;
+}
+impl sealed::Scuttle for Asking {}
+impl Scuttle for Asking {
+    type Next = Loop<Sunk>;
+}
+impl sealed::Scuttle for Pumping {}
+impl Scuttle for Pumping {
+    type Next = Loop<Sunk>;
+}
 impl<P: InPhase> Loop<P> {
     /// The ship is given up.
     ///
-    /// - [`Loading`] → [`Sunk`] (machine.toml:184)
-    /// - [`Inspecting`] → [`Sunk`] (machine.toml:184)
-    /// - [`Match`] → [`Sunk`] (machine.toml:184)
-    /// - [`Sailing`] → [`Sunk`] (machine.toml:184)
+    /// - [`Loading`] → [`Sunk`] (machine.toml:233)
+    /// - [`Inspecting`] → [`Sunk`] (machine.toml:233)
+    /// - [`Match`] → [`Sunk`] (machine.toml:233)
+    /// - [`Sailing`] → [`Sunk`] (machine.toml:233)
+    /// - [`Mooring`] → [`Sunk`] (machine.toml:233)
+    /// - [`Hailing`] → [`Sunk`] (machine.toml:233)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:233)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:233)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1258,6 +1617,26 @@ pub enum Verb {
         #[arg(long, hide = true, conflicts_with = "id")]
         from_prompt: bool,
     },
+    /// `take`
+    #[command(name = "take")]
+    Take {
+        /// The loop's id; absent: the active loop.
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+        /// Take the id from what the command's prompt hook stored.
+        #[arg(long, hide = true, conflicts_with = "id")]
+        from_prompt: bool,
+    },
+    /// `leave`
+    #[command(name = "leave")]
+    Leave {
+        /// The loop's id; absent: the active loop.
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+        /// Take the id from what the command's prompt hook stored.
+        #[arg(long, hide = true, conflicts_with = "id")]
+        from_prompt: bool,
+    },
     /// The ship is given up.
     #[command(name = "scuttle")]
     Scuttle {
@@ -1278,6 +1657,8 @@ impl Verb {
             Self::Move { .. } => Transition::Move,
             Self::Grant { .. } => Transition::Grant,
             Self::Lighten { .. } => Transition::Lighten,
+            Self::Take { .. } => Transition::Take,
+            Self::Leave { .. } => Transition::Leave,
             Self::Scuttle { .. } => Transition::Scuttle,
         }
     }
@@ -1289,6 +1670,8 @@ impl Verb {
             | Self::Move { id, .. }
             | Self::Grant { id, .. }
             | Self::Lighten { id, .. }
+            | Self::Take { id, .. }
+            | Self::Leave { id, .. }
             | Self::Scuttle { id, .. } => id.as_deref(),
         }
     }
@@ -1300,6 +1683,8 @@ impl Verb {
             | Self::Move { from_prompt, .. }
             | Self::Grant { from_prompt, .. }
             | Self::Lighten { from_prompt, .. }
+            | Self::Take { from_prompt, .. }
+            | Self::Leave { from_prompt, .. }
             | Self::Scuttle { from_prompt, .. } => *from_prompt,
         }
     }
@@ -1315,6 +1700,18 @@ impl Verb {
             }
             Transition::Lighten => {
                 Some(Self::Lighten {
+                    id: Some(id),
+                    from_prompt: false,
+                })
+            }
+            Transition::Take => {
+                Some(Self::Take {
+                    id: Some(id),
+                    from_prompt: false,
+                })
+            }
+            Transition::Leave => {
+                Some(Self::Leave {
                     id: Some(id),
                     from_prompt: false,
                 })
@@ -1343,11 +1740,7 @@ impl Verb {
                             Phase::Inspecting.review(),
                             rejecting,
                         ) {
-                            Ok(evidence) => {
-                                held.sign(&evidence)
-                                    .map(Into::into)
-                                    .map_err(|refused| refused.map(Into::into))
-                            }
+                            Ok(evidence) => Self::any(held.sign(&evidence)),
                             Err(missing) => {
                                 Err(
                                     rt::Refused::new(
@@ -1363,65 +1756,58 @@ impl Verb {
             }
             Self::Move { id: _, from_prompt: _ } => {
                 match held {
-                    AnyLoop::Match(held) => {
-                        held.r#move()
-                            .map(Into::into)
-                            .map_err(|refused| refused.map(Into::into))
-                    }
+                    AnyLoop::Match(held) => Self::any(held.r#move()),
                     other => Err(rt::undeclared(other, "move")),
                 }
             }
             Self::Grant { id: _, from_prompt: _, more, r#in } => {
                 match held {
-                    AnyLoop::Match(held) => {
-                        held.grant(more, r#in)
-                            .map(Into::into)
-                            .map_err(|refused| refused.map(Into::into))
-                    }
-                    AnyLoop::Sailing(held) => {
-                        held.grant(more, r#in)
-                            .map(Into::into)
-                            .map_err(|refused| refused.map(Into::into))
-                    }
+                    AnyLoop::Match(held) => Self::any(held.grant(more, r#in)),
+                    AnyLoop::Sailing(held) => Self::any(held.grant(more, r#in)),
                     other => Err(rt::undeclared(other, "grant")),
                 }
             }
             Self::Lighten { id: _, from_prompt: _ } => {
                 match held {
-                    AnyLoop::Sailing(held) => {
-                        held.lighten()
-                            .map(Into::into)
-                            .map_err(|refused| refused.map(Into::into))
-                    }
+                    AnyLoop::Sailing(held) => Self::any(held.lighten()),
                     other => Err(rt::undeclared(other, "lighten")),
+                }
+            }
+            Self::Take { id: _, from_prompt: _ } => {
+                match held {
+                    AnyLoop::Asking(held) => Self::any(held.take()),
+                    other => Err(rt::undeclared(other, "take")),
+                }
+            }
+            Self::Leave { id: _, from_prompt: _ } => {
+                match held {
+                    AnyLoop::Asking(held) => Self::any(held.leave()),
+                    other => Err(rt::undeclared(other, "leave")),
                 }
             }
             Self::Scuttle { id: _, from_prompt: _ } => {
                 match held {
-                    AnyLoop::Loading(held) => {
-                        held.scuttle()
-                            .map(Into::into)
-                            .map_err(|refused| refused.map(Into::into))
-                    }
-                    AnyLoop::Inspecting(held) => {
-                        held.scuttle()
-                            .map(Into::into)
-                            .map_err(|refused| refused.map(Into::into))
-                    }
-                    AnyLoop::Match(held) => {
-                        held.scuttle()
-                            .map(Into::into)
-                            .map_err(|refused| refused.map(Into::into))
-                    }
-                    AnyLoop::Sailing(held) => {
-                        held.scuttle()
-                            .map(Into::into)
-                            .map_err(|refused| refused.map(Into::into))
-                    }
+                    AnyLoop::Loading(held) => Self::any(held.scuttle()),
+                    AnyLoop::Inspecting(held) => Self::any(held.scuttle()),
+                    AnyLoop::Match(held) => Self::any(held.scuttle()),
+                    AnyLoop::Sailing(held) => Self::any(held.scuttle()),
+                    AnyLoop::Mooring(held) => Self::any(held.scuttle()),
+                    AnyLoop::Hailing(held) => Self::any(held.scuttle()),
+                    AnyLoop::Asking(held) => Self::any(held.scuttle()),
+                    AnyLoop::Pumping(held) => Self::any(held.scuttle()),
                     other => Err(rt::undeclared(other, "scuttle")),
                 }
             }
         }
+    }
+    fn any<P, N>(
+        taken: Result<N, rt::Refused<Loop<P>>>,
+    ) -> Result<AnyLoop, rt::Refused<AnyLoop>>
+    where
+        P: InPhase,
+        N: Into<AnyLoop>,
+    {
+        taken.map(Into::into).map_err(|refused| refused.map(Into::into))
     }
 }
 /// What a review in phase `inspecting` looks at.
@@ -1527,6 +1913,86 @@ pub trait OnStop {
         &self,
         held: Loop<Sailing>,
     ) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>>;
+    /// A stop in `mooring`.
+    ///
+    /// # Errors
+    /// See [`OnStop::stop`].
+    fn mooring(
+        &self,
+        held: Loop<Mooring>,
+    ) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
+        let observed = match rt::observe::wait_for(held.raw(), "TIDE of {cargo}", "") {
+            Ok(observed) => observed,
+            Err(refusal) => return Err(rt::Refused::new(held.into_any(), refusal)),
+        };
+        let attempt = rt::attempt(held.noting(observed.run));
+        rt::settle(
+            match observed.seen {
+                rt::WaitForSeen::There => rt::or_else(attempt, Loop::hail),
+                rt::WaitForSeen::Waiting => rt::or_else(attempt, Loop::remind),
+            },
+        )
+    }
+    /// A stop in `hailing`.
+    ///
+    /// # Errors
+    /// See [`OnStop::stop`].
+    fn hailing(
+        &self,
+        held: Loop<Hailing>,
+    ) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
+        let observed = match rt::observe::announce(held.raw()) {
+            Ok(observed) => observed,
+            Err(refusal) => return Err(rt::Refused::new(held.into_any(), refusal)),
+        };
+        let attempt = rt::attempt(held.noting(observed.run));
+        rt::settle(
+            match observed.seen {
+                rt::AnnounceSeen::Then => rt::or_else(attempt, Loop::call),
+            },
+        )
+    }
+    /// A stop in `asking`.
+    ///
+    /// # Errors
+    /// See [`OnStop::stop`].
+    fn asking(
+        &self,
+        held: Loop<Asking>,
+    ) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
+        let observed = match rt::observe::ask(held.raw()) {
+            Ok(observed) => observed,
+            Err(refusal) => return Err(rt::Refused::new(held.into_any(), refusal)),
+        };
+        let attempt = rt::attempt(held.noting(observed.run));
+        rt::settle(
+            match observed.seen {
+                rt::AskSeen::Unanswered => rt::or_else(attempt, Loop::remind),
+            },
+        )
+    }
+    /// A stop in `pumping`.
+    ///
+    /// # Errors
+    /// See [`OnStop::stop`].
+    fn pumping(
+        &self,
+        held: Loop<Pumping>,
+    ) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
+        let observed = match rt::observe::run(held.raw(), "pump") {
+            Ok(observed) => observed,
+            Err(refusal) => return Err(rt::Refused::new(held.into_any(), refusal)),
+        };
+        let attempt = rt::attempt(held.noting(observed.run));
+        rt::settle(
+            match observed.seen {
+                rt::RunSeen::Passed => rt::or_else(attempt, Loop::dry),
+                rt::RunSeen::Failed => rt::or_else(attempt, Loop::flood),
+                rt::RunSeen::Missing => rt::or_else(attempt, Loop::remind),
+                rt::RunSeen::Running => attempt,
+            },
+        )
+    }
     /// A stop, whatever the phase.
     ///
     /// # Errors
@@ -1537,6 +2003,10 @@ pub trait OnStop {
             AnyLoop::Inspecting(held) => self.inspecting(held),
             AnyLoop::Match(held) => self.r#match(held),
             AnyLoop::Sailing(held) => self.sailing(held),
+            AnyLoop::Mooring(held) => self.mooring(held),
+            AnyLoop::Hailing(held) => self.hailing(held),
+            AnyLoop::Asking(held) => self.asking(held),
+            AnyLoop::Pumping(held) => self.pumping(held),
             AnyLoop::Arrived(held) => Ok(rt::Step::Over(held.into_any())),
             AnyLoop::Sunk(held) => Ok(rt::Step::Over(held.into_any())),
         }
@@ -1562,10 +2032,16 @@ pub static TABLE: rt::Table = rt::Table {
             doc: "",
             start: 3usize,
             initial: &[
-                ("legs", rt::Constant::Count(3u64)),
+                ("legs", rt::Constant::Count(3)),
                 ("type", rt::Constant::Text("steam-ship")),
                 ("sealed", rt::Constant::Flag(true)),
             ],
+        },
+        rt::ModeInfo {
+            name: "trial",
+            doc: "",
+            start: 4usize,
+            initial: &[],
         },
     ],
     fields: &[
@@ -1657,14 +2133,14 @@ pub static TABLE: rt::Table = rt::Table {
             name: "leg",
             doc: "the leg under way, from 1",
             kind: rt::FieldKind::Count,
-            initial: rt::Constant::Count(1u64),
+            initial: rt::Constant::Count(1),
             at_start: false,
         },
         rt::FieldInfo {
             name: "legs",
             doc: "the last leg",
             kind: rt::FieldKind::Count,
-            initial: rt::Constant::Count(2u64),
+            initial: rt::Constant::Count(2),
             at_start: true,
         },
         rt::FieldInfo {
@@ -1692,14 +2168,14 @@ pub static TABLE: rt::Table = rt::Table {
             name: "reminders",
             doc: "",
             kind: rt::FieldKind::Count,
-            initial: rt::Constant::Count(0u64),
+            initial: rt::Constant::Count(0),
             at_start: false,
         },
         rt::FieldInfo {
             name: "failures",
             doc: "",
             kind: rt::FieldKind::Count,
-            initial: rt::Constant::Count(0u64),
+            initial: rt::Constant::Count(0),
             at_start: false,
         },
         rt::FieldInfo {
@@ -1736,7 +2212,12 @@ pub static TABLE: rt::Table = rt::Table {
                     concat!(env!("CARGO_MANIFEST_DIR"), "/messages/phase.md")
                 ),
             }),
-            line: 46u32,
+            on_stop: Some(rt::BehaviourInfo {
+                name: "require-file",
+                parameters: &[("path", "{manifest}"), ("before", "{before}")],
+            }),
+            question: None,
+            line: 49u32,
         },
         rt::PhaseInfo {
             name: "inspecting",
@@ -1744,7 +2225,12 @@ pub static TABLE: rt::Table = rt::Table {
             doc: "",
             terminal: false,
             message: None,
-            line: 51u32,
+            on_stop: Some(rt::BehaviourInfo {
+                name: "review",
+                parameters: &[("subject", "{manifest}"), ("round", "leg")],
+            }),
+            question: None,
+            line: 54u32,
         },
         rt::PhaseInfo {
             name: "match",
@@ -1752,7 +2238,12 @@ pub static TABLE: rt::Table = rt::Table {
             doc: "Two ships want the same berth: a phase whose name is a word of Rust.",
             terminal: false,
             message: None,
-            line: 63u32,
+            on_stop: Some(rt::BehaviourInfo {
+                name: "approve",
+                parameters: &[],
+            }),
+            question: None,
+            line: 66u32,
         },
         rt::PhaseInfo {
             name: "sailing",
@@ -1760,7 +2251,76 @@ pub static TABLE: rt::Table = rt::Table {
             doc: "What a stop does here is written in Rust.",
             terminal: false,
             message: None,
-            line: 68u32,
+            on_stop: None,
+            question: None,
+            line: 71u32,
+        },
+        rt::PhaseInfo {
+            name: "mooring",
+            stored: "mooring",
+            doc: "",
+            terminal: false,
+            message: None,
+            on_stop: Some(rt::BehaviourInfo {
+                name: "wait-for",
+                parameters: &[("file", "TIDE of {cargo}")],
+            }),
+            question: None,
+            line: 74u32,
+        },
+        rt::PhaseInfo {
+            name: "hailing",
+            stored: "hailing",
+            doc: "",
+            terminal: false,
+            message: None,
+            on_stop: Some(rt::BehaviourInfo {
+                name: "announce",
+                parameters: &[],
+            }),
+            question: None,
+            line: 77u32,
+        },
+        rt::PhaseInfo {
+            name: "asking",
+            stored: "asking",
+            doc: "",
+            terminal: false,
+            message: None,
+            on_stop: Some(rt::BehaviourInfo {
+                name: "ask",
+                parameters: &[("question", "Take {cargo} on?"), ("header", "Cargo")],
+            }),
+            question: Some(rt::Question {
+                question: "Take {cargo} on?",
+                header: "Cargo",
+                options: &[
+                    rt::Choice {
+                        label: "Take it",
+                        description: "All of it.",
+                        transition: "take",
+                    },
+                    rt::Choice {
+                        label: "Leave it",
+                        description: "",
+                        transition: "leave",
+                    },
+                ],
+            }),
+            line: 80u32,
+        },
+        rt::PhaseInfo {
+            name: "pumping",
+            stored: "pumping",
+            doc: "",
+            terminal: false,
+            message: None,
+            on_stop: Some(rt::BehaviourInfo {
+                name: "run",
+                parameters: &[("command", "pump")],
+            }),
+            question: None,
+            line: 89u32,
         },
         rt::PhaseInfo {
             name: "arrived",
@@ -1768,7 +2328,9 @@ pub static TABLE: rt::Table = rt::Table {
             doc: "",
             terminal: true,
             message: None,
-            line: 71u32,
+            on_stop: None,
+            question: None,
+            line: 92u32,
         },
         rt::PhaseInfo {
             name: "sunk",
@@ -1776,7 +2338,9 @@ pub static TABLE: rt::Table = rt::Table {
             doc: "The ship is lost.",
             terminal: true,
             message: None,
-            line: 74u32,
+            on_stop: None,
+            question: None,
+            line: 95u32,
         },
     ],
     transitions: &[
@@ -1789,6 +2353,12 @@ pub static TABLE: rt::Table = rt::Table {
         "move",
         "grant",
         "lighten",
+        "hail",
+        "call",
+        "take",
+        "leave",
+        "dry",
+        "flood",
         "remind",
         "retry",
         "condemn",
@@ -1803,11 +2373,11 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
-            set: &[("reminders", rt::Update::Constant(rt::Constant::Count(0u64)))],
+            set: &[("reminders", rt::Update::Constant(rt::Constant::Count(0)))],
             message: None,
             ends_turn: false,
             doc: "The list was written: inspect it.",
-            line: 78u32,
+            line: 99u32,
         },
         rt::EdgeInfo {
             transition: "pass",
@@ -1816,7 +2386,7 @@ pub static TABLE: rt::Table = rt::Table {
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "sealed",
-                    offset: 0i64,
+                    offset: 0,
                 },
                 sign: rt::Sign::Equal,
                 right: rt::Operand::Constant(rt::Constant::Flag(false)),
@@ -1833,7 +2403,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 84u32,
+            line: 105u32,
         },
         rt::EdgeInfo {
             transition: "wave",
@@ -1842,7 +2412,7 @@ pub static TABLE: rt::Table = rt::Table {
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "sealed",
-                    offset: 0i64,
+                    offset: 0,
                 },
                 sign: rt::Sign::Equal,
                 right: rt::Operand::Constant(rt::Constant::Flag(true)),
@@ -1854,7 +2424,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 92u32,
+            line: 113u32,
         },
         rt::EdgeInfo {
             transition: "sign",
@@ -1863,7 +2433,7 @@ pub static TABLE: rt::Table = rt::Table {
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "sealed",
-                    offset: 0i64,
+                    offset: 0,
                 },
                 sign: rt::Sign::Equal,
                 right: rt::Operand::Constant(rt::Constant::Flag(false)),
@@ -1875,7 +2445,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The captain signs.",
-            line: 98u32,
+            line: 119u32,
         },
         rt::EdgeInfo {
             transition: "repair",
@@ -1884,12 +2454,12 @@ pub static TABLE: rt::Table = rt::Table {
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "leg",
-                    offset: 0i64,
+                    offset: 0,
                 },
                 sign: rt::Sign::Less,
                 right: rt::Operand::Field {
                     name: "legs",
-                    offset: 0i64,
+                    offset: 0,
                 },
             }),
             when_text: "leg < legs",
@@ -1900,16 +2470,16 @@ pub static TABLE: rt::Table = rt::Table {
                     "leg",
                     rt::Update::Field {
                         name: "leg",
-                        offset: 1i64,
+                        offset: 1,
                     },
                 ),
-                ("reminders", rt::Update::Constant(rt::Constant::Count(0u64))),
-                ("failures", rt::Update::Constant(rt::Constant::Count(0u64))),
+                ("reminders", rt::Update::Constant(rt::Constant::Count(0))),
+                ("failures", rt::Update::Constant(rt::Constant::Count(0))),
             ],
             message: None,
             ends_turn: false,
             doc: "",
-            line: 107u32,
+            line: 128u32,
         },
         rt::EdgeInfo {
             transition: "repair",
@@ -1918,12 +2488,12 @@ pub static TABLE: rt::Table = rt::Table {
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "leg",
-                    offset: 0i64,
+                    offset: 0,
                 },
                 sign: rt::Sign::GreaterOrEqual,
                 right: rt::Operand::Field {
                     name: "legs",
-                    offset: 0i64,
+                    offset: 0,
                 },
             }),
             when_text: "leg >= legs",
@@ -1933,7 +2503,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 114u32,
+            line: 135u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -1945,7 +2515,7 @@ pub static TABLE: rt::Table = rt::Table {
                         rt::Guard::Compare {
                             left: rt::Operand::Field {
                                 name: "weather",
-                                offset: 0i64,
+                                offset: 0,
                             },
                             sign: rt::Sign::NotEqual,
                             right: rt::Operand::Constant(rt::Constant::Text("storm")),
@@ -1953,12 +2523,12 @@ pub static TABLE: rt::Table = rt::Table {
                         rt::Guard::Compare {
                             left: rt::Operand::Field {
                                 name: "leg",
-                                offset: 0i64,
+                                offset: 0,
                             },
                             sign: rt::Sign::Less,
                             right: rt::Operand::Field {
                                 name: "legs",
-                                offset: 0i64,
+                                offset: 0,
                             },
                         },
                     ],
@@ -1972,7 +2542,7 @@ pub static TABLE: rt::Table = rt::Table {
                     "leg",
                     rt::Update::Field {
                         name: "leg",
-                        offset: 1i64,
+                        offset: 1,
                     },
                 ),
                 ("weather", rt::Update::Next("weather")),
@@ -1980,19 +2550,19 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The wind decides.",
-            line: 121u32,
+            line: 142u32,
         },
         rt::EdgeInfo {
             transition: "tack",
             from: 3usize,
-            to: 4usize,
+            to: 8usize,
             when: Some(
                 rt::Guard::Any(
                     &[
                         rt::Guard::Compare {
                             left: rt::Operand::Field {
                                 name: "weather",
-                                offset: 0i64,
+                                offset: 0,
                             },
                             sign: rt::Sign::Equal,
                             right: rt::Operand::Constant(rt::Constant::Text("storm")),
@@ -2000,12 +2570,12 @@ pub static TABLE: rt::Table = rt::Table {
                         rt::Guard::Compare {
                             left: rt::Operand::Field {
                                 name: "leg",
-                                offset: 0i64,
+                                offset: 0,
                             },
                             sign: rt::Sign::GreaterOrEqual,
                             right: rt::Operand::Field {
                                 name: "legs",
-                                offset: 0i64,
+                                offset: 0,
                             },
                         },
                     ],
@@ -2018,7 +2588,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 128u32,
+            line: 149u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -2027,7 +2597,7 @@ pub static TABLE: rt::Table = rt::Table {
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "sealed",
-                    offset: 0i64,
+                    offset: 0,
                 },
                 sign: rt::Sign::Equal,
                 right: rt::Operand::Constant(rt::Constant::Flag(true)),
@@ -2037,18 +2607,18 @@ pub static TABLE: rt::Table = rt::Table {
             by: &[],
             set: &[],
             message: None,
-            ends_turn: false,
+            ends_turn: true,
             doc: "",
-            line: 133u32,
+            line: 154u32,
         },
         rt::EdgeInfo {
             transition: "tack",
             from: 2usize,
-            to: 5usize,
+            to: 9usize,
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "sealed",
-                    offset: 0i64,
+                    offset: 0,
                 },
                 sign: rt::Sign::Equal,
                 right: rt::Operand::Constant(rt::Constant::Flag(false)),
@@ -2060,7 +2630,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 138u32,
+            line: 160u32,
         },
         rt::EdgeInfo {
             transition: "move",
@@ -2072,12 +2642,12 @@ pub static TABLE: rt::Table = rt::Table {
             by: &[rt::Actor::Person],
             set: &[
                 ("sealed", rt::Update::Constant(rt::Constant::Flag(true))),
-                ("leg", rt::Update::Constant(rt::Constant::Count(1u64))),
+                ("leg", rt::Update::Constant(rt::Constant::Count(1))),
             ],
             message: None,
             ends_turn: false,
             doc: "A transition whose name is a word of Rust.",
-            line: 143u32,
+            line: 165u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -2101,7 +2671,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 150u32,
+            line: 172u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -2125,7 +2695,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 150u32,
+            line: 172u32,
         },
         rt::EdgeInfo {
             transition: "lighten",
@@ -2134,10 +2704,10 @@ pub static TABLE: rt::Table = rt::Table {
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "legs",
-                    offset: 0i64,
+                    offset: 0,
                 },
                 sign: rt::Sign::GreaterOrEqual,
-                right: rt::Operand::Constant(rt::Constant::Count(3u64)),
+                right: rt::Operand::Constant(rt::Constant::Count(3)),
             }),
             when_text: "legs >= 3",
             requires: None,
@@ -2147,14 +2717,103 @@ pub static TABLE: rt::Table = rt::Table {
                     "legs",
                     rt::Update::Field {
                         name: "legs",
-                        offset: -1i64,
+                        offset: -1,
                     },
                 ),
             ],
             message: None,
             ends_turn: false,
             doc: "",
-            line: 158u32,
+            line: 180u32,
+        },
+        rt::EdgeInfo {
+            transition: "hail",
+            from: 4usize,
+            to: 5usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[],
+            set: &[],
+            message: None,
+            ends_turn: false,
+            doc: "",
+            line: 187u32,
+        },
+        rt::EdgeInfo {
+            transition: "call",
+            from: 5usize,
+            to: 6usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[],
+            set: &[],
+            message: Some(rt::Message {
+                name: "edge.md",
+                text: include_str!(
+                    concat!(env!("CARGO_MANIFEST_DIR"), "/messages/edge.md")
+                ),
+            }),
+            ends_turn: false,
+            doc: "",
+            line: 191u32,
+        },
+        rt::EdgeInfo {
+            transition: "take",
+            from: 6usize,
+            to: 7usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[rt::Actor::Person],
+            set: &[],
+            message: None,
+            ends_turn: false,
+            doc: "",
+            line: 196u32,
+        },
+        rt::EdgeInfo {
+            transition: "leave",
+            from: 6usize,
+            to: 9usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[rt::Actor::Person],
+            set: &[],
+            message: None,
+            ends_turn: false,
+            doc: "",
+            line: 201u32,
+        },
+        rt::EdgeInfo {
+            transition: "dry",
+            from: 7usize,
+            to: 3usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[],
+            set: &[],
+            message: None,
+            ends_turn: false,
+            doc: "",
+            line: 206u32,
+        },
+        rt::EdgeInfo {
+            transition: "flood",
+            from: 7usize,
+            to: 9usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[],
+            set: &[],
+            message: None,
+            ends_turn: false,
+            doc: "",
+            line: 210u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -2163,10 +2822,10 @@ pub static TABLE: rt::Table = rt::Table {
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "reminders",
-                    offset: 0i64,
+                    offset: 0,
                 },
                 sign: rt::Sign::Less,
-                right: rt::Operand::Constant(rt::Constant::Count(1u64)),
+                right: rt::Operand::Constant(rt::Constant::Count(1)),
             }),
             when_text: "reminders < 1",
             requires: None,
@@ -2176,7 +2835,7 @@ pub static TABLE: rt::Table = rt::Table {
                     "reminders",
                     rt::Update::Field {
                         name: "reminders",
-                        offset: 1i64,
+                        offset: 1,
                     },
                 ),
             ],
@@ -2188,7 +2847,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 165u32,
+            line: 214u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -2197,10 +2856,10 @@ pub static TABLE: rt::Table = rt::Table {
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "reminders",
-                    offset: 0i64,
+                    offset: 0,
                 },
                 sign: rt::Sign::Less,
-                right: rt::Operand::Constant(rt::Constant::Count(1u64)),
+                right: rt::Operand::Constant(rt::Constant::Count(1)),
             }),
             when_text: "reminders < 1",
             requires: None,
@@ -2210,7 +2869,7 @@ pub static TABLE: rt::Table = rt::Table {
                     "reminders",
                     rt::Update::Field {
                         name: "reminders",
-                        offset: 1i64,
+                        offset: 1,
                     },
                 ),
             ],
@@ -2222,7 +2881,109 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 165u32,
+            line: 214u32,
+        },
+        rt::EdgeInfo {
+            transition: "remind",
+            from: 4usize,
+            to: 4usize,
+            when: Some(rt::Guard::Compare {
+                left: rt::Operand::Field {
+                    name: "reminders",
+                    offset: 0,
+                },
+                sign: rt::Sign::Less,
+                right: rt::Operand::Constant(rt::Constant::Count(1)),
+            }),
+            when_text: "reminders < 1",
+            requires: None,
+            by: &[],
+            set: &[
+                (
+                    "reminders",
+                    rt::Update::Field {
+                        name: "reminders",
+                        offset: 1,
+                    },
+                ),
+            ],
+            message: Some(rt::Message {
+                name: "edge.md",
+                text: include_str!(
+                    concat!(env!("CARGO_MANIFEST_DIR"), "/messages/edge.md")
+                ),
+            }),
+            ends_turn: false,
+            doc: "",
+            line: 214u32,
+        },
+        rt::EdgeInfo {
+            transition: "remind",
+            from: 6usize,
+            to: 6usize,
+            when: Some(rt::Guard::Compare {
+                left: rt::Operand::Field {
+                    name: "reminders",
+                    offset: 0,
+                },
+                sign: rt::Sign::Less,
+                right: rt::Operand::Constant(rt::Constant::Count(1)),
+            }),
+            when_text: "reminders < 1",
+            requires: None,
+            by: &[],
+            set: &[
+                (
+                    "reminders",
+                    rt::Update::Field {
+                        name: "reminders",
+                        offset: 1,
+                    },
+                ),
+            ],
+            message: Some(rt::Message {
+                name: "edge.md",
+                text: include_str!(
+                    concat!(env!("CARGO_MANIFEST_DIR"), "/messages/edge.md")
+                ),
+            }),
+            ends_turn: false,
+            doc: "",
+            line: 214u32,
+        },
+        rt::EdgeInfo {
+            transition: "remind",
+            from: 7usize,
+            to: 7usize,
+            when: Some(rt::Guard::Compare {
+                left: rt::Operand::Field {
+                    name: "reminders",
+                    offset: 0,
+                },
+                sign: rt::Sign::Less,
+                right: rt::Operand::Constant(rt::Constant::Count(1)),
+            }),
+            when_text: "reminders < 1",
+            requires: None,
+            by: &[],
+            set: &[
+                (
+                    "reminders",
+                    rt::Update::Field {
+                        name: "reminders",
+                        offset: 1,
+                    },
+                ),
+            ],
+            message: Some(rt::Message {
+                name: "edge.md",
+                text: include_str!(
+                    concat!(env!("CARGO_MANIFEST_DIR"), "/messages/edge.md")
+                ),
+            }),
+            ends_turn: false,
+            doc: "",
+            line: 214u32,
         },
         rt::EdgeInfo {
             transition: "retry",
@@ -2231,10 +2992,10 @@ pub static TABLE: rt::Table = rt::Table {
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "failures",
-                    offset: 0i64,
+                    offset: 0,
                 },
                 sign: rt::Sign::Less,
-                right: rt::Operand::Constant(rt::Constant::Count(1u64)),
+                right: rt::Operand::Constant(rt::Constant::Count(1)),
             }),
             when_text: "failures < 1",
             requires: None,
@@ -2244,26 +3005,26 @@ pub static TABLE: rt::Table = rt::Table {
                     "failures",
                     rt::Update::Field {
                         name: "failures",
-                        offset: 1i64,
+                        offset: 1,
                     },
                 ),
             ],
             message: None,
             ends_turn: false,
             doc: "",
-            line: 172u32,
+            line: 221u32,
         },
         rt::EdgeInfo {
             transition: "condemn",
             from: 1usize,
-            to: 5usize,
+            to: 9usize,
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "failures",
-                    offset: 1i64,
+                    offset: 1,
                 },
                 sign: rt::Sign::Greater,
-                right: rt::Operand::Constant(rt::Constant::Count(1u64)),
+                right: rt::Operand::Constant(rt::Constant::Count(1)),
             }),
             when_text: "failures + 1 > 1",
             requires: None,
@@ -2273,19 +3034,19 @@ pub static TABLE: rt::Table = rt::Table {
                     "failures",
                     rt::Update::Field {
                         name: "failures",
-                        offset: 1i64,
+                        offset: 1,
                     },
                 ),
             ],
             message: None,
             ends_turn: false,
             doc: "",
-            line: 178u32,
+            line: 227u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 0usize,
-            to: 5usize,
+            to: 9usize,
             when: None,
             when_text: "",
             requires: None,
@@ -2294,12 +3055,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 184u32,
+            line: 233u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 1usize,
-            to: 5usize,
+            to: 9usize,
             when: None,
             when_text: "",
             requires: None,
@@ -2308,12 +3069,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 184u32,
+            line: 233u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 2usize,
-            to: 5usize,
+            to: 9usize,
             when: None,
             when_text: "",
             requires: None,
@@ -2322,12 +3083,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 184u32,
+            line: 233u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 3usize,
-            to: 5usize,
+            to: 9usize,
             when: None,
             when_text: "",
             requires: None,
@@ -2336,14 +3097,70 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 184u32,
+            line: 233u32,
+        },
+        rt::EdgeInfo {
+            transition: "scuttle",
+            from: 4usize,
+            to: 9usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[rt::Actor::Agent, rt::Actor::Person],
+            set: &[],
+            message: None,
+            ends_turn: false,
+            doc: "The ship is given up.",
+            line: 233u32,
+        },
+        rt::EdgeInfo {
+            transition: "scuttle",
+            from: 5usize,
+            to: 9usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[rt::Actor::Agent, rt::Actor::Person],
+            set: &[],
+            message: None,
+            ends_turn: false,
+            doc: "The ship is given up.",
+            line: 233u32,
+        },
+        rt::EdgeInfo {
+            transition: "scuttle",
+            from: 6usize,
+            to: 9usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[rt::Actor::Agent, rt::Actor::Person],
+            set: &[],
+            message: None,
+            ends_turn: false,
+            doc: "The ship is given up.",
+            line: 233u32,
+        },
+        rt::EdgeInfo {
+            transition: "scuttle",
+            from: 7usize,
+            to: 9usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[rt::Actor::Agent, rt::Actor::Person],
+            set: &[],
+            message: None,
+            ends_turn: false,
+            doc: "The ship is given up.",
+            line: 233u32,
         },
     ],
 };
 /// Where and how the machine's documents are stored.
 pub static STATE: rt::StateSpec = rt::StateSpec {
     machine: "voyage",
-    graph_hash: "88bf0d556f54fcd0",
+    graph_hash: "2d9cbc9bcd2bb2a9",
     folder: ".voyage",
     folder_env: Some("VOYAGE_FOLDER"),
     extension: "log",
@@ -2372,6 +3189,7 @@ pub static STATE: rt::StateSpec = rt::StateSpec {
         "why",
         "manifest",
         "before",
+        "cargo",
     ],
     terminal: &["arrived", "sunk"],
 };
@@ -2380,6 +3198,6 @@ pub const SOURCE: &str = include_str!(
     concat!(env!("CARGO_MANIFEST_DIR"), "/machine.toml")
 );
 /// The fields, phases and transitions of the machine, as Markdown.
-pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required |  |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `weather` | `calm`, `rough`, `storm` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair`; stalled: `repair`; nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"` |\n| `lighten` | sailing | sailing | `legs >= 3` |  | person | `legs = legs - 1` |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n";
+pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `weather` | `calm`, `rough`, `storm` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair`; stalled: `repair`; nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave`; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood`; missing: `remind` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"` |\n| `lighten` | sailing | sailing | `legs >= 3` |  | person | `legs = legs - 1` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person |  |\n| `dry` | pumping | sailing |  |  | hook |  |\n| `flood` | pumping | sunk |  |  | hook |  |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n";
 /// The machine's graph, as a Mermaid flowchart.
-pub const DIAGRAM: &str = "flowchart TD\n    mode_0([\"outward\"]):::mode\n    mode_1([\"homeward\"]):::mode\n    phase_loading(\"loading<br/><i>require-file</i>\"):::phase\n    phase_inspecting(\"inspecting<br/><i>review</i>\"):::phase\n    phase_match(\"match<br/><i>approve</i>\"):::phase\n    phase_sailing(\"sailing<br/><i>written in Rust</i>\"):::phase\n    phase_arrived[[\"arrived\"]]:::terminal\n    phase_sunk[[\"sunk\"]]:::terminal\n    mode_0 --> phase_loading\n    mode_1 --> phase_sailing\n    phase_loading -->|\"inspect\"| phase_inspecting\n    phase_inspecting -->|\"pass<br/>wave<br/>repair<br/><i>leg #gt;= legs</i>\"| phase_match\n    phase_inspecting -.->|\"sign (agent)\"| phase_inspecting\n    phase_inspecting -->|\"repair<br/><i>leg #lt; legs</i><br/>remind<br/>retry\"| phase_inspecting\n    phase_sailing -->|\"tack<br/><i>weather #33;= #34;storm#34; and leg #lt; legs</i>\"| phase_sailing\n    phase_sailing -->|\"tack<br/><i>weather == #34;storm#34; or leg #gt;= legs</i>\"| phase_arrived\n    phase_match -->|\"tack<br/><i>sealed == true</i>\"| phase_sailing\n    phase_match -->|\"tack<br/><i>sealed == false</i>\"| phase_sunk\n    phase_match -.->|\"move (person)\"| phase_sailing\n    phase_sailing -.->|\"grant (person)<br/>lighten (person)\"| phase_sailing\n    phase_match -.->|\"grant (person)\"| phase_match\n    phase_loading -->|\"remind\"| phase_loading\n    phase_inspecting -->|\"condemn\"| phase_sunk\n    phase_loading -.->|\"scuttle (agent)\"| phase_sunk\n    phase_inspecting -.->|\"scuttle (agent)\"| phase_sunk\n    phase_match -.->|\"scuttle (agent)\"| phase_sunk\n    phase_sailing -.->|\"scuttle (agent)\"| phase_sunk\n    classDef mode fill:none,stroke-dasharray:2 3\n    classDef terminal stroke-width:2px\n";
+pub const DIAGRAM: &str = "flowchart TD\n    mode_0([\"outward\"]):::mode\n    mode_1([\"homeward\"]):::mode\n    mode_2([\"trial\"]):::mode\n    phase_loading(\"loading<br/><i>require-file</i>\"):::phase\n    phase_inspecting(\"inspecting<br/><i>review</i>\"):::phase\n    phase_match(\"match<br/><i>approve</i>\"):::phase\n    phase_sailing(\"sailing<br/><i>written in Rust</i>\"):::phase\n    phase_mooring(\"mooring<br/><i>wait-for</i>\"):::phase\n    phase_hailing(\"hailing<br/><i>announce</i>\"):::phase\n    phase_asking(\"asking<br/><i>ask</i>\"):::phase\n    phase_pumping(\"pumping<br/><i>run</i>\"):::phase\n    phase_arrived[[\"arrived\"]]:::terminal\n    phase_sunk[[\"sunk\"]]:::terminal\n    mode_0 --> phase_loading\n    mode_1 --> phase_sailing\n    mode_2 --> phase_mooring\n    phase_loading -->|\"inspect\"| phase_inspecting\n    phase_inspecting -->|\"pass<br/>wave<br/>repair<br/><i>leg #gt;= legs</i>\"| phase_match\n    phase_inspecting -.->|\"sign (agent)\"| phase_inspecting\n    phase_inspecting -->|\"repair<br/><i>leg #lt; legs</i><br/>remind<br/>retry\"| phase_inspecting\n    phase_sailing -->|\"tack<br/><i>weather #33;= #34;storm#34; and leg #lt; legs</i>\"| phase_sailing\n    phase_sailing -->|\"tack<br/><i>weather == #34;storm#34; or leg #gt;= legs</i>\"| phase_arrived\n    phase_match -->|\"tack<br/><i>sealed == true</i>\"| phase_sailing\n    phase_match -->|\"tack<br/><i>sealed == false</i>\"| phase_sunk\n    phase_match -.->|\"move (person)\"| phase_sailing\n    phase_sailing -.->|\"grant (person)<br/>lighten (person)\"| phase_sailing\n    phase_match -.->|\"grant (person)\"| phase_match\n    phase_mooring -->|\"hail\"| phase_hailing\n    phase_hailing -->|\"call\"| phase_asking\n    phase_asking -.->|\"take (person)\"| phase_pumping\n    phase_asking -.->|\"leave (person)\"| phase_sunk\n    phase_pumping -->|\"dry\"| phase_sailing\n    phase_pumping -->|\"flood\"| phase_sunk\n    phase_loading -->|\"remind\"| phase_loading\n    phase_mooring -->|\"remind\"| phase_mooring\n    phase_asking -->|\"remind\"| phase_asking\n    phase_pumping -->|\"remind\"| phase_pumping\n    phase_inspecting -->|\"condemn\"| phase_sunk\n    phase_loading -.->|\"scuttle (agent)\"| phase_sunk\n    phase_inspecting -.->|\"scuttle (agent)\"| phase_sunk\n    phase_match -.->|\"scuttle (agent)\"| phase_sunk\n    phase_sailing -.->|\"scuttle (agent)\"| phase_sunk\n    phase_mooring -.->|\"scuttle (agent)\"| phase_sunk\n    phase_hailing -.->|\"scuttle (agent)\"| phase_sunk\n    phase_asking -.->|\"scuttle (agent)\"| phase_sunk\n    phase_pumping -.->|\"scuttle (agent)\"| phase_sunk\n    classDef mode fill:none,stroke-dasharray:2 3\n    classDef terminal stroke-width:2px\n";

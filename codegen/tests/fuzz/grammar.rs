@@ -86,7 +86,14 @@ pub(crate) fn machine(tape: &mut Tape<'_>) -> String {
     for (at, phase) in phases.iter().enumerate() {
         let forward = TRANSITIONS[at];
         let next = phases.get(at + 1).copied().unwrap_or(ENDS[0]);
-        forward_edges(tape, &mut edges, forward, phase, next);
+        let behaviour = tape.below(3);
+        // `approve` lets the turn end.
+        let turn = if behaviour == 1 && next != ENDS[0] {
+            "turn = \"end\"\n"
+        } else {
+            ""
+        };
+        forward_edges(tape, &mut edges, [forward, phase, next], turn);
         writeln!(text, "[phases.{phase}]").unwrap();
         if tape.yes() {
             writeln!(text, "stored = \"in-{at}\"").unwrap();
@@ -94,7 +101,7 @@ pub(crate) fn machine(tape: &mut Tape<'_>) -> String {
         if tape.yes() {
             writeln!(text, "doc = {:?}", tape.pick(&DOCS)).unwrap();
         }
-        match tape.below(3) {
+        match behaviour {
             0 => {}
             1 => writeln!(text, "on_stop = {{ approve = {{ then = \"{forward}\" }} }}").unwrap(),
             _ => {
@@ -184,7 +191,7 @@ fn fields(tape: &mut Tape<'_>, text: &mut String) {
 }
 
 /// One edge on, or two between which a guard decides.
-fn forward_edges(tape: &mut Tape<'_>, text: &mut String, name: &str, from: &str, next: &str) {
+fn forward_edges(tape: &mut Tape<'_>, text: &mut String, [name, from, next]: [&str; 3], turn: &str) {
     let limit = tape.below(5);
     let guards = [
         (format!("c <= {limit}"), format!("c > {limit}")),
@@ -205,10 +212,14 @@ fn forward_edges(tape: &mut Tape<'_>, text: &mut String, name: &str, from: &str,
     let set = tape.pick(&sets);
     if tape.yes() {
         let (when, otherwise) = &guards[tape.below(guards.len())];
-        let other = tape.pick(&[next, ENDS[0]]);
+        let other = if turn.is_empty() {
+            tape.pick(&[next, ENDS[0]])
+        } else {
+            ENDS[0]
+        };
         writeln!(
             text,
-            "[[transitions.{name}]]\nfrom = \"{from}\"\nto = \"{next}\"\nwhen = '{when}'\n{set}"
+            "[[transitions.{name}]]\nfrom = \"{from}\"\nto = \"{next}\"\nwhen = '{when}'\n{turn}{set}"
         )
         .unwrap();
         writeln!(
@@ -219,7 +230,7 @@ fn forward_edges(tape: &mut Tape<'_>, text: &mut String, name: &str, from: &str,
     } else {
         writeln!(
             text,
-            "[[transitions.{name}]]\nfrom = \"{from}\"\nto = \"{next}\"\n{set}doc = {:?}",
+            "[[transitions.{name}]]\nfrom = \"{from}\"\nto = \"{next}\"\n{turn}{set}doc = {:?}",
             tape.pick(&DOCS)
         )
         .unwrap();
