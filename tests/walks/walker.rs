@@ -60,6 +60,12 @@ impl Given for bool {
     }
 }
 
+impl<T: Given> Given for Option<T> {
+    fn given() -> Self {
+        Some(T::given())
+    }
+}
+
 impl Given for String {
     fn given() -> Self {
         GIVEN.to_owned()
@@ -120,7 +126,9 @@ impl Model {
         let fields = table.fields.iter().filter(|field| field.kind != FieldKind::Held);
         let fields = fields.map(|field| {
             let own = mode.initial.iter().find(|(name, _)| *name == field.name);
-            let value = if required.contains(&field.name) {
+            let value = if !field.exists_in(mode.start) {
+                Value::Null
+            } else if required.contains(&field.name) {
                 argument(field)
             } else {
                 constant(own.map_or(&field.initial, |(_, value)| value))
@@ -163,6 +171,8 @@ impl Model {
     fn side(&self, operand: &Operand) -> Side {
         let (value, offset) = match operand {
             Operand::Field { name, offset } => (self.fields[name].clone(), *offset),
+            Operand::Length { name, offset } => (length(&self.fields[name]), *offset),
+            Operand::Now { offset } => (Value::Count(now()), *offset),
             Operand::Constant(value) => (constant(value), 0),
         };
         match value {
@@ -191,10 +201,29 @@ impl Model {
                     let at = words.iter().position(|word| *word == now).expect("a word");
                     Value::Word(words[(at + 1) % words.len()].to_owned())
                 }
+                Update::Now { offset } => Value::Count(now().checked_add_signed(*offset)?),
                 Update::Argument(_) => argument(self.table.field(field).expect("a field")),
-                Update::Plus { name, .. } => Value::Count(count(name) + 1),
+                Update::Plus { name, .. } => match &self.fields[name] {
+                    Value::List(texts) => {
+                        Value::List(texts.iter().cloned().chain([GIVEN.to_owned()]).collect())
+                    }
+                    _ => Value::Count(count(name) + 1),
+                },
             };
             next.fields.insert(field, value);
+        }
+        for field in self
+            .table
+            .fields
+            .iter()
+            .filter(|field| field.kind != FieldKind::Held)
+        {
+            let is_set = edge.set.iter().any(|(name, _)| *name == field.name);
+            match (field.exists_in(edge.from), field.exists_in(edge.to)) {
+                (false, true) if !is_set => next.fields.insert(field.name, constant(&field.initial)),
+                (_, false) => next.fields.insert(field.name, Value::Null),
+                _ => None,
+            };
         }
         next.phase = edge.to;
         next.revision += 1;
@@ -219,7 +248,25 @@ fn constant(value: &Constant) -> Value {
         Constant::Count(number) => Value::Count(*number),
         Constant::Text(text) => Value::Word((*text).to_owned()),
         Constant::Flag(flag) => Value::Flag(*flag),
-        _ => Value::Null,
+        Constant::Time(seconds) => Value::Count(*seconds),
+        Constant::List(texts) => Value::List(texts.iter().map(|text| (*text).to_owned()).collect()),
+        Constant::Null => Value::Null,
+    }
+}
+
+/// The time, in seconds since 1970. Walks take seconds, so that guards of minutes see the same time as the engine.
+fn now() -> u64 {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .expect("it is later than 1970")
+        .as_secs()
+}
+
+/// How many texts a list has.
+fn length(value: &Value) -> Value {
+    match value {
+        Value::List(texts) => Value::Count(texts.len() as u64),
+        _ => Value::Count(0),
     }
 }
 
@@ -545,6 +592,11 @@ impl Walk<'_> {
                 name if name == spec.fields.root => Value::Word(self.store.root().to_string()),
                 name if name == spec.fields.session => Value::Word("a-session".to_owned()),
                 name => match model.fields.get(name) {
+                    // When it was set is the engine's to say; that it was is the model's.
+                    Some(Value::Count(seconds)) if field.kind == FieldKind::Time => {
+                        assert_eq!(found.to_plain().is_empty(), *seconds == 0, "{name}: {found:?}");
+                        found.clone()
+                    }
                     Some(value) => value.clone(),
                     None => found.clone(),
                 },

@@ -285,7 +285,7 @@ fn constant(constant: &Constant) -> TokenStream {
         Constant::Text(text) => quote! { rt::Constant::Text(#text) },
         Constant::Flag(flag) => quote! { rt::Constant::Flag(#flag) },
         Constant::Time(seconds) => {
-            let seconds = signed(*seconds);
+            let seconds = number(*seconds);
             quote! { rt::Constant::Time(#seconds) }
         }
         Constant::List(texts) => quote! { rt::Constant::List(&[#(#texts),*]) },
