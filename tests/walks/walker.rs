@@ -60,6 +60,12 @@ impl Given for bool {
     }
 }
 
+impl Given for LoopId {
+    fn given() -> Self {
+        LoopId::parse(GIVEN, IdForm::Name).expect("an id")
+    }
+}
+
 impl<T: Given> Given for Option<T> {
     fn given() -> Self {
         Some(T::given())

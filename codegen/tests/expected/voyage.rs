@@ -96,7 +96,7 @@ pub trait InPhase: sealed::InPhase + 'static {
 }
 /// The cargo is brought on board.
 ///
-/// Declared in `machine.toml:49`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:53`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loading {}
 impl sealed::InPhase for Loading {}
@@ -105,7 +105,7 @@ impl InPhase for Loading {
 }
 /// `inspecting`
 ///
-/// Declared in `machine.toml:54`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:58`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inspecting {}
 impl sealed::InPhase for Inspecting {}
@@ -114,7 +114,7 @@ impl InPhase for Inspecting {
 }
 /// Two ships want the same berth: a phase whose name is a word of Rust.
 ///
-/// Declared in `machine.toml:66`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:70`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {}
 impl sealed::InPhase for Match {}
@@ -123,7 +123,7 @@ impl InPhase for Match {
 }
 /// What a stop does here is written in Rust.
 ///
-/// Declared in `machine.toml:71`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:75`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sailing {}
 impl sealed::InPhase for Sailing {}
@@ -132,7 +132,7 @@ impl InPhase for Sailing {
 }
 /// `mooring`
 ///
-/// Declared in `machine.toml:74`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:78`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mooring {}
 impl sealed::InPhase for Mooring {}
@@ -141,7 +141,7 @@ impl InPhase for Mooring {
 }
 /// `hailing`
 ///
-/// Declared in `machine.toml:77`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:81`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hailing {}
 impl sealed::InPhase for Hailing {}
@@ -150,7 +150,7 @@ impl InPhase for Hailing {
 }
 /// `asking`
 ///
-/// Declared in `machine.toml:80`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:84`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {}
 impl sealed::InPhase for Asking {}
@@ -159,7 +159,7 @@ impl InPhase for Asking {
 }
 /// `pumping`
 ///
-/// Declared in `machine.toml:89`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:93`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pumping {}
 impl sealed::InPhase for Pumping {}
@@ -168,7 +168,7 @@ impl InPhase for Pumping {
 }
 /// `arrived`
 ///
-/// Declared in `machine.toml:92`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:96`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {}
 impl sealed::InPhase for Arrived {}
@@ -177,7 +177,7 @@ impl InPhase for Arrived {
 }
 /// The ship is lost.
 ///
-/// Declared in `machine.toml:95`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:99`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sunk {}
 impl sealed::InPhase for Sunk {}
@@ -213,10 +213,13 @@ impl<P: InPhase> Loop<P> {
     pub fn phase(&self) -> Phase {
         P::PHASE
     }
-    /// The fields of its state document.
+    /// The fields of its state document, with those that exist in this phase only.
     #[must_use]
-    pub fn fields(&self) -> Fields<'_> {
-        Fields(&self.raw)
+    pub fn fields(&self) -> FieldsIn<'_, P> {
+        FieldsIn {
+            all: Fields(&self.raw),
+            phase: ::core::marker::PhantomData,
+        }
     }
     /// The loop without its type, to look at.
     #[must_use]
@@ -359,13 +362,13 @@ impl rt::Held for AnyLoop {
 )]
 #[strum(crate = "rt::strum")]
 pub enum Type {
-    /// `sail`
+    ///`sail`
     #[strum(serialize = "sail")]
     Sail,
-    /// `steam-ship`
+    ///`steam-ship`
     #[strum(serialize = "steam-ship")]
     SteamShip,
-    /// `2-masted`
+    ///`2-masted`
     #[strum(serialize = "2-masted")]
     N2Masted,
 }
@@ -384,13 +387,13 @@ pub enum Type {
 )]
 #[strum(crate = "rt::strum")]
 pub enum Weather {
-    /// `calm`
+    ///`calm`
     #[strum(serialize = "calm")]
     Calm,
-    /// `rough`
+    ///`rough`
     #[strum(serialize = "rough")]
     Rough,
-    /// `storm`
+    ///`storm`
     #[strum(serialize = "storm")]
     Storm,
 }
@@ -483,6 +486,30 @@ impl Fields<'_> {
     pub fn why(&self) -> String {
         self.0.text("why")
     }
+    /// when the ship left
+    #[must_use]
+    pub fn departed(&self) -> Option<rt::Timestamp> {
+        self.0.time("departed")
+    }
+    /// who is at the helm
+    ///
+    /// None in a phase where it does not exist. exists in: Sailing (machine.toml:44).
+    #[must_use]
+    pub fn pilot(&self) -> Option<Option<rt::LoopId>> {
+        self.0.exists("pilot").then(|| self.0.named_id("pilot"))
+    }
+    /// what the harbours take
+    ///
+    /// None in a phase where it does not exist. exists in: Sailing, Arrived (machine.toml:45).
+    #[must_use]
+    pub fn toll(&self) -> Option<u64> {
+        self.0.exists("toll").then(|| self.0.count("toll"))
+    }
+    /// where it has been
+    #[must_use]
+    pub fn ports(&self) -> Vec<String> {
+        self.0.list("ports")
+    }
     /// `reminders`
     #[must_use]
     pub fn reminders(&self) -> u64 {
@@ -507,6 +534,86 @@ impl Fields<'_> {
     #[must_use]
     pub fn graph(&self) -> String {
         self.0.text("graph")
+    }
+}
+/// The fields of a loop that is known to be in phase `P`: those of every phase, and those of this one.
+#[derive(Debug)]
+pub struct FieldsIn<'l, P> {
+    all: Fields<'l>,
+    phase: ::core::marker::PhantomData<fn() -> P>,
+}
+impl<P> Clone for FieldsIn<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P> Copy for FieldsIn<'_, P> {}
+impl<'l, P> ::core::ops::Deref for FieldsIn<'l, P> {
+    type Target = Fields<'l>;
+    fn deref(&self) -> &Fields<'l> {
+        &self.all
+    }
+}
+impl<P: InPhase> FieldsIn<'_, P> {
+    /// who is at the helm
+    ///
+    /// exists in: Sailing (machine.toml:44).
+    pub fn pilot<N>(&self) -> N
+    where
+        P: HasPilot<Value = N>,
+    {
+        P::read(self.all)
+    }
+    /// what the harbours take
+    ///
+    /// exists in: Sailing, Arrived (machine.toml:45).
+    pub fn toll<N>(&self) -> N
+    where
+        P: HasToll<Value = N>,
+    {
+        P::read(self.all)
+    }
+}
+/// The phases that have `pilot`. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`pilot` does not exist in phase `{Self}`",
+    label = "this phase does not have the field",
+    note = "exists in: Sailing (machine.toml:44)"
+)]
+pub trait HasPilot: InPhase {
+    /// What the field holds.
+    type Value;
+    #[doc(hidden)]
+    fn read(fields: Fields<'_>) -> Self::Value;
+}
+impl HasPilot for Sailing {
+    type Value = Option<rt::LoopId>;
+    fn read(fields: Fields<'_>) -> Option<rt::LoopId> {
+        fields.0.named_id("pilot")
+    }
+}
+/// The phases that have `toll`. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`toll` does not exist in phase `{Self}`",
+    label = "this phase does not have the field",
+    note = "exists in: Sailing, Arrived (machine.toml:45)"
+)]
+pub trait HasToll: InPhase {
+    /// What the field holds.
+    type Value;
+    #[doc(hidden)]
+    fn read(fields: Fields<'_>) -> Self::Value;
+}
+impl HasToll for Sailing {
+    type Value = u64;
+    fn read(fields: Fields<'_>) -> u64 {
+        fields.0.count("toll")
+    }
+}
+impl HasToll for Arrived {
+    type Value = u64;
+    fn read(fields: Fields<'_>) -> u64 {
+        fields.0.count("toll")
     }
 }
 /// The modes that the machine file declares.
@@ -796,7 +903,7 @@ mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`inspect` is not legal in phase `{Self}`",
     label = "no edge `inspect` leaves this phase",
-    note = "legal in: Loading (machine.toml:99)"
+    note = "legal in: Loading (machine.toml:103)"
 )]
 pub trait Inspect: sealed::Inspect {
     /// The loop after it.
@@ -809,7 +916,7 @@ impl Inspect for Loading {
 impl<P: InPhase> Loop<P> {
     /// The list was written: inspect it.
     ///
-    /// - [`Loading`] → [`Inspecting`] (machine.toml:99)
+    /// - [`Loading`] → [`Inspecting`] (machine.toml:103)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -828,7 +935,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`pass` is not legal in phase `{Self}`",
     label = "no edge `pass` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:105)"
+    note = "legal in: Inspecting (machine.toml:109)"
 )]
 pub trait Pass: sealed::Pass {
     /// The loop after it.
@@ -841,7 +948,7 @@ impl Pass for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `pass`
     ///
-    /// - [`Inspecting`] → [`Match`], when `sealed == false` (machine.toml:105)
+    /// - [`Inspecting`] → [`Match`], when `sealed == false` (machine.toml:109)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -860,7 +967,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`wave` is not legal in phase `{Self}`",
     label = "no edge `wave` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:113)"
+    note = "legal in: Inspecting (machine.toml:117)"
 )]
 pub trait Wave: sealed::Wave {
     /// The loop after it.
@@ -873,7 +980,7 @@ impl Wave for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `wave`
     ///
-    /// - [`Inspecting`] → [`Match`], when `sealed == true` (machine.toml:113)
+    /// - [`Inspecting`] → [`Match`], when `sealed == true` (machine.toml:117)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -892,7 +999,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`sign` is not legal in phase `{Self}`",
     label = "no edge `sign` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:119)"
+    note = "legal in: Inspecting (machine.toml:123)"
 )]
 pub trait Sign: sealed::Sign {
     /// The loop after it.
@@ -905,7 +1012,7 @@ impl Sign for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// The captain signs.
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `sealed == false` (machine.toml:119)
+    /// - [`Inspecting`] → [`Inspecting`], when `sealed == false` (machine.toml:123)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -924,7 +1031,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`repair` is not legal in phase `{Self}`",
     label = "no edge `repair` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:128, machine.toml:135)"
+    note = "legal in: Inspecting (machine.toml:132, machine.toml:139)"
 )]
 pub trait Repair: sealed::Repair {
     /// The loop after it.
@@ -967,8 +1074,8 @@ impl From<RepairNext> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// `repair`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:128)
-    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:135)
+    /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:132)
+    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:139)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -987,7 +1094,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`tack` is not legal in phase `{Self}`",
     label = "no edge `tack` leaves this phase",
-    note = "legal in: Sailing (machine.toml:142, machine.toml:149), Match (machine.toml:154, machine.toml:160)"
+    note = "legal in: Sailing (machine.toml:146, machine.toml:153), Match (machine.toml:158, machine.toml:164)"
 )]
 pub trait Tack: sealed::Tack {
     /// The loop after it.
@@ -1064,10 +1171,10 @@ impl From<TackFromSailing> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// The wind decides.
     ///
-    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:142)
-    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:149)
-    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:154)
-    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:160)
+    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:146)
+    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:153)
+    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:158)
+    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:164)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1086,7 +1193,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`move` is not legal in phase `{Self}`",
     label = "no edge `move` leaves this phase",
-    note = "legal in: Match (machine.toml:165)"
+    note = "legal in: Match (machine.toml:169)"
 )]
 pub trait Move: sealed::Move {
     /// The loop after it.
@@ -1099,7 +1206,7 @@ impl Move for Match {
 impl<P: InPhase> Loop<P> {
     /// A transition whose name is a word of Rust.
     ///
-    /// - [`Match`] → [`Sailing`] (machine.toml:165)
+    /// - [`Match`] → [`Sailing`] (machine.toml:169)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1118,7 +1225,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`grant` is not legal in phase `{Self}`",
     label = "no edge `grant` leaves this phase",
-    note = "legal in: Sailing (machine.toml:172), Match (machine.toml:172)"
+    note = "legal in: Sailing (machine.toml:176), Match (machine.toml:176)"
 )]
 pub trait Grant: sealed::Grant {
     /// The loop after it.
@@ -1135,13 +1242,22 @@ impl Grant for Sailing {
 impl<P: InPhase> Loop<P> {
     /// Further legs.
     ///
-    /// - [`Sailing`] → [`Sailing`] (machine.toml:172)
-    /// - [`Match`] → [`Match`] (machine.toml:172)
+    /// Arguments:
+    ///- `in`: why
+    ///
+    /// - [`Sailing`] → [`Sailing`] (machine.toml:176)
+    /// - [`Match`] → [`Match`] (machine.toml:176)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
     /// actor may not, or the disk refused.
-    pub fn grant<N>(self, more: u64, r#in: String) -> Result<N, rt::Refused<Self>>
+    pub fn grant<N>(
+        self,
+        more: u64,
+        r#in: String,
+        port: Option<String>,
+        when: bool,
+    ) -> Result<N, rt::Refused<Self>>
     where
         P: Grant<Next = N>,
         N: sealed::FromRaw,
@@ -1149,7 +1265,12 @@ impl<P: InPhase> Loop<P> {
         rt::commit(
                 self.raw,
                 "grant",
-                &[("more", rt::Value::Count(more)), ("in", rt::Value::Text(r#in))],
+                &[
+                    ("more", rt::Value::Count(more)),
+                    ("in", rt::Value::Text(r#in)),
+                    ("port", rt::given(port.map(rt::Value::Text))),
+                    ("when", rt::Value::Flag(when)),
+                ],
                 None,
             )
             .map(N::from_raw)
@@ -1160,7 +1281,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`lighten` is not legal in phase `{Self}`",
     label = "no edge `lighten` leaves this phase",
-    note = "legal in: Sailing (machine.toml:180)"
+    note = "legal in: Sailing (machine.toml:184)"
 )]
 pub trait Lighten: sealed::Lighten {
     /// The loop after it.
@@ -1173,17 +1294,17 @@ impl Lighten for Sailing {
 impl<P: InPhase> Loop<P> {
     /// `lighten`
     ///
-    /// - [`Sailing`] → [`Sailing`], when `legs >= 3` (machine.toml:180)
+    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:184)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
     /// actor may not, or the disk refused.
-    pub fn lighten<N>(self) -> Result<N, rt::Refused<Self>>
+    pub fn lighten<N>(self, pilot: rt::LoopId) -> Result<N, rt::Refused<Self>>
     where
         P: Lighten<Next = N>,
         N: sealed::FromRaw,
     {
-        rt::commit(self.raw, "lighten", &[], None)
+        rt::commit(self.raw, "lighten", &[("pilot", rt::id_value(pilot))], None)
             .map(N::from_raw)
             .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
     }
@@ -1192,7 +1313,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`hail` is not legal in phase `{Self}`",
     label = "no edge `hail` leaves this phase",
-    note = "legal in: Mooring (machine.toml:187)"
+    note = "legal in: Mooring (machine.toml:192)"
 )]
 pub trait Hail: sealed::Hail {
     /// The loop after it.
@@ -1205,7 +1326,7 @@ impl Hail for Mooring {
 impl<P: InPhase> Loop<P> {
     /// `hail`
     ///
-    /// - [`Mooring`] → [`Hailing`] (machine.toml:187)
+    /// - [`Mooring`] → [`Hailing`] (machine.toml:192)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1224,7 +1345,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`call` is not legal in phase `{Self}`",
     label = "no edge `call` leaves this phase",
-    note = "legal in: Hailing (machine.toml:191)"
+    note = "legal in: Hailing (machine.toml:196)"
 )]
 pub trait Call: sealed::Call {
     /// The loop after it.
@@ -1237,7 +1358,7 @@ impl Call for Hailing {
 impl<P: InPhase> Loop<P> {
     /// `call`
     ///
-    /// - [`Hailing`] → [`Asking`] (machine.toml:191)
+    /// - [`Hailing`] → [`Asking`] (machine.toml:196)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1256,7 +1377,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`take` is not legal in phase `{Self}`",
     label = "no edge `take` leaves this phase",
-    note = "legal in: Asking (machine.toml:196)"
+    note = "legal in: Asking (machine.toml:201)"
 )]
 pub trait Take: sealed::Take {
     /// The loop after it.
@@ -1269,7 +1390,7 @@ impl Take for Asking {
 impl<P: InPhase> Loop<P> {
     /// `take`
     ///
-    /// - [`Asking`] → [`Pumping`] (machine.toml:196)
+    /// - [`Asking`] → [`Pumping`] (machine.toml:201)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1288,7 +1409,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`leave` is not legal in phase `{Self}`",
     label = "no edge `leave` leaves this phase",
-    note = "legal in: Asking (machine.toml:201)"
+    note = "legal in: Asking (machine.toml:206)"
 )]
 pub trait Leave: sealed::Leave {
     /// The loop after it.
@@ -1301,7 +1422,7 @@ impl Leave for Asking {
 impl<P: InPhase> Loop<P> {
     /// `leave`
     ///
-    /// - [`Asking`] → [`Sunk`] (machine.toml:201)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:206)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1320,7 +1441,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`dry` is not legal in phase `{Self}`",
     label = "no edge `dry` leaves this phase",
-    note = "legal in: Pumping (machine.toml:206)"
+    note = "legal in: Pumping (machine.toml:211)"
 )]
 pub trait Dry: sealed::Dry {
     /// The loop after it.
@@ -1333,7 +1454,7 @@ impl Dry for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `dry`
     ///
-    /// - [`Pumping`] → [`Sailing`] (machine.toml:206)
+    /// - [`Pumping`] → [`Sailing`] (machine.toml:211)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1352,7 +1473,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`flood` is not legal in phase `{Self}`",
     label = "no edge `flood` leaves this phase",
-    note = "legal in: Pumping (machine.toml:210)"
+    note = "legal in: Pumping (machine.toml:216)"
 )]
 pub trait Flood: sealed::Flood {
     /// The loop after it.
@@ -1365,7 +1486,7 @@ impl Flood for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `flood`
     ///
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:210)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:216)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1384,7 +1505,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`remind` is not legal in phase `{Self}`",
     label = "no edge `remind` leaves this phase",
-    note = "legal in: Loading (machine.toml:214), Inspecting (machine.toml:214), Mooring (machine.toml:214), Asking (machine.toml:214), Pumping (machine.toml:214)"
+    note = "legal in: Loading (machine.toml:220), Inspecting (machine.toml:220), Mooring (machine.toml:220), Asking (machine.toml:220), Pumping (machine.toml:220)"
 )]
 pub trait Remind: sealed::Remind {
     /// The loop after it.
@@ -1413,11 +1534,11 @@ impl Remind for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `remind`
     ///
-    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:214)
-    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:214)
-    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:214)
-    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:214)
-    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:214)
+    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:220)
+    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:220)
+    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:220)
+    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:220)
+    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:220)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1436,7 +1557,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`retry` is not legal in phase `{Self}`",
     label = "no edge `retry` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:221)"
+    note = "legal in: Inspecting (machine.toml:227)"
 )]
 pub trait Retry: sealed::Retry {
     /// The loop after it.
@@ -1449,7 +1570,7 @@ impl Retry for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `retry`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:221)
+    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:227)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1468,7 +1589,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`condemn` is not legal in phase `{Self}`",
     label = "no edge `condemn` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:227)"
+    note = "legal in: Inspecting (machine.toml:233)"
 )]
 pub trait Condemn: sealed::Condemn {
     /// The loop after it.
@@ -1481,7 +1602,7 @@ impl Condemn for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `condemn`
     ///
-    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:227)
+    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:233)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1500,7 +1621,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`scuttle` is not legal in phase `{Self}`",
     label = "no edge `scuttle` leaves this phase",
-    note = "legal in: Loading (machine.toml:233), Inspecting (machine.toml:233), Match (machine.toml:233), Sailing (machine.toml:233), Mooring (machine.toml:233), Hailing (machine.toml:233), Asking (machine.toml:233), Pumping (machine.toml:233)"
+    note = "legal in: Loading (machine.toml:239), Inspecting (machine.toml:239), Match (machine.toml:239), Sailing (machine.toml:239), Mooring (machine.toml:239), Hailing (machine.toml:239), Asking (machine.toml:239), Pumping (machine.toml:239)"
 )]
 pub trait Scuttle: sealed::Scuttle {
     /// The loop after it.
@@ -1541,14 +1662,14 @@ impl Scuttle for Pumping {
 impl<P: InPhase> Loop<P> {
     /// The ship is given up.
     ///
-    /// - [`Loading`] → [`Sunk`] (machine.toml:233)
-    /// - [`Inspecting`] → [`Sunk`] (machine.toml:233)
-    /// - [`Match`] → [`Sunk`] (machine.toml:233)
-    /// - [`Sailing`] → [`Sunk`] (machine.toml:233)
-    /// - [`Mooring`] → [`Sunk`] (machine.toml:233)
-    /// - [`Hailing`] → [`Sunk`] (machine.toml:233)
-    /// - [`Asking`] → [`Sunk`] (machine.toml:233)
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:233)
+    /// - [`Loading`] → [`Sunk`] (machine.toml:239)
+    /// - [`Inspecting`] → [`Sunk`] (machine.toml:239)
+    /// - [`Match`] → [`Sunk`] (machine.toml:239)
+    /// - [`Sailing`] → [`Sunk`] (machine.toml:239)
+    /// - [`Mooring`] → [`Sunk`] (machine.toml:239)
+    /// - [`Hailing`] → [`Sunk`] (machine.toml:239)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:239)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:239)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1603,9 +1724,15 @@ pub enum Verb {
         /// `more`
         #[arg(long = "more", allow_hyphen_values = true)]
         more: u64,
-        /// `in`
+        /// why
         #[arg(long = "in", allow_hyphen_values = true)]
         r#in: String,
+        /// `port`
+        #[arg(long = "port", allow_hyphen_values = true)]
+        port: Option<String>,
+        /// `when`
+        #[arg(long = "when")]
+        when: bool,
     },
     /// `lighten`
     #[command(name = "lighten")]
@@ -1616,6 +1743,9 @@ pub enum Verb {
         /// Take the id from what the command's prompt hook stored.
         #[arg(long, hide = true, conflicts_with = "id")]
         from_prompt: bool,
+        /// `pilot`
+        #[arg(long = "pilot", allow_hyphen_values = true)]
+        pilot: rt::LoopId,
     },
     /// `take`
     #[command(name = "take")]
@@ -1698,12 +1828,6 @@ impl Verb {
                     from_prompt: false,
                 })
             }
-            Transition::Lighten => {
-                Some(Self::Lighten {
-                    id: Some(id),
-                    from_prompt: false,
-                })
-            }
             Transition::Take => {
                 Some(Self::Take {
                     id: Some(id),
@@ -1760,16 +1884,18 @@ impl Verb {
                     other => Err(rt::undeclared(other, "move")),
                 }
             }
-            Self::Grant { id: _, from_prompt: _, more, r#in } => {
+            Self::Grant { id: _, from_prompt: _, more, r#in, port, when } => {
                 match held {
-                    AnyLoop::Match(held) => Self::any(held.grant(more, r#in)),
-                    AnyLoop::Sailing(held) => Self::any(held.grant(more, r#in)),
+                    AnyLoop::Match(held) => Self::any(held.grant(more, r#in, port, when)),
+                    AnyLoop::Sailing(held) => {
+                        Self::any(held.grant(more, r#in, port, when))
+                    }
                     other => Err(rt::undeclared(other, "grant")),
                 }
             }
-            Self::Lighten { id: _, from_prompt: _ } => {
+            Self::Lighten { id: _, from_prompt: _, pilot } => {
                 match held {
-                    AnyLoop::Sailing(held) => Self::any(held.lighten()),
+                    AnyLoop::Sailing(held) => Self::any(held.lighten(pilot)),
                     other => Err(rt::undeclared(other, "lighten")),
                 }
             }
@@ -2051,6 +2177,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Held,
             initial: rt::Constant::Null,
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "phase",
@@ -2058,6 +2185,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Held,
             initial: rt::Constant::Null,
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "ship",
@@ -2065,6 +2193,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Held,
             initial: rt::Constant::Null,
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "harbour",
@@ -2072,6 +2201,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Held,
             initial: rt::Constant::Null,
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "crew",
@@ -2079,6 +2209,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Held,
             initial: rt::Constant::Null,
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "started",
@@ -2086,6 +2217,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Held,
             initial: rt::Constant::Null,
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "started_epoch",
@@ -2093,6 +2225,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Held,
             initial: rt::Constant::Null,
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "updated",
@@ -2100,6 +2233,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Held,
             initial: rt::Constant::Null,
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "cargo",
@@ -2107,6 +2241,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Text,
             initial: rt::Constant::Text(""),
             at_start: true,
+            within: None,
         },
         rt::FieldInfo {
             name: "type",
@@ -2114,6 +2249,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::OneOf(&["sail", "steam-ship", "2-masted"]),
             initial: rt::Constant::Text("sail"),
             at_start: true,
+            within: None,
         },
         rt::FieldInfo {
             name: "manifest",
@@ -2121,6 +2257,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Path,
             initial: rt::Constant::Text("MANIFEST.md"),
             at_start: true,
+            within: None,
         },
         rt::FieldInfo {
             name: "before",
@@ -2128,6 +2265,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Text,
             initial: rt::Constant::Text(""),
             at_start: true,
+            within: None,
         },
         rt::FieldInfo {
             name: "leg",
@@ -2135,6 +2273,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Count,
             initial: rt::Constant::Count(1),
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "legs",
@@ -2142,6 +2281,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Count,
             initial: rt::Constant::Count(2),
             at_start: true,
+            within: None,
         },
         rt::FieldInfo {
             name: "sealed",
@@ -2149,6 +2289,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Flag,
             initial: rt::Constant::Flag(false),
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "weather",
@@ -2156,6 +2297,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::OneOf(&["calm", "rough", "storm"]),
             initial: rt::Constant::Text("calm"),
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "why",
@@ -2163,6 +2305,39 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Text,
             initial: rt::Constant::Text("no \"reason\" \\ yet"),
             at_start: false,
+            within: None,
+        },
+        rt::FieldInfo {
+            name: "departed",
+            doc: "when the ship left",
+            kind: rt::FieldKind::Time,
+            initial: rt::Constant::Time(0),
+            at_start: false,
+            within: None,
+        },
+        rt::FieldInfo {
+            name: "pilot",
+            doc: "who is at the helm",
+            kind: rt::FieldKind::Id,
+            initial: rt::Constant::Text(""),
+            at_start: false,
+            within: Some(&[3usize]),
+        },
+        rt::FieldInfo {
+            name: "toll",
+            doc: "what the harbours take",
+            kind: rt::FieldKind::Count,
+            initial: rt::Constant::Count(5),
+            at_start: false,
+            within: Some(&[3usize, 8usize]),
+        },
+        rt::FieldInfo {
+            name: "ports",
+            doc: "where it has been",
+            kind: rt::FieldKind::List,
+            initial: rt::Constant::List(&["home"]),
+            at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "reminders",
@@ -2170,6 +2345,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Count,
             initial: rt::Constant::Count(0),
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "failures",
@@ -2177,6 +2353,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Count,
             initial: rt::Constant::Count(0),
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "revision",
@@ -2184,6 +2361,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Held,
             initial: rt::Constant::Null,
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "machine",
@@ -2191,6 +2369,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Held,
             initial: rt::Constant::Null,
             at_start: false,
+            within: None,
         },
         rt::FieldInfo {
             name: "graph",
@@ -2198,6 +2377,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Held,
             initial: rt::Constant::Null,
             at_start: false,
+            within: None,
         },
     ],
     phases: &[
@@ -2206,6 +2386,7 @@ pub static TABLE: rt::Table = rt::Table {
             stored: "loading",
             doc: "The cargo is brought on board.",
             terminal: false,
+            meta: "{}",
             message: Some(rt::Message {
                 name: "phase.md",
                 text: include_str!(
@@ -2217,75 +2398,81 @@ pub static TABLE: rt::Table = rt::Table {
                 parameters: &[("path", "{manifest}"), ("before", "{before}")],
             }),
             question: None,
-            line: 49u32,
+            line: 53u32,
         },
         rt::PhaseInfo {
             name: "inspecting",
             stored: "inspecting",
             doc: "",
             terminal: false,
+            meta: "{\"colour\":\"grey\"}",
             message: None,
             on_stop: Some(rt::BehaviourInfo {
                 name: "review",
                 parameters: &[("subject", "{manifest}"), ("round", "leg")],
             }),
             question: None,
-            line: 54u32,
+            line: 58u32,
         },
         rt::PhaseInfo {
             name: "match",
             stored: "in-match",
             doc: "Two ships want the same berth: a phase whose name is a word of Rust.",
             terminal: false,
+            meta: "{}",
             message: None,
             on_stop: Some(rt::BehaviourInfo {
                 name: "approve",
                 parameters: &[],
             }),
             question: None,
-            line: 66u32,
+            line: 70u32,
         },
         rt::PhaseInfo {
             name: "sailing",
             stored: "sailing",
             doc: "What a stop does here is written in Rust.",
             terminal: false,
+            meta: "{}",
             message: None,
             on_stop: None,
             question: None,
-            line: 71u32,
+            line: 75u32,
         },
         rt::PhaseInfo {
             name: "mooring",
             stored: "mooring",
             doc: "",
             terminal: false,
+            meta: "{}",
             message: None,
             on_stop: Some(rt::BehaviourInfo {
                 name: "wait-for",
                 parameters: &[("file", "TIDE of {cargo}")],
             }),
             question: None,
-            line: 74u32,
+            line: 78u32,
         },
         rt::PhaseInfo {
             name: "hailing",
             stored: "hailing",
             doc: "",
             terminal: false,
+            meta: "{}",
             message: None,
             on_stop: Some(rt::BehaviourInfo {
                 name: "announce",
                 parameters: &[],
             }),
             question: None,
-            line: 77u32,
+            line: 81u32,
         },
         rt::PhaseInfo {
             name: "asking",
             stored: "asking",
             doc: "",
             terminal: false,
+            meta: "{}",
             message: None,
             on_stop: Some(rt::BehaviourInfo {
                 name: "ask",
@@ -2307,40 +2494,43 @@ pub static TABLE: rt::Table = rt::Table {
                     },
                 ],
             }),
-            line: 80u32,
+            line: 84u32,
         },
         rt::PhaseInfo {
             name: "pumping",
             stored: "pumping",
             doc: "",
             terminal: false,
+            meta: "{}",
             message: None,
             on_stop: Some(rt::BehaviourInfo {
                 name: "run",
                 parameters: &[("command", "pump")],
             }),
             question: None,
-            line: 89u32,
+            line: 93u32,
         },
         rt::PhaseInfo {
             name: "arrived",
             stored: "arrived",
             doc: "",
             terminal: true,
+            meta: "{}",
             message: None,
             on_stop: None,
             question: None,
-            line: 92u32,
+            line: 96u32,
         },
         rt::PhaseInfo {
             name: "sunk",
             stored: "sunk",
             doc: "The ship is lost.",
             terminal: true,
+            meta: "{}",
             message: None,
             on_stop: None,
             question: None,
-            line: 95u32,
+            line: 99u32,
         },
     ],
     transitions: &[
@@ -2377,7 +2567,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The list was written: inspect it.",
-            line: 99u32,
+            line: 103u32,
         },
         rt::EdgeInfo {
             transition: "pass",
@@ -2403,7 +2593,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 105u32,
+            line: 109u32,
         },
         rt::EdgeInfo {
             transition: "wave",
@@ -2424,7 +2614,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 113u32,
+            line: 117u32,
         },
         rt::EdgeInfo {
             transition: "sign",
@@ -2445,7 +2635,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The captain signs.",
-            line: 119u32,
+            line: 123u32,
         },
         rt::EdgeInfo {
             transition: "repair",
@@ -2479,7 +2669,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 128u32,
+            line: 132u32,
         },
         rt::EdgeInfo {
             transition: "repair",
@@ -2503,7 +2693,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 135u32,
+            line: 139u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -2550,7 +2740,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The wind decides.",
-            line: 142u32,
+            line: 146u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -2588,7 +2778,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 149u32,
+            line: 153u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -2609,7 +2799,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 154u32,
+            line: 158u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -2630,7 +2820,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 160u32,
+            line: 164u32,
         },
         rt::EdgeInfo {
             transition: "move",
@@ -2647,7 +2837,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "A transition whose name is a word of Rust.",
-            line: 165u32,
+            line: 169u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -2667,11 +2857,19 @@ pub static TABLE: rt::Table = rt::Table {
                 ),
                 ("why", rt::Update::Argument("in")),
                 ("weather", rt::Update::Constant(rt::Constant::Text("calm"))),
+                (
+                    "ports",
+                    rt::Update::Plus {
+                        name: "ports",
+                        argument: "port",
+                    },
+                ),
+                ("sealed", rt::Update::Argument("when")),
             ],
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 172u32,
+            line: 176u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -2691,25 +2889,47 @@ pub static TABLE: rt::Table = rt::Table {
                 ),
                 ("why", rt::Update::Argument("in")),
                 ("weather", rt::Update::Constant(rt::Constant::Text("calm"))),
+                (
+                    "ports",
+                    rt::Update::Plus {
+                        name: "ports",
+                        argument: "port",
+                    },
+                ),
+                ("sealed", rt::Update::Argument("when")),
             ],
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 172u32,
+            line: 176u32,
         },
         rt::EdgeInfo {
             transition: "lighten",
             from: 3usize,
             to: 3usize,
-            when: Some(rt::Guard::Compare {
-                left: rt::Operand::Field {
-                    name: "legs",
-                    offset: 0,
-                },
-                sign: rt::Sign::GreaterOrEqual,
-                right: rt::Operand::Constant(rt::Constant::Count(3)),
-            }),
-            when_text: "legs >= 3",
+            when: Some(
+                rt::Guard::All(
+                    &[
+                        rt::Guard::Compare {
+                            left: rt::Operand::Field {
+                                name: "legs",
+                                offset: 0,
+                            },
+                            sign: rt::Sign::GreaterOrEqual,
+                            right: rt::Operand::Constant(rt::Constant::Count(3)),
+                        },
+                        rt::Guard::Compare {
+                            left: rt::Operand::Field {
+                                name: "toll",
+                                offset: 0,
+                            },
+                            sign: rt::Sign::Greater,
+                            right: rt::Operand::Constant(rt::Constant::Count(0)),
+                        },
+                    ],
+                ),
+            ),
+            when_text: "legs >= 3 and toll > 0",
             requires: None,
             by: &[rt::Actor::Person],
             set: &[
@@ -2720,11 +2940,12 @@ pub static TABLE: rt::Table = rt::Table {
                         offset: -1,
                     },
                 ),
+                ("pilot", rt::Update::Argument("pilot")),
             ],
             message: None,
             ends_turn: false,
             doc: "",
-            line: 180u32,
+            line: 184u32,
         },
         rt::EdgeInfo {
             transition: "hail",
@@ -2738,7 +2959,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 187u32,
+            line: 192u32,
         },
         rt::EdgeInfo {
             transition: "call",
@@ -2757,7 +2978,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 191u32,
+            line: 196u32,
         },
         rt::EdgeInfo {
             transition: "take",
@@ -2771,7 +2992,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 196u32,
+            line: 201u32,
         },
         rt::EdgeInfo {
             transition: "leave",
@@ -2785,7 +3006,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 201u32,
+            line: 206u32,
         },
         rt::EdgeInfo {
             transition: "dry",
@@ -2795,11 +3016,14 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
-            set: &[],
+            set: &[
+                ("departed", rt::Update::Now { offset: 0 }),
+                ("toll", rt::Update::Constant(rt::Constant::Count(4_000_000))),
+            ],
             message: None,
             ends_turn: false,
             doc: "",
-            line: 206u32,
+            line: 211u32,
         },
         rt::EdgeInfo {
             transition: "flood",
@@ -2813,7 +3037,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 210u32,
+            line: 216u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -2847,7 +3071,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 214u32,
+            line: 220u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -2881,7 +3105,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 214u32,
+            line: 220u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -2915,7 +3139,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 214u32,
+            line: 220u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -2949,7 +3173,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 214u32,
+            line: 220u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -2983,7 +3207,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 214u32,
+            line: 220u32,
         },
         rt::EdgeInfo {
             transition: "retry",
@@ -3012,7 +3236,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 221u32,
+            line: 227u32,
         },
         rt::EdgeInfo {
             transition: "condemn",
@@ -3041,7 +3265,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 227u32,
+            line: 233u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3055,7 +3279,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 233u32,
+            line: 239u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3069,7 +3293,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 233u32,
+            line: 239u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3083,7 +3307,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 233u32,
+            line: 239u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3097,7 +3321,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 233u32,
+            line: 239u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3111,7 +3335,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 233u32,
+            line: 239u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3125,7 +3349,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 233u32,
+            line: 239u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3139,7 +3363,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 233u32,
+            line: 239u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3153,14 +3377,14 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 233u32,
+            line: 239u32,
         },
     ],
 };
 /// Where and how the machine's documents are stored.
 pub static STATE: rt::StateSpec = rt::StateSpec {
     machine: "voyage",
-    graph_hash: "2d9cbc9bcd2bb2a9",
+    graph_hash: "5bd71f21d9c16c50",
     folder: ".voyage",
     folder_env: Some("VOYAGE_FOLDER"),
     extension: "log",
@@ -3187,6 +3411,10 @@ pub static STATE: rt::StateSpec = rt::StateSpec {
         "failures",
         "weather",
         "why",
+        "ports",
+        "toll",
+        "pilot",
+        "departed",
         "manifest",
         "before",
         "cargo",
@@ -3198,6 +3426,6 @@ pub const SOURCE: &str = include_str!(
     concat!(env!("CARGO_MANIFEST_DIR"), "/machine.toml")
 );
 /// The fields, phases and transitions of the machine, as Markdown.
-pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `weather` | `calm`, `rough`, `storm` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair`; stalled: `repair`; nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave`; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood`; missing: `remind` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"` |\n| `lighten` | sailing | sailing | `legs >= 3` |  | person | `legs = legs - 1` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person |  |\n| `dry` | pumping | sailing |  |  | hook |  |\n| `flood` | pumping | sunk |  |  | hook |  |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n";
+pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `weather` | `calm`, `rough`, `storm` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `departed` | when the ship left; a time, ISO 8601 in UTC, whole seconds; null where it is not set |  | the machine |\n| `pilot` | who is at the helm; an id; null for none; only in `sailing`, else null |  | the machine |\n| `toll` | what the harbours take; a whole number from 0; only in `sailing` and `arrived`, else null |  | the machine |\n| `ports` | where it has been; a list of texts on one line |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair`; stalled: `repair`; nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave`; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood`; missing: `remind` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `lighten` | sailing | sailing | `legs >= 3 and toll > 0` |  | person | `legs = legs - 1`, `pilot = args.pilot` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person |  |\n| `dry` | pumping | sailing |  |  | hook | `departed = now`, `toll = 4000000` |\n| `flood` | pumping | sunk |  |  | hook |  |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n";
 /// The machine's graph, as a Mermaid flowchart.
 pub const DIAGRAM: &str = "flowchart TD\n    mode_0([\"outward\"]):::mode\n    mode_1([\"homeward\"]):::mode\n    mode_2([\"trial\"]):::mode\n    phase_loading(\"loading<br/><i>require-file</i>\"):::phase\n    phase_inspecting(\"inspecting<br/><i>review</i>\"):::phase\n    phase_match(\"match<br/><i>approve</i>\"):::phase\n    phase_sailing(\"sailing<br/><i>written in Rust</i>\"):::phase\n    phase_mooring(\"mooring<br/><i>wait-for</i>\"):::phase\n    phase_hailing(\"hailing<br/><i>announce</i>\"):::phase\n    phase_asking(\"asking<br/><i>ask</i>\"):::phase\n    phase_pumping(\"pumping<br/><i>run</i>\"):::phase\n    phase_arrived[[\"arrived\"]]:::terminal\n    phase_sunk[[\"sunk\"]]:::terminal\n    mode_0 --> phase_loading\n    mode_1 --> phase_sailing\n    mode_2 --> phase_mooring\n    phase_loading -->|\"inspect\"| phase_inspecting\n    phase_inspecting -->|\"pass<br/>wave<br/>repair<br/><i>leg #gt;= legs</i>\"| phase_match\n    phase_inspecting -.->|\"sign (agent)\"| phase_inspecting\n    phase_inspecting -->|\"repair<br/><i>leg #lt; legs</i><br/>remind<br/>retry\"| phase_inspecting\n    phase_sailing -->|\"tack<br/><i>weather #33;= #34;storm#34; and leg #lt; legs</i>\"| phase_sailing\n    phase_sailing -->|\"tack<br/><i>weather == #34;storm#34; or leg #gt;= legs</i>\"| phase_arrived\n    phase_match -->|\"tack<br/><i>sealed == true</i>\"| phase_sailing\n    phase_match -->|\"tack<br/><i>sealed == false</i>\"| phase_sunk\n    phase_match -.->|\"move (person)\"| phase_sailing\n    phase_sailing -.->|\"grant (person)<br/>lighten (person)\"| phase_sailing\n    phase_match -.->|\"grant (person)\"| phase_match\n    phase_mooring -->|\"hail\"| phase_hailing\n    phase_hailing -->|\"call\"| phase_asking\n    phase_asking -.->|\"take (person)\"| phase_pumping\n    phase_asking -.->|\"leave (person)\"| phase_sunk\n    phase_pumping -->|\"dry\"| phase_sailing\n    phase_pumping -->|\"flood\"| phase_sunk\n    phase_loading -->|\"remind\"| phase_loading\n    phase_mooring -->|\"remind\"| phase_mooring\n    phase_asking -->|\"remind\"| phase_asking\n    phase_pumping -->|\"remind\"| phase_pumping\n    phase_inspecting -->|\"condemn\"| phase_sunk\n    phase_loading -.->|\"scuttle (agent)\"| phase_sunk\n    phase_inspecting -.->|\"scuttle (agent)\"| phase_sunk\n    phase_match -.->|\"scuttle (agent)\"| phase_sunk\n    phase_sailing -.->|\"scuttle (agent)\"| phase_sunk\n    phase_mooring -.->|\"scuttle (agent)\"| phase_sunk\n    phase_hailing -.->|\"scuttle (agent)\"| phase_sunk\n    phase_asking -.->|\"scuttle (agent)\"| phase_sunk\n    phase_pumping -.->|\"scuttle (agent)\"| phase_sunk\n    classDef mode fill:none,stroke-dasharray:2 3\n    classDef terminal stroke-width:2px\n";
