@@ -99,7 +99,10 @@ fn the_machine_uses_every_word_that_the_format_has() {
     let table: toml::Table = SOURCE.parse().unwrap();
     let mut used = Vec::new();
     collect(&table, &mut used);
-    for word in words.into_iter().chain(["count", "text", "path", "flag", "time", "id", "list", "in"]) {
+    for word in words
+        .into_iter()
+        .chain(["count", "text", "path", "flag", "time", "id", "list", "in"])
+    {
         assert!(
             used.iter().any(|key| key == word) || SOURCE.contains(&format!("type = {word:?}")),
             "`{word}` is not used"

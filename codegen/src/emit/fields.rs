@@ -134,6 +134,7 @@ fn divided(context: &Context<'_>) -> TokenStream {
             #[doc = #doc]
             ///
             #[doc = #reader_doc]
+            #[must_use]
             pub fn #ident<N>(&self) -> N
             where
                 P: #holder<Value = N>,
@@ -225,7 +226,7 @@ fn word_enum(kind: &Ident, name: &str, doc: &str, list: &[At<String>]) -> TokenS
     let doc = doc_of(doc, name);
     let variants = list.iter().map(|word| {
         let (ident, text) = (type_of(&word.value), &word.value);
-        let doc = format!("`{text}`");
+        let doc = format!(" `{text}`");
         quote! { #[doc = #doc] #[strum(serialize = #text)] #ident }
     });
     quote! {

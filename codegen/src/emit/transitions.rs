@@ -152,7 +152,7 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
         .args
         .iter()
         .filter(|argument| !argument.doc.is_empty())
-        .map(|argument| format!("- `{}`: {}", argument.name.value, argument.doc));
+        .map(|argument| format!(" - `{}`: {}", argument.name.value, argument.doc));
     let argument_docs: Vec<String> = argument_docs.collect();
     let argument_docs = if argument_docs.is_empty() {
         quote! {}

@@ -362,13 +362,13 @@ impl rt::Held for AnyLoop {
 )]
 #[strum(crate = "rt::strum")]
 pub enum Type {
-    ///`sail`
+    /// `sail`
     #[strum(serialize = "sail")]
     Sail,
-    ///`steam-ship`
+    /// `steam-ship`
     #[strum(serialize = "steam-ship")]
     SteamShip,
-    ///`2-masted`
+    /// `2-masted`
     #[strum(serialize = "2-masted")]
     N2Masted,
 }
@@ -387,13 +387,13 @@ pub enum Type {
 )]
 #[strum(crate = "rt::strum")]
 pub enum Weather {
-    ///`calm`
+    /// `calm`
     #[strum(serialize = "calm")]
     Calm,
-    ///`rough`
+    /// `rough`
     #[strum(serialize = "rough")]
     Rough,
-    ///`storm`
+    /// `storm`
     #[strum(serialize = "storm")]
     Storm,
 }
@@ -558,6 +558,7 @@ impl<P: InPhase> FieldsIn<'_, P> {
     /// who is at the helm
     ///
     /// exists in: Sailing (machine.toml:44).
+    #[must_use]
     pub fn pilot<N>(&self) -> N
     where
         P: HasPilot<Value = N>,
@@ -567,6 +568,7 @@ impl<P: InPhase> FieldsIn<'_, P> {
     /// what the harbours take
     ///
     /// exists in: Sailing, Arrived (machine.toml:45).
+    #[must_use]
     pub fn toll<N>(&self) -> N
     where
         P: HasToll<Value = N>,
@@ -1243,7 +1245,7 @@ impl<P: InPhase> Loop<P> {
     /// Further legs.
     ///
     /// Arguments:
-    ///- `in`: why
+    /// - `in`: why
     ///
     /// - [`Sailing`] → [`Sailing`] (machine.toml:176)
     /// - [`Match`] → [`Match`] (machine.toml:176)
