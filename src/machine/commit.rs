@@ -5,6 +5,7 @@
 
 use jiff::Timestamp;
 
+use crate::machine::coverage;
 use crate::machine::guard::FieldError;
 use crate::machine::table::EdgeInfo;
 use crate::machine::{Actor, Claim, Raw, Refusal, Refused, Snapshot};
@@ -54,7 +55,10 @@ impl Raw {
             evidence: claim.and_then(|claim| serde_json::to_value(claim).ok()),
         };
         match self.store().commit(self.record(), change) {
-            Ok(record) => Ok(self.moved(record, edge)),
+            Ok(record) => {
+                coverage::record(table, edge);
+                Ok(self.moved(record, edge))
+            }
             Err(error) => Err(self.refused(refusal_of(error))),
         }
     }

@@ -7,6 +7,7 @@
 //! - [`guard`]: guards and updates, evaluated over a state document.
 //! - [`raw`]: a loop without its type: what was read from disk, and by whom.
 //! - [`begin`]: how it starts; `commit`: the one way on.
+//! - [`coverage`]: which edges a test suite took.
 //! - [`refusal`]: why a transition did not happen, with the loop handed back.
 //! - [`time`]: times in a state document.
 //! - [`claim`]: what evidence says when it is shown to an edge.
@@ -14,6 +15,7 @@
 pub mod begin;
 pub mod claim;
 mod commit;
+pub mod coverage;
 pub mod guard;
 pub mod raw;
 pub mod refusal;

@@ -2,6 +2,8 @@
 
 use super::document::Document;
 use super::id::LoopId;
+#[cfg(feature = "app")]
+use super::journal::ChangeEntry;
 use super::spec::StateSpec;
 use super::value::Value;
 
@@ -16,6 +18,22 @@ pub struct Record {
 }
 
 impl Record {
+    /// What a loop was after a change, by the journal's line alone. The file may have had more than the fields.
+    #[cfg(feature = "app")]
+    pub(crate) fn of_change(spec: &'static StateSpec, id: &LoopId, change: &ChangeEntry) -> Self {
+        let mut document = spec.form.empty();
+        for (name, value) in &change.fields {
+            document.set(name, value);
+        }
+        Self {
+            id: id.clone(),
+            revision: change.revision,
+            phase: change.to.clone().unwrap_or_default(),
+            document,
+            spec,
+        }
+    }
+
     /// The loop's id.
     pub fn id(&self) -> &LoopId {
         &self.id

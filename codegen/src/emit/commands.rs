@@ -55,21 +55,32 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             never.clone(),
             never.clone(),
             never,
-            quote! { let _ = held; match self {} },
+            quote! { drop(held); match self {} },
         )
     } else {
         (
             quote! { match self { #(Self::#idents { .. } => Transition::#idents),* } },
-            quote! { match self { #(Self::#idents { id, .. } => id.as_deref()),* } },
-            quote! { match self { #(Self::#idents { from_prompt, .. } => *from_prompt),* } },
+            quote! { match self { #(Self::#idents { id, .. })|* => id.as_deref() } },
+            quote! { match self { #(Self::#idents { from_prompt, .. })|* => *from_prompt } },
             quote! { match self { #(#arms),* } },
         )
     };
     let plain_of = if plain.is_empty() {
-        quote! { let _ = (transition, id); None }
+        quote! { let _ = transition; drop(id); None }
     } else {
         quote! { match transition { #(#plain_arms,)* #otherwise } }
     };
+    let any = (!open.is_empty()).then(|| {
+        quote! {
+            fn any<P, N>(taken: Result<N, rt::Refused<Loop<P>>>) -> Result<AnyLoop, rt::Refused<AnyLoop>>
+            where
+                P: InPhase,
+                N: Into<AnyLoop>,
+            {
+                taken.map(Into::into).map_err(|refused| refused.map(Into::into))
+            }
+        }
+    });
     let imports = if clap {
         quote! { use rt::clap; }
     } else {
@@ -85,21 +96,25 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
 
         impl Verb {
             /// The transition that the verb takes.
+            #[must_use]
             pub fn transition(&self) -> Transition {
                 #transition_of
             }
 
             /// The loop that it is for; None: the one that is active.
+            #[must_use]
             pub fn id(&self) -> Option<&str> {
                 #id_of
             }
 
             /// Whether the loop is named by what the command's prompt hook stored.
+            #[must_use]
             pub fn from_prompt(&self) -> bool {
                 #prompted_of
             }
 
             /// The verb of a transition that takes nothing but the loop: no evidence, no arguments.
+            #[must_use]
             pub fn plain(transition: Transition, id: String) -> Option<Self> {
                 #plain_of
             }
@@ -112,6 +127,8 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             pub fn run(self, held: AnyLoop) -> Result<AnyLoop, rt::Refused<AnyLoop>> {
                 #run
             }
+
+            #any
         }
     }
 }
@@ -120,9 +137,9 @@ fn variant(context: &Context<'_>, name: &str) -> TokenStream {
     let declared = context.first(name);
     let ident = type_of(name);
     let doc = if declared.doc.is_empty() {
-        format!("`{name}`")
+        format!(" `{name}`")
     } else {
-        declared.doc.clone()
+        super::prose::comment(&declared.doc)
     };
     let clap = context.options.commands;
     let arguments = declared.args.iter().map(|argument| {
@@ -209,7 +226,7 @@ fn arm(context: &Context<'_>, name: &str) -> TokenStream {
     let phases = sources.iter().map(|&from| {
         let phase = type_of(&context.machine.phases[from].name.value);
         let call = match settled {
-            None => quote! { held.#method(#(#arguments),*).map(Into::into).map_err(|refused| refused.map(Into::into)) },
+            None => quote! { Self::any(held.#method(#(#arguments),*)) },
             Some(evidence) => {
                 let requirement = match evidence {
                     Evidence::Reviewed => quote! { rt::Requirement::Reviewed },
@@ -221,7 +238,7 @@ fn arm(context: &Context<'_>, name: &str) -> TokenStream {
                 };
                 quote! {
                     match #ask {
-                        Ok(evidence) => held.#method(&evidence, #(#arguments),*).map(Into::into).map_err(|refused| refused.map(Into::into)),
+                        Ok(evidence) => Self::any(held.#method(&evidence, #(#arguments),*)),
                         Err(missing) => Err(rt::Refused::new(held.into_any(), missing.refusal(#name, #requirement))),
                     }
                 }

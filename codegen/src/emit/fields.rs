@@ -22,6 +22,7 @@ pub(super) fn view(context: &Context<'_>) -> TokenStream {
     if is_divided(context) {
         quote! {
             /// The fields of its state document, with those that exist in this phase only.
+            #[must_use]
             pub fn fields(&self) -> FieldsIn<'_, P> {
                 FieldsIn { all: Fields(&self.raw), phase: ::core::marker::PhantomData }
             }
@@ -29,6 +30,7 @@ pub(super) fn view(context: &Context<'_>) -> TokenStream {
     } else {
         quote! {
             /// The fields of its state document.
+            #[must_use]
             pub fn fields(&self) -> Fields<'_> {
                 Fields(&self.raw)
             }
@@ -50,17 +52,19 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         accessors.push(match &field.within {
             None => quote! {
                 #[doc = #doc]
+                #[must_use]
                 pub fn #ident(&self) -> #kind { #body }
             },
             Some(_) => {
                 let phases = format!(
-                    "None in a phase where it does not exist. {}.",
+                    " None in a phase where it does not exist. {}.",
                     exists_in(context, field)
                 );
                 quote! {
                     #[doc = #doc]
                     ///
                     #[doc = #phases]
+                    #[must_use]
                     pub fn #ident(&self) -> Option<#kind> {
                         self.0.exists(#name).then(|| #body)
                     }
@@ -98,7 +102,7 @@ fn divided(context: &Context<'_>) -> TokenStream {
         let note = exists_in(context, field);
         let doc = doc_of(&field.doc, name);
         let trait_doc = format!(
-            "The phases that have `{name}`. Sealed: `{}` decides.",
+            " The phases that have `{name}`. Sealed: `{}` decides.",
             context.options.file
         );
         let kind = type_of_field(field);
@@ -125,11 +129,12 @@ fn divided(context: &Context<'_>) -> TokenStream {
                 }
             )*
         });
-        let reader_doc = format!("{note}.");
+        let reader_doc = format!(" {note}.");
         readers.push(quote! {
             #[doc = #doc]
             ///
             #[doc = #reader_doc]
+            #[must_use]
             pub fn #ident<N>(&self) -> N
             where
                 P: #holder<Value = N>,
@@ -221,7 +226,7 @@ fn word_enum(kind: &Ident, name: &str, doc: &str, list: &[At<String>]) -> TokenS
     let doc = doc_of(doc, name);
     let variants = list.iter().map(|word| {
         let (ident, text) = (type_of(&word.value), &word.value);
-        let doc = format!("`{text}`");
+        let doc = format!(" `{text}`");
         quote! { #[doc = #doc] #[strum(serialize = #text)] #ident }
     });
     quote! {

@@ -10,6 +10,7 @@ mod fields;
 mod ident;
 mod on_stop;
 mod phases;
+mod prose;
 mod spec;
 mod table;
 mod transitions;

@@ -36,7 +36,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let name = constant_of(&format!("{}_review", phase.name.value));
         let parameter = |key: &str| behaviour.parameter(key).map_or("", |value| &value.value);
         let (subject, round) = (parameter("subject"), parameter("round"));
-        let doc = format!("What a review in phase `{}` looks at.", phase.name.value);
+        let doc = format!(" What a review in phase `{}` looks at.", phase.name.value);
         quote! {
             #[doc = #doc]
             pub static #name: rt::ReviewSpec = rt::ReviewSpec { subject: #subject, round: #round };
@@ -55,7 +55,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         quote! { match self { #(#review_arms,)* _ => None } }
     };
     let doc = format!(
-        "What a stop does in each phase. A phase of `{}` without `on_stop` is a method to write.",
+        " What a stop does in each phase. A phase of `{}` without `on_stop` is a method to write.",
         context.options.file
     );
     quote! {
@@ -63,6 +63,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
 
         impl Phase {
             /// What a review in this phase looks at, where it has one.
+            #[must_use]
             pub fn review(self) -> Option<&'static rt::ReviewSpec> {
                 #review_of
             }
@@ -86,9 +87,9 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
 fn method(context: &Context<'_>, phase: &Phase) -> TokenStream {
     let (ident, method) = (type_of(&phase.name.value), value_of(&phase.name.value));
     let doc = if phase.doc.is_empty() {
-        format!("A stop in `{}`.", phase.name.value)
+        format!(" A stop in `{}`.", phase.name.value)
     } else {
-        phase.doc.clone()
+        super::prose::comment(&phase.doc)
     };
     let signature = quote! {
         #[doc = #doc]
@@ -148,11 +149,10 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
         };
         let attempts = transitions.iter().fold(quote! { attempt }, |before, name| {
             let method = value_of(&name.value);
-            let evidence = match (&context.first(&name.value).requires, uses) {
-                (Some(_), true) => quote! { &evidence },
-                _ => quote! {},
-            };
-            quote! { rt::or_else(#before, |held| held.#method(#evidence)) }
+            match (&context.first(&name.value).requires, uses) {
+                (Some(_), true) => quote! { rt::or_else(#before, |held| held.#method(&evidence)) },
+                _ => quote! { rt::or_else(#before, Loop::#method) },
+            }
         });
         quote! { rt::#seen::#variant #binding => #attempts }
     });

@@ -28,7 +28,7 @@ fn phase_enum(context: &Context<'_>) -> TokenStream {
         .iter()
         .map(|phase| type_of(&phase.name.value));
     let file = &context.options.file;
-    let doc = format!("The phases that `{file}` declares, in its order.");
+    let doc = format!(" The phases that `{file}` declares, in its order.");
     quote! {
         #[doc = #doc]
         #[derive(
@@ -44,11 +44,13 @@ fn phase_enum(context: &Context<'_>) -> TokenStream {
 
         impl Phase {
             /// What the machine's table says of it.
+            #[must_use]
             pub fn info(self) -> &'static rt::PhaseInfo {
                 &TABLE.phases[self as usize]
             }
 
             /// Whether the loop is over in it.
+            #[must_use]
             pub fn is_terminal(self) -> bool {
                 self.info().terminal
             }
@@ -61,7 +63,7 @@ fn phase_types(context: &Context<'_>) -> TokenStream {
         let (ident, name) = (type_of(&phase.name.value), &phase.name.value);
         let doc = doc_of(&phase.doc, name);
         let place = format!(
-            "Declared in `{}`. No value of this type exists: it marks a [`Loop`].",
+            " Declared in `{}`. No value of this type exists: it marks a [`Loop`].",
             context.place(&phase.span)
         );
         quote! {
@@ -112,11 +114,13 @@ fn held_loop(context: &Context<'_>) -> TokenStream {
 
         impl<P: InPhase> Loop<P> {
             /// The loop's id.
+            #[must_use]
             pub fn id(&self) -> &rt::LoopId {
                 self.raw.id()
             }
 
             /// Its phase, as a value.
+            #[must_use]
             pub fn phase(&self) -> Phase {
                 P::PHASE
             }
@@ -124,6 +128,7 @@ fn held_loop(context: &Context<'_>) -> TokenStream {
             #view
 
             /// The loop without its type, to look at.
+            #[must_use]
             pub fn raw(&self) -> &rt::Raw {
                 &self.raw
             }
@@ -163,7 +168,7 @@ fn any_loop(context: &Context<'_>) -> TokenStream {
         .collect();
     let variants = context.machine.phases.iter().map(|phase| {
         let (ident, name) = (type_of(&phase.name.value), &phase.name.value);
-        let doc = format!("In phase `{name}`.");
+        let doc = format!(" In phase `{name}`.");
         quote! { #[doc = #doc] #ident(Loop<#ident>) }
     });
     quote! {
@@ -182,21 +187,25 @@ fn any_loop(context: &Context<'_>) -> TokenStream {
             }
 
             /// The loop's id.
+            #[must_use]
             pub fn id(&self) -> &rt::LoopId {
                 self.raw().id()
             }
 
             /// Its phase.
+            #[must_use]
             pub fn phase(&self) -> Phase {
                 match self { #(Self::#idents(_) => Phase::#idents),* }
             }
 
             /// The fields of its state document.
+            #[must_use]
             pub fn fields(&self) -> Fields<'_> {
                 Fields(self.raw())
             }
 
             /// The loop without its type, to look at.
+            #[must_use]
             pub fn raw(&self) -> &rt::Raw {
                 match self { #(Self::#idents(held) => &held.raw),* }
             }
@@ -257,9 +266,11 @@ fn start(context: &Context<'_>) -> TokenStream {
         let doc = doc_of(&field.doc, &field.name.value);
         quote! { #[doc = #doc] pub #ident: #kind }
     });
-    let given: Vec<_> = taken
+    let (required, optional): (Vec<_>, Vec<_>) = taken
         .iter()
-        .map(|field| {
+        .partition(|field| field.at_start == AtStart::Required);
+    let given = |fields: Vec<&&crate::model::Field>| -> Vec<TokenStream> {
+        let given = fields.into_iter().map(|field| {
             let (ident, name) = (value_of(&field.name.value), &field.name.value);
             let value = |expr: TokenStream| match field.kind {
                 FieldKind::Count => quote! { rt::Value::Count(#expr) },
@@ -273,20 +284,29 @@ fn start(context: &Context<'_>) -> TokenStream {
             };
             if field.at_start == AtStart::Required {
                 let value = value(quote! { self.#ident });
-                quote! { given.push((#name, #value)); }
+                quote! { (#name, #value) }
             } else {
                 let value = value(quote! { value });
                 quote! { if let Some(value) = self.#ident { given.push((#name, #value)); } }
             }
-        })
-        .collect();
-    let given = if given.is_empty() {
+        });
+        given.collect()
+    };
+    let (required, optional) = (given(required), given(optional));
+    let required = if required.is_empty() {
         quote! { Vec::new() }
     } else {
+        quote! { vec![#(#required),*] }
+    };
+    let given = if optional.is_empty() {
+        required
+    } else {
         quote! {
-            let mut given = Vec::new();
-            #(#given)*
-            given
+            {
+                let mut given = #required;
+                #(#optional)*
+                given
+            }
         }
     };
     quote! {
@@ -300,6 +320,7 @@ fn start(context: &Context<'_>) -> TokenStream {
 
         impl Mode {
             /// What the machine's table says of it.
+            #[must_use]
             pub fn info(self) -> &'static rt::ModeInfo {
                 &TABLE.modes[self as usize]
             }
@@ -323,11 +344,8 @@ fn start(context: &Context<'_>) -> TokenStream {
             /// Another loop is active, or the store could not write. Nothing is left behind.
             pub fn begin(self, store: &rt::Store, how: rt::Beginning, actor: rt::Actor) -> Result<AnyLoop, rt::StartError> {
                 let mode = self.mode;
-                rt::begin::<#marker>(store, mode.info(), self.given(), how, actor).map(AnyLoop::wrap)
-            }
-
-            fn given(self) -> Vec<(&'static str, rt::Value)> {
-                #given
+                let given = #given;
+                rt::begin::<#marker>(store, mode.info(), given, how, actor).map(AnyLoop::wrap)
             }
         }
     }
@@ -335,8 +353,8 @@ fn start(context: &Context<'_>) -> TokenStream {
 
 pub(super) fn doc_of(doc: &str, name: &str) -> String {
     if doc.is_empty() {
-        format!("`{name}`")
+        format!(" `{name}`")
     } else {
-        doc.to_owned()
+        super::prose::comment(doc)
     }
 }

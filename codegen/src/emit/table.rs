@@ -1,6 +1,6 @@
 //! The const table: the machine as data, for the engine's last check and for the tools.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::ident::type_of;
@@ -237,13 +237,18 @@ fn operand(operand: &Operand) -> TokenStream {
     match operand {
         Operand::Field { name, offset } => {
             let name = &name.value;
+            let offset = signed(*offset);
             quote! { rt::Operand::Field { name: #name, offset: #offset } }
         }
         Operand::Length { name, offset } => {
             let name = &name.value;
+            let offset = signed(*offset);
             quote! { rt::Operand::Length { name: #name, offset: #offset } }
         }
-        Operand::Now { offset, .. } => quote! { rt::Operand::Now { offset: #offset } },
+        Operand::Now { offset, .. } => {
+            let offset = signed(*offset);
+            quote! { rt::Operand::Now { offset: #offset } }
+        }
         Operand::Constant(value) => {
             let value = constant(value);
             quote! { rt::Operand::Constant(#value) }
@@ -257,8 +262,14 @@ fn update(update: &Update) -> TokenStream {
             let value = constant(value);
             quote! { rt::Update::Constant(#value) }
         }
-        Update::Field { name, offset } => quote! { rt::Update::Field { name: #name, offset: #offset } },
-        Update::Now { offset } => quote! { rt::Update::Now { offset: #offset } },
+        Update::Field { name, offset } => {
+            let offset = signed(*offset);
+            quote! { rt::Update::Field { name: #name, offset: #offset } }
+        }
+        Update::Now { offset } => {
+            let offset = signed(*offset);
+            quote! { rt::Update::Now { offset: #offset } }
+        }
         Update::Next(name) => quote! { rt::Update::Next(#name) },
         Update::Argument(name) => quote! { rt::Update::Argument(#name) },
         Update::Plus { name, argument } => quote! { rt::Update::Plus { name: #name, argument: #argument } },
@@ -267,10 +278,39 @@ fn update(update: &Update) -> TokenStream {
 
 fn constant(constant: &Constant) -> TokenStream {
     match constant {
-        Constant::Count(count) => quote! { rt::Constant::Count(#count) },
+        Constant::Count(count) => {
+            let count = number(*count);
+            quote! { rt::Constant::Count(#count) }
+        }
         Constant::Text(text) => quote! { rt::Constant::Text(#text) },
         Constant::Flag(flag) => quote! { rt::Constant::Flag(#flag) },
-        Constant::Time(seconds) => quote! { rt::Constant::Time(#seconds) },
+        Constant::Time(seconds) => {
+            let seconds = number(*seconds);
+            quote! { rt::Constant::Time(#seconds) }
+        }
         Constant::List(texts) => quote! { rt::Constant::List(&[#(#texts),*]) },
+    }
+}
+
+/// A number as people write it: `4_294_967_295`.
+fn number(number: u64) -> Literal {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && digits.len() > 4 && (digits.len() - at).is_multiple_of(3) {
+            text.push('_');
+        }
+        text.push(digit);
+    }
+    text.parse().unwrap_or_else(|_| Literal::u64_unsuffixed(number))
+}
+
+/// The same with a sign.
+fn signed(offset: i64) -> TokenStream {
+    let digits = number(offset.unsigned_abs());
+    if offset < 0 {
+        quote! { -#digits }
+    } else {
+        quote! { #digits }
     }
 }

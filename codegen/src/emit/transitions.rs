@@ -8,14 +8,19 @@ use quote::{format_ident, quote};
 
 use super::Context;
 use super::ident::{camel, type_of, value_of};
+use super::prose::comment;
 use crate::model::{Argument, ArgumentKind, Edge, Evidence};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let names = &context.names;
     let idents: Vec<_> = names.iter().map(|name| type_of(name)).collect();
     let variants = names.iter().zip(&idents).map(|(name, ident)| {
-        let doc = context.first(name).doc.clone();
-        let doc = if doc.is_empty() { format!("`{name}`") } else { doc };
+        let doc = &context.first(name).doc;
+        let doc = if doc.is_empty() {
+            format!(" `{name}`")
+        } else {
+            comment(doc)
+        };
         quote! { #[doc = #doc] #[strum(serialize = #name)] #ident }
     });
     let each = names.iter().map(|name| transition(context, name));
@@ -41,6 +46,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
 
         impl Transition {
             /// The names of the phases in which it is legal.
+            #[must_use]
             pub fn legal_in(self) -> Vec<&'static str> {
                 TABLE.legal_in(self.into())
             }
@@ -75,12 +81,12 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
         notes = vec![format!("`{name}` is legal in no phase")];
     }
     let doc = if declared.doc.is_empty() {
-        format!("`{name}`")
+        format!(" `{name}`")
     } else {
-        declared.doc.clone()
+        comment(&declared.doc)
     };
     let trait_doc = format!(
-        "The phases in which [`Loop::{method}`] is legal. Sealed: `{}` decides.",
+        " The phases in which [`Loop::{method}`] is legal. Sealed: `{}` decides.",
         context.options.file
     );
     let edge_docs = edges.iter().map(|edge| edge_doc(context, edge));
@@ -146,7 +152,7 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
         .args
         .iter()
         .filter(|argument| !argument.doc.is_empty())
-        .map(|argument| format!("- `{}`: {}", argument.name.value, argument.doc));
+        .map(|argument| format!(" - `{}`: {}", argument.name.value, argument.doc));
     let argument_docs: Vec<String> = argument_docs.collect();
     let argument_docs = if argument_docs.is_empty() {
         quote! {}
@@ -228,10 +234,10 @@ fn next_enum(context: &Context<'_>, ident: &Ident, transition: &str, targets: &[
         .map(|&target| type_of(&context.machine.phases[target].name.value))
         .collect();
     let variants = idents.iter().map(|ident| {
-        let doc = format!("Now in [`{ident}`].");
+        let doc = format!(" Now in [`{ident}`].");
         quote! { #[doc = #doc] #ident(Loop<#ident>) }
     });
-    let doc = format!("Where `{transition}` led: its guards decide.");
+    let doc = format!(" Where `{transition}` led: its guards decide.");
     let indices = targets.iter();
     quote! {
         #[doc = #doc]
@@ -283,7 +289,7 @@ fn edge_doc(context: &Context<'_>, edge: &Edge<'_>) -> String {
         .as_ref()
         .map(|guard| format!(", when `{}`", super::spec::guard(&guard.value)));
     format!(
-        "- [`{}`] → [`{}`]{} ({})",
+        " - [`{}`] → [`{}`]{} ({})",
         camel(phase(edge.from)),
         camel(phase(edge.to)),
         when.unwrap_or_default(),

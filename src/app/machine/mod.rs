@@ -4,6 +4,7 @@
 //! One file per command.
 
 mod check;
+pub mod coverage;
 mod diagram;
 mod edge;
 mod explain;
@@ -29,6 +30,8 @@ pub enum Command {
     Diagram(diagram::Arguments),
     /// Say what a phase or a transition is, and what can happen there
     Explain(explain::Arguments),
+    /// Count the edges that were taken, in this project's loops or in tests
+    Coverage(coverage::Arguments),
     /// Print the JSON Schema of machine files, for editors
     ///
     /// With `#:schema machine.schema.json` as the first line of a machine.toml, editors that know Taplo complete and
@@ -55,6 +58,7 @@ pub fn run(command: Command, own: &Own) -> Result<Exit, Failure> {
         Command::Check(arguments) => Ok(check::run(&arguments)),
         Command::Diagram(arguments) => diagram::run(&arguments, own),
         Command::Explain(arguments) => explain::run(&arguments, own),
+        Command::Coverage(arguments) => coverage::run(&arguments, own),
         Command::Schema => {
             out::text(&claudex_build::schema());
             Ok(Exit::Complete)

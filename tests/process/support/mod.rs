@@ -155,8 +155,10 @@ impl Project {
     /// A command with the project's environment and nothing of the machine's but PATH.
     fn clean(&self, mut command: Command) -> Command {
         command.env_clear();
-        if let Some(value) = std::env::var_os("LLVM_PROFILE_FILE") {
-            command.env("LLVM_PROFILE_FILE", value);
+        for name in ["LLVM_PROFILE_FILE", "CLAUDEX_COVERAGE"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
         }
         command
             .env("PATH", path_without_clients())

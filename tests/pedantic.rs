@@ -1,0 +1,89 @@
+//! Generated code among strict neighbours: without a warning of rustc's or of clippy's pedantic ones, documented, and with
+//! types that may go to another thread. For every machine of the workspace and some out of a hat, in a crate outside of it.
+
+#[path = "../codegen/tests/fuzz/grammar.rs"]
+mod grammar;
+#[path = "support/machines.rs"]
+mod machines;
+#[path = "support/stranger.rs"]
+mod stranger;
+
+use claudex_build::model::FieldKind;
+use machines::type_of;
+
+const HEAD: &str = "//! The code of every machine.
+#![warn(clippy::pedantic, missing_docs, rust_2018_idioms, unreachable_pub)]
+
+pub mod machines;
+
+const fn may_go_anywhere<T: Send + Sync + Unpin + 'static>() {}
+
+";
+
+/// How many machines come out of the hat.
+const HATS: u32 = 8;
+
+/// The crate: the modules, and an assertion for each type.
+fn library(all: &[machines::Found]) -> String {
+    let mut text = String::from(HEAD);
+    for found in all {
+        let mut types = vec![
+            "AnyLoop",
+            "Fields<'static>",
+            "Phase",
+            "Transition",
+            "Mode",
+            "Start",
+            "Verb",
+        ]
+        .into_iter()
+        .map(str::to_owned)
+        .collect::<Vec<_>>();
+        for phase in &found.machine.phases {
+            types.push(format!(
+                "Loop<machines::{}::{}>",
+                found.module,
+                type_of(&phase.name.value)
+            ));
+        }
+        for field in &found.machine.fields {
+            if matches!(field.kind, FieldKind::OneOf(_)) {
+                types.push(type_of(&field.name.value));
+            }
+        }
+        let asserted = types
+            .iter()
+            .map(|name| format!("    may_go_anywhere::<machines::{}::{name}>();\n", found.module));
+        text.push_str(&format!(
+            "const _: () = {{\n{}}};\n",
+            asserted.collect::<String>()
+        ));
+    }
+    text
+}
+
+/// Machines that nobody wrote, the same ones each time.
+fn out_of_a_hat(known: usize) -> impl Iterator<Item = machines::Found> {
+    (0..HATS).map(move |at| {
+        let mut number = 0x9e37_79b9_u32.wrapping_mul(at + 1);
+        let numbers: Vec<u32> = std::iter::repeat_with(|| {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            number >> 8
+        })
+        .take(80)
+        .collect();
+        let source = grammar::machine(&mut grammar::Tape::new(&numbers));
+        machines::found(&format!("hat {at}"), known + at as usize, source)
+    })
+}
+
+#[test]
+fn the_code_of_every_machine_is_without_a_pedantic_warning_and_its_types_are_send_sync_and_unpin() {
+    let mut all = machines::all();
+    all.extend(out_of_a_hat(all.len()));
+    let stranger = machines::crate_of("pedantic", &all);
+    stranger.write("src/lib.rs", &library(&all));
+    let checked = stranger.cargo(&["clippy", "--lib", "--quiet"]);
+    let said = String::from_utf8_lossy(&checked.stderr);
+    assert!(checked.status.success() && said.is_empty(), "{said}");
+}

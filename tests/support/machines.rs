@@ -1,0 +1,125 @@
+//! Every machine of the workspace, and a crate that holds the code generated from all of them.
+//!
+//! A new member's machine.toml is found without being named here. Beside them stand the machines that only tests have.
+
+use std::path::{Path, PathBuf};
+
+use claudex_build::model::Machine;
+
+use super::stranger::Crate;
+
+/// A machine file.
+pub(crate) struct Found {
+    /// The module that holds its code in the crate: `m0`, `m1`, ….
+    pub(crate) module: String,
+    /// Where the file is, from the workspace's root.
+    pub(crate) place: String,
+    /// Its text.
+    pub(crate) source: String,
+    /// What it declares.
+    pub(crate) machine: Machine,
+}
+
+impl Found {
+    /// The machine file's name in the crate, and so in the compiler's messages.
+    pub(crate) fn file(&self) -> String {
+        format!("{}/machine.toml", self.module)
+    }
+}
+
+/// Every machine: that of the root, those of the workspace's other members, those of tests.
+pub(crate) fn all() -> Vec<Found> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![PathBuf::new()];
+    folders.extend(members(root));
+    folders.push("codegen/tests/expected".into());
+    folders.extend(below(root, Path::new("tests/machines")));
+    let files = folders.into_iter().map(|folder| folder.join("machine.toml"));
+    let there = files.filter(|file| root.join(file).is_file()).collect::<Vec<_>>();
+    assert!(
+        there.len() > 2 && there[0] == Path::new("machine.toml"),
+        "the search is broken: {there:?}"
+    );
+    let files = there.into_iter().enumerate();
+    files
+        .map(|(at, file)| {
+            let source = std::fs::read_to_string(root.join(&file)).unwrap();
+            found(file.to_str().unwrap(), at, source)
+        })
+        .collect()
+}
+
+/// A machine by its text, as the module of this number.
+pub(crate) fn found(place: &str, at: usize, source: String) -> Found {
+    let machine = claudex_build::check_source(place, &source).unwrap_or_else(|found| panic!("{found}"));
+    Found {
+        module: format!("m{at}"),
+        place: place.to_owned(),
+        source,
+        machine,
+    }
+}
+
+/// The folders of the workspace's members, `folder/*` resolved.
+fn members(root: &Path) -> Vec<PathBuf> {
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let members = manifest["workspace"]["members"].as_array().unwrap().iter();
+    members
+        .map(|member| member.as_str().unwrap())
+        .flat_map(|member| match member.strip_suffix("/*") {
+            Some(folder) => below(root, Path::new(folder)),
+            None => vec![member.into()],
+        })
+        .collect()
+}
+
+/// The folders below a folder, by name.
+fn below(root: &Path, folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root.join(folder)).unwrap();
+    let mut folders: Vec<_> = entries
+        .map(|entry| folder.join(entry.unwrap().file_name()))
+        .collect();
+    folders.sort();
+    folders
+}
+
+/// A crate whose build script compiles every machine. Each one's code is a module of its `src/machines.rs`.
+pub(crate) fn crate_of(name: &str, machines: &[Found]) -> Crate {
+    let stranger = Crate::new(name);
+    let mut modules = String::from("//! The code generated from every machine.\n");
+    for found in machines {
+        stranger.write(&found.file(), &found.source);
+        let generated = claudex_build::generate("machine.toml", &found.source).unwrap();
+        for template in generated.messages {
+            stranger.write(&template, "A message.\n");
+        }
+        modules.push_str(&format!(
+            "\n#[doc = {:?}]\npub mod {module} {{\n    include!(concat!(env!(\"OUT_DIR\"), \"/{module}/{}.rs\"));\n}}\n",
+            found.place,
+            found.machine.name.value,
+            module = found.module,
+        ));
+    }
+    stranger.write("src/machines.rs", &modules);
+    let names: Vec<_> = machines.iter().map(|found| &found.module).collect();
+    stranger.write(
+        "build.rs",
+        &format!(
+            "fn main() {{\n    let out = std::path::PathBuf::from(std::env::var(\"OUT_DIR\").unwrap());\n    \
+             for name in {names:?} {{\n        std::fs::create_dir_all(out.join(name)).unwrap();\n        \
+             claudex_build::Config::new().out_dir(out.join(name)).compile(format!(\"{{name}}/machine.toml\"));\n    \
+             }}\n}}\n"
+        ),
+    );
+    stranger
+}
+
+/// A phase's or transition's type, as a Rust reader expects it: `mark_done` is `MarkDone`.
+pub(crate) fn type_of(name: &str) -> String {
+    let upper = |part: &str| part[..1].to_uppercase() + &part[1..];
+    name.split('_')
+        .filter(|part| !part.is_empty())
+        .map(upper)
+        .collect()
+}

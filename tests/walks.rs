@@ -1,0 +1,210 @@
+//! Every legal walk of every machine of the workspace, on the real store, through the generated methods.
+//!
+//! The walks are made by a program of a crate outside the workspace, which has the code of all machines; `walks/walker.rs`
+//! is its heart. Here the crate is written: for each machine one arm per edge, so that each call is of the typed method.
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+use claudex_build::model::{AtStart, Evidence, FieldKind, Machine};
+
+#[path = "support/machines.rs"]
+mod machines;
+#[path = "support/stranger.rs"]
+mod stranger;
+
+use machines::{Found, type_of};
+
+/// The calls of one machine.
+fn calls(found: &Found) -> String {
+    let (module, machine) = (&found.module, &found.machine);
+    let marker = type_of(&machine.name.value);
+    let mut start = format!("{module}::Start {{ mode: mode.parse().unwrap()");
+    for field in &machine.fields {
+        let value = match (field.at_start, &field.kind) {
+            (AtStart::Never, _) => continue,
+            (AtStart::Optional, _) => "None".to_owned(),
+            (AtStart::Required, FieldKind::OneOf(words)) => format!("{:?}.parse().unwrap()", words[0].value),
+            (AtStart::Required, _) => "Given::given()".to_owned(),
+        };
+        write!(start, ", r#{}: {value}", field.name.value).unwrap();
+    }
+    start.push_str(" }");
+    let mut arms = String::new();
+    let mut known: Vec<(usize, &str)> = Vec::new();
+    for edge in machine.edges() {
+        let name = edge.declared.name.value.as_str();
+        if known.contains(&(edge.from, name)) {
+            continue;
+        }
+        known.push((edge.from, name));
+        let (evidence, shown) = match edge.declared.requires.as_ref().map(|evidence| evidence.value) {
+            None => ("", vec![]),
+            Some(Evidence::Settled) => (
+                "let evidence = settled(held.raw(), held.phase().review()); ",
+                vec!["&evidence"],
+            ),
+            Some(Evidence::Reviewed) => (
+                "let evidence = reviewed(held.raw(), held.phase().review()); ",
+                vec!["&evidence"],
+            ),
+        };
+        let given = edge.declared.args.iter().map(|_| "Given::given()");
+        let arguments: Vec<_> = shown.into_iter().chain(given).collect();
+        writeln!(
+            arms,
+            "            ({module}::AnyLoop::{}(held), {name:?}) => {{ {evidence}held.r#{name}({}).map(Into::into)\
+             .map_err(|refused| refused.map(Into::into)) }}",
+            type_of(&machine.phases[edge.from].name.value),
+            arguments.join(", "),
+        )
+        .unwrap();
+    }
+    format!(
+        "impl Walked for {module}::{marker} {{
+    type Any = {module}::AnyLoop;
+    fn start(store: &Store, mode: &str, how: Beginning) -> Self::Any {{
+        {start}.begin(store, how, Actor::Hook).unwrap()
+    }}
+    fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self::Any, OpenError> {{
+        {module}::AnyLoop::open(store, id, actor)
+    }}
+    fn raw(held: &Self::Any) -> &Raw {{ held.raw() }}
+    fn phase(held: &Self::Any) -> String {{ held.phase().to_string() }}
+    fn review(held: &Self::Any) -> Option<&'static ReviewSpec> {{ held.phase().review() }}
+    fn take(held: Self::Any, transition: &str) -> Result<Self::Any, Refused<Self::Any>> {{
+        match (held, transition) {{
+{arms}            (held, other) => panic!(\"{{other}} is no edge of {{}}\", held.phase()),
+        }}
+    }}
+}}
+"
+    )
+}
+
+const IMPORTS: &str = "//! Walks every machine and says what it came to.
+mod machines;
+mod walker;
+
+use claudex_loop::machine::Raw;
+use claudex_loop::review::ReviewSpec;
+use claudex_loop::store::{LoopId, Store};
+use claudex_loop::{Actor, Beginning, OpenError, Refused};
+use machines::*;
+use walker::{Given, Walked, reviewed, settled};
+
+";
+
+/// The program: the calls of all machines, and the walks.
+fn program(all: &[Found]) -> String {
+    let mut text = String::from(IMPORTS);
+    let mut walks = String::new();
+    for found in all {
+        let Machine { fields, name, .. } = &found.machine;
+        let required: Vec<_> = fields
+            .iter()
+            .filter(|field| field.at_start == AtStart::Required)
+            .map(|field| &field.name.value)
+            .collect();
+        text.push_str(&calls(found));
+        writeln!(
+            walks,
+            "    walks.push(std::thread::spawn(|| walker::run::<{}::{}>(&folder().join({:?}), &{required:?})));",
+            found.module,
+            type_of(&name.value),
+            found.module,
+        )
+        .unwrap();
+    }
+    write!(
+        text,
+        "
+fn folder() -> std::path::PathBuf {{ std::env::args().nth(1).unwrap().into() }}
+
+fn main() {{
+    let mut walks = Vec::new();
+{walks}
+    for walk in walks {{
+        let report = walk.join().unwrap();
+        let taken = report.hits.iter().filter(|hits| **hits > 0).count();
+        let which = if report.thinned {{ \"walks, one for each state of the guards,\" }} else {{ \"walks\" }};
+        println!(
+            \"{{}}: {{}} {{which}} to depth {{}} took {{taken}} of {{}} edges in {{}} steps; {{}} refusals changed nothing\",
+            report.machine, report.walks, report.depth, report.hits.len(), report.steps, report.refusals
+        );
+        println!(\"hits {{}} {{:?}}\", report.machine, report.hits);
+    }}
+}}
+"
+    )
+    .unwrap();
+    text
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the numbers are what the test has to say")]
+fn every_legal_walk_of_every_machine_leaves_what_the_machine_says_and_takes_every_edge() {
+    let all = machines::all();
+    let stranger = machines::crate_of("walks", &all);
+    stranger.write("src/main.rs", &program(&all));
+    stranger.write("src/walker.rs", include_str!("walks/walker.rs"));
+    let built = stranger.cargo(&["build"]);
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("record");
+    let begun = std::time::Instant::now();
+    let walked = Command::new(stranger::target().join("debug/walks"))
+        .arg(folder.path().join("läufe"))
+        // A record of their own: these walks say nothing about the rest of the tests.
+        .env("CLAUDEX_COVERAGE", &record)
+        .env_remove("CLAUDEX_EVIDENCE")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(walked.stdout).unwrap();
+    print!("{said}");
+    println!("in {:?}", begun.elapsed());
+    assert!(
+        walked.status.success(),
+        "{said}{}",
+        String::from_utf8_lossy(&walked.stderr)
+    );
+
+    for found in &all {
+        let name = &found.machine.name.value;
+        let taken: usize = said
+            .lines()
+            .filter(|line| line.starts_with(&format!("{name}: ")))
+            .filter_map(|line| {
+                line.split_once(" took ")?
+                    .1
+                    .split(' ')
+                    .next()?
+                    .parse::<usize>()
+                    .ok()
+            })
+            .sum();
+        assert_eq!(taken, found.machine.edges().len(), "{name}: {said}");
+
+        let hits = said
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("hits {name} ")))
+            .unwrap();
+        let hits: Vec<usize> = serde_json::from_str(hits).unwrap();
+        let lines = std::fs::read_to_string(record.join(format!("{name}.edges"))).unwrap();
+        for (edge, hits) in hits.iter().enumerate() {
+            let recorded = lines
+                .lines()
+                .filter(|line| line.split(' ').nth(2) == Some(&edge.to_string()));
+            assert_eq!(
+                recorded.count(),
+                *hits,
+                "{name}: each step left a line of its edge"
+            );
+        }
+    }
+}
