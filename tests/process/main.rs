@@ -21,3 +21,4 @@ mod start;
 mod state_helpers;
 mod support;
 mod tamper;
+mod versions;

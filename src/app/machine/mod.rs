@@ -6,6 +6,7 @@
 mod check;
 pub mod coverage;
 mod diagram;
+mod diff;
 mod edge;
 mod explain;
 mod load;
@@ -32,6 +33,8 @@ pub enum Command {
     Explain(explain::Arguments),
     /// Count the edges that were taken, in this project's loops or in tests
     Coverage(coverage::Arguments),
+    /// Say what a change of a machine means for loops on disk; exit 0 where it is safe, 7 or 8 where it is not
+    Diff(diff::Arguments),
     /// Print the JSON Schema of machine files, for editors
     ///
     /// With `#:schema machine.schema.json` as the first line of a machine.toml, editors that know Taplo complete and
@@ -59,6 +62,7 @@ pub fn run(command: Command, own: &Own) -> Result<Exit, Failure> {
         Command::Diagram(arguments) => diagram::run(&arguments, own),
         Command::Explain(arguments) => explain::run(&arguments, own),
         Command::Coverage(arguments) => coverage::run(&arguments, own),
+        Command::Diff(arguments) => diff::run(&arguments, own),
         Command::Schema => {
             out::text(&claudex_build::schema());
             Ok(Exit::Complete)
