@@ -17,6 +17,8 @@ pub use crate::review::{ReviewSpec, Reviewed, Settled, evidence};
 pub use crate::store::{Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store, Value};
 
 #[cfg(feature = "app")]
+pub use crate::app;
+#[cfg(feature = "app")]
 pub use clap;
 pub use jiff::Timestamp;
 pub use serde;

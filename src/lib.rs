@@ -66,6 +66,30 @@ pub use machine::{Actor, Claim, Machine, Refusal, Refused, Requirement, Table};
 pub use review::evidence::{Reviewed, Settled};
 pub use store::{LoopId, Store};
 
+/// A whole program: a machine's types and its `main`, with start, verbs, status, journal, and the hooks of a client.
+///
+/// `claudex_loop::main!(release_train);` is all that `src/main.rs` has to say where the machine file says what a stop does in
+/// every phase. Where it leaves phases to Rust, `main!(release_train, Train)` takes a value whose type implements the
+/// generated `release_train::OnStop`. Needs the feature `app`.
+#[cfg(feature = "app")]
+#[macro_export]
+macro_rules! main {
+    ($name:ident) => {
+        $crate::machine!($name);
+
+        fn main() -> ::std::process::ExitCode {
+            $crate::app::main($name::declared::app($name::declared::AsDeclared))
+        }
+    };
+    ($name:ident, $on_stop:expr $(,)?) => {
+        $crate::machine!($name);
+
+        fn main() -> ::std::process::ExitCode {
+            $crate::app::main($name::app($on_stop))
+        }
+    };
+}
+
 /// Includes the module that `claudex-build` generated for a machine.
 ///
 /// `machine!(plan)` declares `pub mod plan`; `machine!(plan as typestate)` gives the module another name. The machine's

@@ -12,10 +12,14 @@ use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
 use crate::emit::{Options, templates};
 use crate::{check_source, generate_checked};
 
+/// Set by cargo for build scripts of crates that depend on claudex-loop with its feature `app`: claudex-loop's own build
+/// script says so, and its manifest has `links`.
+const HAS_APP: &str = "DEP_CLAUDEX_LOOP_APP";
+
 /// Settings of a compilation, for a build script.
 #[derive(Debug, Clone)]
 pub struct Config {
-    commands: bool,
+    commands: Option<bool>,
     root: Option<PathBuf>,
     out: Option<PathBuf>,
 }
@@ -27,19 +31,20 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The settings that most crates want: without the subcommands of a command line.
+    /// The settings that crates want: with a command line where claudex-loop has its feature `app`, else types alone.
     pub fn new() -> Self {
         Self {
-            commands: false,
+            commands: None,
             root: None,
             out: None,
         }
     }
 
-    /// Whether to generate the subcommands, which need clap through the `cli` feature of `claudex-loop`.
+    /// Whether to generate the command line, which needs the feature `app` of `claudex-loop`. Unless told, it is
+    /// generated where that feature is on; cargo tells the build script of a crate that depends on `claudex-loop`.
     #[must_use]
     pub fn commands(mut self, commands: bool) -> Self {
-        self.commands = commands;
+        self.commands = Some(commands);
         self
     }
 
@@ -125,7 +130,9 @@ impl Config {
             return tell(&Diagnostics::new(&name, &source, missing), lines);
         }
         let options = Options {
-            commands: self.commands,
+            commands: self
+                .commands
+                .unwrap_or_else(|| std::env::var_os(HAS_APP).is_some()),
             file: name,
         };
         let rust = generate_checked(&machine, &source, &options).rust;

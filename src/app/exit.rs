@@ -74,6 +74,28 @@ impl Failure {
     }
 }
 
+/// How every report is printed, to be called once before the first.
+///
+/// A line that is broken at column 80 cuts ids and commands in two, for whoever copies or greps them; and our messages name
+/// their cause themselves, so that a chain of causes would say everything twice.
+pub fn set_up_reports() {
+    // Only a second call fails, and it would set the same.
+    let _ = miette::set_hook(Box::new(|_| {
+        let opts = miette::MietteHandlerOpts::new().wrap_lines(false);
+        Box::new(opts.without_cause_chain().build())
+    }));
+}
+
+/// Prints what clap has to say. Help and version are no errors; everything else is bad usage, whatever clap's own code is.
+pub fn bad_usage(error: &clap::Error) -> Exit {
+    let _ = error.print();
+    if error.use_stderr() {
+        Exit::Usage
+    } else {
+        Exit::Complete
+    }
+}
+
 /// An error under another message than its own.
 #[derive(Debug)]
 struct Headed<E> {

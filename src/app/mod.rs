@@ -1,7 +1,40 @@
 //! What a loop of any machine needs to be a program of its own: command line, hooks, and tools on machine files.
 //!
-//! It knows no phase by name. Our own binary (`src/cli/`) adds what only the plan loop has.
+//! A crate whose `build.rs` compiles a `machine.toml` is such a program with one line, `claudex_loop::main!(name);`, as the
+//! whole of its `src/main.rs`; see `docs/your-own-loop.md`. This room knows no phase by name. Our own binary (`src/cli/`,
+//! `src/plan/`) stands on the same pieces, and adds what only the plan loop has.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `program` | a generated machine as a program, with its stops |
+//! | `dispatch` | the command line of such a program |
+//! | `start`, `verbs`, `loops`, `look` | its commands |
+//! | `stop`, `hooks` | what a client's hooks call |
+//! | `speaker`, `told`, `words` | how it names itself, and what it says of a loop and its journal |
+//! | `locate`, `caller`, `near` | which loop is meant, who calls, what was mistyped |
+//! | `exit`, `out`, `screen`, `table`, `shell` | exit codes, printing, fitting a terminal, quoting |
+//! | `machine` | tools on machine files |
 
+pub mod caller;
+mod dispatch;
 pub mod exit;
+pub mod hooks;
+pub mod locate;
+mod look;
+pub mod loops;
 pub mod machine;
+pub mod near;
 pub mod out;
+mod program;
+pub mod screen;
+pub mod shell;
+pub mod speaker;
+mod start;
+pub mod stop;
+pub mod table;
+pub mod told;
+mod verbs;
+pub mod words;
+
+pub use dispatch::main;
+pub use program::{App, Program};

@@ -31,3 +31,13 @@ pub fn json(value: &impl serde::Serialize) {
         Err(error) => note(&format!("could not write JSON: {error}")),
     }
 }
+
+/// Values as JSON on stdout, one a line.
+pub fn json_lines(values: &[impl serde::Serialize]) {
+    for value in values {
+        match serde_json::to_string(value) {
+            Ok(text) => line(&text),
+            Err(error) => note(&format!("an entry cannot be written as JSON: {error}")),
+        }
+    }
+}

@@ -3,11 +3,12 @@
 use std::io;
 
 use camino::Utf8PathBuf;
-use claudex_loop::hook::decision::Decision;
+use claudex_loop::app::hooks;
 use claudex_loop::hook::input::{self, ReadLimits};
 use claudex_loop::hook::prompt;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::interview;
+use claudex_loop::plan::locate::SPEAKER;
 use claudex_loop::plan::stop::{self, Surroundings};
 use claudex_loop::text;
 use jiff::Timestamp;
@@ -17,20 +18,9 @@ use super::out;
 
 /// The Stop hook.
 pub(crate) fn stop() -> Exit {
-    // A panic is a fault of ours like any other: the turn may end, and the person reads why.
-    let decision = std::panic::catch_unwind(|| match input::read(io::stdin(), ReadLimits::default()) {
-        Ok(input) => stop::decide(&input, &Surroundings::from_env(), Timestamp::now()),
-        Err(error) => Decision::Approve {
-            note: Some(format!("claudex: the Stop hook's input: {error}")),
-        },
-    });
-    let decision = decision.unwrap_or_else(|_| Decision::Approve {
-        note: Some(
-            "claudex: the Stop hook failed; the turn may end. `claudex-loop doctor` may say why".to_owned(),
-        ),
-    });
-    out::text(&decision.to_json(Some("claudex-loop status")));
-    Exit::Complete
+    hooks::stop(&SPEAKER, |input| {
+        stop::decide(input, &Surroundings::from_env(), Timestamp::now())
+    })
 }
 
 /// The prompt hooks: keep what was typed after one of our commands. Says nothing: what they print reaches the model.
@@ -51,13 +41,7 @@ pub(crate) fn prompt() -> Exit {
 
 /// The hook on AskUserQuestion: takes the answers of an interview into the topic.
 pub(crate) fn answer() -> Exit {
-    let told = std::panic::catch_unwind(|| {
-        input::read(io::stdin(), ReadLimits::default())
-            .map(|input| interview::take(&input, &Surroundings::from_env()))
-            .unwrap_or_default()
-    });
-    out::text(&told.unwrap_or_default().to_json());
-    Exit::Complete
+    hooks::answer(|input| interview::take(input, &Surroundings::from_env()))
 }
 
 /// The person's own folder for what the prompt hooks keep.

@@ -1,9 +1,10 @@
 //! Deciding about loops: resume, adopt, sweep, rollback. The machine's own verbs are next door.
 
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::time::SystemTime;
 
-use claudex_loop::plan::caller::{Caller, UNKNOWN};
+use claudex_loop::app::loops as any;
+use claudex_loop::plan::caller::Caller;
+use claudex_loop::plan::locate::SPEAKER;
 use claudex_loop::plan::{AnyLoop, Phase, Verb, locate, runner};
 use claudex_loop::store::{Listed, LoopId, Store};
 use claudex_loop::{Actor, text};
@@ -15,38 +16,12 @@ use super::{args, hooks, out};
 
 /// The loop that a call is about: by id, or the active one.
 pub(crate) fn find(id: Option<&str>) -> Result<(Store, LoopId), Failure> {
-    let here = super::here()?;
-    let found = match id {
-        Some(id) => locate::by_id(&here, id),
-        None => locate::active(&here),
-    };
-    found.map_err(|error| {
-        let exit = if matches!(error, locate::NotFound::BadId { .. }) {
-            Exit::Usage
-        } else {
-            Exit::Refused
-        };
-        Failure::new(exit, error)
-    })
+    any::find(&SPEAKER, id)
 }
 
-/// The loop that a person means who names none: the active one of their session, else one of theirs that was swept, else
-/// the one that is active.
+/// The loop that a person means who names none.
 pub(crate) fn find_for(caller: &Caller) -> Result<(Store, LoopId), Failure> {
-    let here = super::here()?;
-    if let Some(session) = caller.session.as_deref() {
-        let own = |listed: &Listed| listed.session.as_deref() == Some(session) && !listed.terminal;
-        let active = locate::loops(&here);
-        if let Some((store, listed)) = active.into_iter().find(|(_, listed)| own(listed)) {
-            return Ok((store, listed.id));
-        }
-        for store in locate::stores(&[&here]) {
-            if let Some(listed) = store.swept().into_iter().find(own) {
-                return Ok((store, listed.id));
-            }
-        }
-    }
-    find(None)
+    any::find_for(&SPEAKER, caller)
 }
 
 /// What a command was given: an id typed here, or what its prompt hook stored, with who stands behind it.
@@ -65,25 +40,13 @@ pub(crate) fn named(
 }
 
 fn person_only(actor: Actor, command: &str) -> Result<(), Failure> {
-    if actor == Actor::Person {
-        return Ok(());
-    }
-    Err(Failure::plain(
-        Exit::Refused,
-        "claudex::person",
-        format!("`{command}` is a person's decision, and this call comes from an agent"),
-        &format!(
-            "ask the person to type /claudex:{command}, or to run `claudex-loop {command}` in a terminal"
-        ),
-    ))
+    any::person_only(&SPEAKER, actor, command)
 }
 
 /// Opens a loop for a change, and tells what was put right.
 pub(crate) fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<AnyLoop, Failure> {
     let held = AnyLoop::open(store, id, actor).map_err(|error| Failure::new(Exit::Internal, error))?;
-    for repair in held.raw().repairs() {
-        out::note(&format!("claudex: {repair}"));
-    }
+    any::tell_repairs(&SPEAKER, held.raw());
     Ok(held)
 }
 
@@ -107,15 +70,7 @@ pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
         None => find_for(&Caller::from_env())?,
     };
     let settings = super::settings(store.root())?;
-    if store.swept().iter().any(|listed| listed.id == id) {
-        store
-            .bring_back(&id)
-            .map_err(|error| Failure::new(Exit::Refused, error))?;
-        out::line(&format!(
-            "Loop {id} was brought back from {}/swept",
-            store.folder()
-        ));
-    }
+    any::bring_back(&store, &id)?;
     let held = open(&store, &id, actor)?;
     if held.phase() == Phase::Summarizing {
         out::line(&format!(
@@ -174,60 +129,12 @@ pub(crate) fn adopt(target: &args::Target) -> Result<Exit, Failure> {
     let (id, actor) = named(target.id.as_deref(), target.from_prompt, "adopt")?;
     person_only(actor, "adopt")?;
     let (store, id) = find(id.as_deref())?;
-    let held = open(&store, &id, actor)?;
-    if held.phase().is_terminal() {
-        return Err(Failure::plain(
-            Exit::Refused,
-            "claudex::adopt",
-            format!("loop {id} is over"),
-            &help_after(&held),
-        ));
-    }
-    // From a terminal no session is known: the next one whose stop meets the loop takes it.
-    let session = Caller::from_env().session.unwrap_or_else(|| UNKNOWN.to_owned());
-    store
-        .set_session(held.raw().record(), &session, "adopt", &actor.to_string())
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
-    store.log(&format!("{id} adopted by session {session}"));
-    out::line(&if session == UNKNOWN {
-        format!(
-            "Loop {id} belongs to nobody now: the next session that ends a turn in this project takes it."
-        )
-    } else {
-        format!("Loop {id} belongs to this session now.")
-    });
-    Ok(Exit::Complete)
+    any::adopt_held(open(&store, &id, actor)?.raw())
 }
 
 /// Puts loops aside that show no sign of life.
 pub(crate) fn sweep(dry_run: bool) -> Result<Exit, Failure> {
-    let older = super::settings_here()?.stale_after;
-    let mut nothing = true;
-    for store in locate::stores(&[&super::here()?]) {
-        let swept = store
-            .sweep(SystemTime::now(), older, dry_run)
-            .map_err(|error| Failure::new(Exit::Internal, error))?;
-        let verb = if dry_run { "would be" } else { "was" };
-        for id in swept.moved.iter().chain(&swept.would_move) {
-            nothing = false;
-            out::line(&format!(
-                "Loop {id} {verb} moved to {}/swept; claudex-loop resume {id} brings it back",
-                store.folder()
-            ));
-        }
-        for path in &swept.foreign {
-            nothing = false;
-            out::line(&format!("{path} {verb} moved to {}/swept", store.folder()));
-        }
-        for path in swept.strays.iter().chain(&swept.expired) {
-            nothing = false;
-            out::line(&format!("{path} {verb} removed"));
-        }
-    }
-    if nothing {
-        out::line("Nothing to sweep.");
-    }
-    Ok(Exit::Complete)
+    any::sweep(&SPEAKER, super::settings_here()?.stale_after, dry_run)
 }
 
 /// Moves everything of every loop to a dated folder. Asks first: who has no terminal to be asked on says `--yes`, and

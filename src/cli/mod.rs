@@ -9,7 +9,6 @@ mod look;
 mod loops;
 mod review;
 mod run;
-mod screen;
 mod start;
 mod state;
 mod verbs;
@@ -18,7 +17,7 @@ use std::process::ExitCode;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::FromArgMatches;
-use claudex_loop::app::{exit, machine, out};
+use claudex_loop::app::{exit, machine, out, screen};
 use claudex_loop::plan::settings::Settings;
 use claudex_loop::plan::typestate::{SOURCE, TABLE};
 use claudex_loop::plan::{Transition, locate};
@@ -32,27 +31,13 @@ pub(crate) const PROTOCOL: u32 = 1;
 
 /// Parses the arguments, runs the command, prints what went wrong.
 pub(crate) fn main() -> ExitCode {
-    // A line that is broken at column 80 cuts ids and commands in two, for whoever copies or greps them; and our messages
-    // name their cause themselves, so that a chain of causes would say everything twice.
-    let _ = miette::set_hook(Box::new(|_| {
-        let opts = miette::MietteHandlerOpts::new().wrap_lines(false);
-        Box::new(opts.without_cause_chain().build())
-    }));
+    exit::set_up_reports();
     let parsed = args::command()
         .try_get_matches()
         .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are no errors; everything else is bad usage, whatever clap's own code is.
-            let usage = error.use_stderr();
-            let _ = error.print();
-            return if usage {
-                Exit::Usage.into()
-            } else {
-                Exit::Complete.into()
-            };
-        }
+        Err(error) => return exit::bad_usage(&error).into(),
     };
     if cli.protocol {
         out::line(&format!(
@@ -74,17 +59,7 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-/// The folder that a call is made from.
-pub(crate) fn here() -> Result<Utf8PathBuf, Failure> {
-    locate::here().map_err(|error| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::here",
-            error.to_string(),
-            "go to a folder that exists",
-        )
-    })
-}
+pub(crate) use claudex_loop::app::loops::here;
 
 /// The settings that hold in a project; whether a round counts without a review is fixed for this process with them.
 pub(crate) fn settings(root: &Utf8Path) -> Result<Settings, Failure> {

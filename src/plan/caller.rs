@@ -1,47 +1,6 @@
-//! Who calls: inside which session of a client, and whether a person stands behind the call.
-//!
-//! Claude Code sets CLAUDECODE and CLAUDE_CODE_SESSION_ID in the commands that its agent runs. A call without
-//! either is a person's; a call with one of them is the agent's, unless a person's own command left a ticket for it. This
-//! keeps an agent from deciding by mistake; an agent that clears its environment on purpose is not stopped here.
+//! Who calls: as for any machine, with the name that `run` has as a session.
 
-use crate::machine::Actor;
+pub use crate::app::caller::{Caller, UNKNOWN};
 
-/// Set in every process that the client starts.
-const INSIDE: &str = "CLAUDECODE";
-/// The session's id there.
-const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
-/// What `session_id` holds while no session has taken the loop.
-pub const UNKNOWN: &str = "unknown";
-
-/// What it holds in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
+/// What `session_id` holds in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
 pub const RUN: &str = "run";
-
-/// The caller of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
-    /// Whether the call comes from inside a client.
-    pub inside: bool,
-    /// The client's session.
-    pub session: Option<String>,
-}
-
-impl Caller {
-    /// What the environment says.
-    pub fn from_env() -> Self {
-        let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-        let session = set(SESSION).filter(|session| session != UNKNOWN);
-        Self {
-            inside: set(INSIDE).is_some() || session.is_some(),
-            session,
-        }
-    }
-
-    /// Who that makes the caller; `ticket`: a person's own command stands behind the call.
-    pub fn actor(&self, ticket: bool) -> Actor {
-        if self.inside && !ticket {
-            Actor::Agent
-        } else {
-            Actor::Person
-        }
-    }
-}

@@ -6,7 +6,8 @@ use crate::hook::answers::{self, Answer, Told};
 use crate::hook::input::Input;
 use crate::machine::Actor;
 use crate::plan::start::LONGEST_TOPIC;
-use crate::plan::stop::{self, Surroundings};
+use crate::app::stop::{self, Surroundings};
+use crate::plan::locate::SPEAKER;
 use crate::plan::{AnyLoop, Mode, Phase};
 use crate::store::{Change, LoopId, Store, Value};
 use crate::text;
@@ -24,7 +25,7 @@ pub fn take(input: &Input, surroundings: &Surroundings) -> Told {
     let Some(session) = input.session_id.as_deref().filter(|_| !parts.is_empty()) else {
         return Told::default();
     };
-    let Some((store, id)) = stop::owned(input, surroundings, session) else {
+    let Some((store, id)) = stop::owned(&SPEAKER, input, surroundings, session) else {
         return Told::default();
     };
     record(&store, &id, &parts).unwrap_or_else(|problem| {

@@ -11,7 +11,6 @@ pub mod driver;
 pub mod interview;
 pub mod locate;
 pub mod messages;
-pub mod near;
 pub mod personas;
 pub mod report;
 pub mod reviewers;
@@ -21,4 +20,5 @@ pub mod start;
 pub mod stop;
 pub mod summary;
 
+pub use crate::app::near;
 pub use typestate::{AnyLoop, Fields, Loop, Mode, OnStop, Phase, Start, Transition, Verb};

@@ -8,6 +8,7 @@ use std::io;
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
+pub use crate::app::shell::quoted;
 use crate::machine::{Actor, Raw};
 use crate::plan::AnyLoop;
 use crate::plan::changes::{self, PrepareError};
@@ -44,15 +45,6 @@ pub fn prompt_path(raw: &Raw) -> Utf8PathBuf {
 pub fn clear(raw: &Raw) -> Result<(), StoreError> {
     raw.store()
         .clear(raw.id(), &["-runner.sh", "-prompt.txt", ".lock"])
-}
-
-/// A text as one word of a POSIX shell.
-pub fn quoted(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
-    if !text.is_empty() && text.bytes().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[derive(Serialize)]

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::machine::Claim;
+pub use crate::app::words::elapsed;
 use crate::plan::personas::Personas;
 use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW};
 use crate::plan::{AnyLoop, changes};
@@ -106,16 +107,6 @@ pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
         Ok(findings_file::Verdict::Clean) => Some(Counts::default()),
         Ok(findings_file::Verdict::Findings(findings)) => Some(findings.counts()),
         Err(_) => None,
-    }
-}
-
-/// `Ns`, `Nm Ns` or `Nh Nm`.
-pub fn elapsed(seconds: u64) -> String {
-    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    match (hours, minutes) {
-        (0, 0) => format!("{rest}s"),
-        (0, _) => format!("{minutes}m {rest}s"),
-        _ => format!("{hours}h {minutes}m"),
     }
 }
 

@@ -1,10 +1,11 @@
 //! `journal`: what happened to a loop, one line an event.
 
+use claudex_loop::app::words;
 use claudex_loop::review::runs::Run;
 use claudex_loop::store::{ChangeEntry, Entry, NoteEntry, Value};
 use claudex_loop::text;
 
-use super::words::{self, Told};
+use super::words::Told;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::loops::find;
 use crate::cli::{args, out, screen};
@@ -25,12 +26,7 @@ pub(crate) fn journal(arguments: &args::Look) -> Result<Exit, Failure> {
         .journal(&id)
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     if arguments.json {
-        for entry in entries {
-            match serde_json::to_string(&entry) {
-                Ok(line) => out::line(&line),
-                Err(error) => out::note(&format!("claudex: an entry cannot be written as JSON: {error}")),
-            }
-        }
+        out::json_lines(&entries);
         return Ok(Exit::Complete);
     }
     let told = Told::of(&store, &id, entries);
@@ -49,12 +45,7 @@ pub(crate) fn journal(arguments: &args::Look) -> Result<Exit, Failure> {
 
 /// `revise by the hook in reviewing, now round 2 of 3, for run r1-…: high=1 medium=1 low=1`
 fn of_change(told: &Told, change: &ChangeEntry) -> String {
-    let way = match (&change.from, &change.to) {
-        (Some(from), Some(to)) if from == to => format!(" in {from}"),
-        (Some(from), Some(to)) => format!(" {from} -> {to}"),
-        (None, Some(to)) => format!(" -> {to}"),
-        _ => String::new(),
-    };
+    let way = words::way(change);
     let field = |name: &str| {
         let found = change.fields.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value)

@@ -2,6 +2,8 @@
 
 use std::time::SystemTime;
 
+use claudex_loop::app::locate::swept;
+use claudex_loop::app::{table, words};
 use claudex_loop::plan::typestate::STATE;
 use claudex_loop::plan::{locate, summary};
 use claudex_loop::review::findings::Counts;
@@ -11,12 +13,8 @@ use claudex_loop::text;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::words;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::{args, out, screen};
-
-/// A topic that gets fewer columns than this stands on a line of its own.
-const TOPIC: usize = 12;
 
 #[derive(Debug, Serialize)]
 struct Row {
@@ -133,40 +131,10 @@ impl Row {
 /// The rows as lines for a terminal of so many columns, or for a file.
 fn table(rows: &[Row], columns: Option<usize>) -> Vec<String> {
     let head = ["ID", "MODE", "PHASE", "ROUND", "H/M/L", "AGE"].map(str::to_owned);
-    let cells: Vec<[String; 6]> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();
-    let widths: Vec<usize> = (0..6)
-        .map(|column| {
-            cells
-                .iter()
-                .map(|row| screen::width(&row[column]))
-                .max()
-                .unwrap_or(0)
-        })
+    let lines: Vec<_> = std::iter::once((head, "TOPIC".to_owned()))
+        .chain(rows.iter().map(|row| (row.cells(), row.last())))
         .collect();
-    let taken: usize = widths.iter().sum::<usize>() + 2 * widths.len();
-    let room = columns.map(|columns| columns.saturating_sub(taken));
-    let beside = room.is_none_or(|room| room >= TOPIC);
-    let mut lines = Vec::new();
-    for (at, row) in cells.iter().enumerate() {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(cell);
-            line.push_str(&" ".repeat(width - screen::width(cell) + 2));
-        }
-        let last = match at.checked_sub(1) {
-            None => "TOPIC".to_owned(),
-            Some(at) => rows[at].last(),
-        };
-        if beside {
-            line.push_str(&screen::cut(&last, room));
-        }
-        lines.push(screen::cut(line.trim_end(), columns));
-        if !beside && at > 0 && !last.is_empty() {
-            let below = columns.map(|columns| columns.saturating_sub(4));
-            lines.push(format!("    {}", screen::cut(&last, below)));
-        }
-    }
-    lines
+    table::lines(&lines, columns)
 }
 
 /// The loops of this project, newest first, the swept ones after them.
@@ -177,16 +145,8 @@ fn rows() -> Result<Vec<Row>, Failure> {
         .iter()
         .map(|(store, listed)| Row::of(store, listed, false, now))
         .collect();
-    for store in locate::stores(&[&here]) {
-        for listed in store.swept() {
-            if !store.is_for(listed.root.as_deref()) {
-                continue;
-            }
-            // A swept loop lies whole in a folder of its own.
-            let folder = listed.path.parent().unwrap_or(store.folder()).to_owned();
-            let there = Store::at(folder, store.root().to_owned(), &STATE);
-            rows.push(Row::of(&there, &listed, true, now));
-        }
+    for (store, listed) in swept(&STATE, &here) {
+        rows.push(Row::of(&store, &listed, true, now));
     }
     Ok(rows)
 }

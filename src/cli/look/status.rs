@@ -1,5 +1,6 @@
 //! `status`: where a loop is, on one screen. The names in `--json` are documented in docs/status.md.
 
+use claudex_loop::app::words;
 use claudex_loop::plan::settings::Settings;
 use claudex_loop::plan::{AnyLoop, Phase, changes, locate, reviewers, summary};
 use claudex_loop::review::runs::How;
@@ -8,7 +9,7 @@ use claudex_loop::{Actor, text};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::words::{self, Told};
+use super::words::Told;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::{args, out, screen};
 

@@ -1,7 +1,8 @@
-//! What a loop's journal says, in words: a change with its reason, a run with its outcome, how long ago something was.
+//! What a plan loop's journal says, in words: a change with its reason, a run with its outcome.
 
 use std::collections::BTreeMap;
 
+use claudex_loop::app::words::purpose;
 use claudex_loop::machine::Claim;
 use claudex_loop::plan::summary;
 use claudex_loop::plan::typestate::TABLE;
@@ -10,7 +11,6 @@ use claudex_loop::review::runs::{self, How, Run};
 use claudex_loop::review::twin;
 use claudex_loop::store::{ChangeEntry, Entry, LoopId, Store, read};
 use claudex_loop::text;
-use jiff::Timestamp;
 
 /// Longest reason that is shown, in characters.
 const REASON: usize = 300;
@@ -75,7 +75,7 @@ impl Told {
             }
         }
         if reasons.is_empty() {
-            reasons.extend(purpose(change));
+            reasons.extend(purpose(&TABLE, change));
         }
         reasons.join("; ")
     }
@@ -97,67 +97,4 @@ impl Told {
 
 fn claim(change: &ChangeEntry) -> Option<Claim> {
     serde_json::from_value(change.evidence.clone()?).ok()
-}
-
-/// What a change that no run stands behind is for: the doc of its edge, or what the store does.
-fn purpose(change: &ChangeEntry) -> Option<String> {
-    let (from, to) = (change.from.as_deref()?, change.to.as_deref()?);
-    let edge = TABLE.edges.iter().find(|edge| {
-        edge.transition == change.what
-            && TABLE.phases[edge.from].stored == from
-            && TABLE.phases[edge.to].stored == to
-    })?;
-    Some(edge.doc.trim_end_matches('.').to_owned()).filter(|doc| !doc.is_empty())
-}
-
-/// Who made a change: `the hook`, `the agent`, `a person`.
-pub(crate) fn who(by: &str) -> String {
-    match by {
-        "hook" | "agent" => format!("the {by}"),
-        "person" => "a person".to_owned(),
-        other => text::one_line(other, 60),
-    }
-}
-
-/// `2m 3s ago`.
-pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
-    match u64::try_from(now.as_second() - then.as_second()) {
-        Ok(seconds) => format!("{} ago", summary::elapsed(seconds)),
-        Err(_) => "in the future by this clock".to_owned(),
-    }
-}
-
-/// An age in one unit, for a column: `5s`, `12m`, `3h`, `9d`.
-pub(crate) fn age(seconds: u64) -> String {
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3_600 => format!("{}m", seconds / 60),
-        3_600..172_800 => format!("{}h", seconds / 3_600),
-        _ => format!("{}d", seconds / 86_400),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_have_one_unit() {
-        for (seconds, shown) in [
-            (0, "0s"),
-            (59, "59s"),
-            (60, "1m"),
-            (3_599, "59m"),
-            (3_600, "1h"),
-            (172_799, "47h"),
-            (172_800, "2d"),
-            (8_640_000, "100d"),
-        ] {
-            assert_eq!(age(seconds), shown);
-        }
-        let then: Timestamp = "2026-11-22T00:00:00Z".parse().unwrap();
-        let now: Timestamp = "2026-11-22T00:02:03Z".parse().unwrap();
-        assert_eq!(ago(then, now), "2m 3s ago");
-        assert_eq!(ago(now, then), "in the future by this clock");
-    }
 }

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 const NARROWEST: usize = 30;
 
 /// The columns of the terminal that stdout is; None: it is none.
-pub(crate) fn columns() -> Option<usize> {
+pub fn columns() -> Option<usize> {
     let stdout = std::io::stdout();
     if !stdout.is_terminal() {
         return None;
@@ -21,12 +21,12 @@ pub(crate) fn columns() -> Option<usize> {
 }
 
 /// How many columns a text takes.
-pub(crate) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     text.width()
 }
 
 /// As much of a line as fits, with `...` where something is left out.
-pub(crate) fn cut(line: &str, columns: Option<usize>) -> String {
+pub fn cut(line: &str, columns: Option<usize>) -> String {
     let Some(most) = columns.filter(|most| width(line) > *most) else {
         return line.to_owned();
     };
@@ -48,7 +48,7 @@ pub(crate) fn cut(line: &str, columns: Option<usize>) -> String {
 const TIED: char = '\u{a0}';
 
 /// A text whose end, from `command` on, is to be copied: it goes on a line of its own rather than over two.
-pub(crate) fn tied(text: &str, command: &str) -> String {
+pub fn tied(text: &str, command: &str) -> String {
     match text.find(command) {
         Some(at) => format!("{}{}", &text[..at], text[at..].replace(' ', &TIED.to_string())),
         None => text.to_owned(),
@@ -57,7 +57,7 @@ pub(crate) fn tied(text: &str, command: &str) -> String {
 
 /// A label and its text, wrapped between words; what goes on stands below the text's beginning. A word that is wider
 /// than the room is left whole: an id or a path that is cut in two is of no use.
-pub(crate) fn wrap(label: &str, text: &str, columns: Option<usize>) -> Vec<String> {
+pub fn wrap(label: &str, text: &str, columns: Option<usize>) -> Vec<String> {
     let Some(columns) = columns else {
         return vec![format!("{label}{text}").replace(TIED, " ")];
     };

@@ -1,0 +1,182 @@
+//! The command line of a machine's program: what the arguments mean, and which exit code comes out.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, FromArgMatches, Subcommand};
+use jiff::Timestamp;
+
+use super::exit::{self, Exit, Failure};
+use super::program::{App, Program};
+use super::stop::{Surroundings, decide};
+use super::{hooks, look, loops, machine, start, verbs};
+use crate::review::environment::GUARD;
+use crate::review::limits::parse_duration;
+
+/// What `--help` says last.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  complete
+  1  refused: another loop is active (start), the transition is not open here, or the answer is no
+  2  bad usage
+  3  a failure of our own, or of the system";
+
+/// The commands that every machine has, but for `start`, whose flags are the machine's.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show where the loop is
+    Status(Look),
+    /// List the loops of this project
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what happened to a loop, change by change
+    Journal(Look),
+    /// Let a loop that waits, or that was swept, go on (a person's command)
+    Resume(Target),
+    /// Take a loop over into this session (a person's command)
+    Adopt(Target),
+    /// Put loops aside that showed no sign of life
+    Sweep {
+        /// For how long, such as 90m or 36h
+        #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse_duration)]
+        older_than: Duration,
+        /// Say what would be put aside, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Print the hooks for .claude/settings.json, or for a plugin
+    Hooks {
+        /// Call the program by its name, not by the path where it lies now
+        #[arg(long)]
+        by_name: bool,
+    },
+    /// Look at machines: this program's own, or any machine.toml
+    #[command(subcommand)]
+    Machine(machine::Command),
+    /// The client's Stop hook: one JSON value on stdin, one decision on stdout
+    Stop,
+}
+
+/// A loop to look at.
+#[derive(Debug, Args)]
+struct Look {
+    /// The loop's id [default: the active one]
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A loop that a command is about.
+#[derive(Debug, Args)]
+struct Target {
+    /// The loop's id [default: the active one]
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+}
+
+/// The whole command line.
+fn command<M: Program>() -> clap::Command {
+    let command = clap::Command::new(M::NAME)
+        .version(M::VERSION)
+        .about(M::TABLE.doc)
+        .after_help(EXIT_CODES)
+        .max_term_width(100)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(start::command::<M>());
+    Command::augment_subcommands(M::Verb::augment_subcommands(command))
+}
+
+/// Runs a program: reads its arguments, does what they say, prints what went wrong.
+///
+/// `claudex_loop::main!` calls it; a program that does more of its own calls it with what the `app` of its generated
+/// module makes.
+pub fn main<M: Program>(app: App<M>) -> ExitCode {
+    exit::set_up_reports();
+    let matches = match command::<M>().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return exit::bad_usage(&error).into(),
+    };
+    match dispatch(app, &matches) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            failure.print();
+            failure.exit.into()
+        }
+    }
+}
+
+fn dispatch<M: Program>(mut app: App<M>, matches: &clap::ArgMatches) -> Result<Exit, Failure> {
+    let Some((name, arguments)) = matches.subcommand() else {
+        return Ok(Exit::Usage);
+    };
+    let not_inside = || not_inside_a_reviewer(name);
+    if name == "start" {
+        not_inside()?;
+        return start::start::<M>(arguments);
+    }
+    let unusable = |error: clap::Error| {
+        Failure::plain(
+            Exit::Usage,
+            "claudex::arguments",
+            error.to_string(),
+            "`--help` says what there is",
+        )
+    };
+    if !Command::has_subcommand(name) {
+        not_inside()?;
+        return verbs::verb::<M>(M::Verb::from_arg_matches(matches).map_err(unusable)?);
+    }
+    let speaker = App::<M>::SPEAKER;
+    match Command::from_arg_matches(matches).map_err(unusable)? {
+        Command::Status(look) => look::status::<M>(look.id.as_deref(), look.json),
+        Command::List { json } => look::list::<M>(json),
+        Command::Journal(look) => look::journal::<M>(look.id.as_deref(), look.json),
+        Command::Resume(target) => {
+            not_inside()?;
+            loops::resume::<M>(target.id.as_deref())
+        }
+        Command::Adopt(target) => {
+            not_inside()?;
+            loops::adopt::<M>(target.id.as_deref())
+        }
+        Command::Sweep { older_than, dry_run } => {
+            if !dry_run {
+                not_inside()?;
+            }
+            loops::sweep(&speaker, older_than, dry_run)
+        }
+        Command::Hooks { by_name } => hooks::print(&speaker, by_name),
+        Command::Machine(command) => machine::run(
+            command,
+            &machine::Own {
+                source: M::SOURCE,
+                table: M::TABLE,
+            },
+        ),
+        Command::Stop => {
+            let surroundings = Surroundings::from_env();
+            Ok(hooks::stop(&speaker, |input| {
+                decide(&mut app, input, &surroundings, Timestamp::now())
+            }))
+        }
+    }
+}
+
+/// A reviewer only reviews. Its environment is not a client's, so that it would pass for a person.
+fn not_inside_a_reviewer(command: &str) -> Result<(), Failure> {
+    if std::env::var_os(GUARD).is_none() {
+        return Ok(());
+    }
+    Err(Failure::plain(
+        Exit::Refused,
+        "claudex::reviewer::inside",
+        format!("a program that loops run (a reviewer, a drafter) changes none, and `{command}` would"),
+        &format!("{GUARD} is set here; status, list and journal can be looked at"),
+    ))
+}

@@ -1,0 +1,87 @@
+//! The hooks of a client: reading one JSON value, answering with one, and always exiting 0; and how they are set up.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde_json::{Value, json};
+
+use super::exit::{Exit, Failure};
+use super::out;
+use super::shell::quoted;
+use super::speaker::Speaker;
+use crate::hook::answers::Told;
+use crate::hook::decision::Decision;
+use crate::hook::input::{self, Input, ReadLimits};
+
+/// The Stop hook. A panic is a fault of ours like any other: the turn may end, and the person reads why.
+pub fn stop(speaker: &Speaker, decide: impl FnOnce(&Input) -> Decision) -> Exit {
+    let approve = |problem: String| Decision::Approve {
+        note: Some(speaker.line(&problem)),
+    };
+    let decision = catch_unwind(AssertUnwindSafe(|| {
+        match input::read(io::stdin(), ReadLimits::default()) {
+            Ok(input) => decide(&input),
+            Err(error) => approve(format!("the Stop hook's input: {error}")),
+        }
+    }));
+    let decision = decision.unwrap_or_else(|_| {
+        approve(format!(
+            "the Stop hook failed; the turn may end. `{} doctor` may say why",
+            speaker.program
+        ))
+    });
+    out::text(&decision.to_json(Some(&format!("{} status", speaker.program))));
+    Exit::Complete
+}
+
+/// The hook on AskUserQuestion. Says nothing where it is not concerned, and where something went wrong on our side.
+pub fn answer(take: impl FnOnce(&Input) -> Told) -> Exit {
+    let told = catch_unwind(AssertUnwindSafe(|| {
+        input::read(io::stdin(), ReadLimits::default())
+            .map(|input| take(&input))
+            .unwrap_or_default()
+    }));
+    out::text(&told.unwrap_or_default().to_json());
+    Exit::Complete
+}
+
+/// The hooks as a settings file has them, calling a program by this path or name.
+pub fn settings(program: &str) -> Value {
+    let call = |verb: &str| json!({"type": "command", "command": format!("{} {verb}", quoted(program))});
+    json!({
+        "hooks": {
+            "Stop": [{"hooks": [call("stop")]}],
+            "PostToolUse": [{"matcher": "AskUserQuestion", "hooks": [call("answer")]}],
+        }
+    })
+}
+
+/// Prints the hooks of this program, for `.claude/settings.json` or a plugin's `hooks/hooks.json`.
+///
+/// # Errors
+/// The system does not say where this program lies.
+pub fn print(speaker: &Speaker, by_name: bool) -> Result<Exit, Failure> {
+    let program = if by_name {
+        speaker.program.to_owned()
+    } else {
+        own_path()?
+    };
+    out::json(&settings(&program));
+    Ok(Exit::Complete)
+}
+
+fn own_path() -> Result<String, Failure> {
+    let unknown = |problem: String| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::hooks::path",
+            problem,
+            "put the program on the PATH, and take the hooks with --by-name",
+        )
+    };
+    let path = std::env::current_exe()
+        .map_err(|error| unknown(format!("the system does not say where this program lies: {error}")))?;
+    path.into_os_string()
+        .into_string()
+        .map_err(|path| unknown(format!("the path {} is not UTF-8", path.to_string_lossy())))
+}

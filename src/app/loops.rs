@@ -1,0 +1,249 @@
+//! Deciding about a loop of any machine: finding it, resume, adopt, sweep. The machine's own verbs are next door.
+
+use std::time::{Duration, SystemTime};
+
+use camino::Utf8PathBuf;
+use miette::Diagnostic;
+
+use super::caller::{Caller, UNKNOWN};
+use super::exit::{Exit, Failure};
+use super::program::{App, Program};
+use super::speaker::Speaker;
+use super::{locate, out, told, verbs};
+use crate::drive::Held;
+use crate::machine::{Actor, Raw};
+use crate::store::{Listed, LoopId, Store};
+use crate::text;
+
+/// The folder that a call is made from.
+///
+/// # Errors
+/// It is gone, or its path is not UTF-8.
+pub fn here() -> Result<Utf8PathBuf, Failure> {
+    locate::here().map_err(|error| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::here",
+            error.to_string(),
+            "go to a folder that exists",
+        )
+    })
+}
+
+/// The loop that a call is about: by id, or the active one.
+///
+/// # Errors
+/// There is no such loop.
+pub fn find(speaker: &Speaker, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
+    let here = here()?;
+    let found = match id {
+        Some(id) => locate::by_id(speaker, &here, id),
+        None => locate::active(speaker, &here),
+    };
+    found.map_err(|error| {
+        let exit = if matches!(error, locate::NotFound::BadId { .. }) {
+            Exit::Usage
+        } else {
+            Exit::Refused
+        };
+        Failure::new(exit, error)
+    })
+}
+
+/// The loop that a person means who names none: the active one of their session, else one of theirs that was swept, else
+/// the one that is active.
+///
+/// # Errors
+/// There is no such loop.
+pub fn find_for(speaker: &Speaker, caller: &Caller) -> Result<(Store, LoopId), Failure> {
+    let here = here()?;
+    if let Some(session) = caller.session.as_deref() {
+        let own = |listed: &Listed| listed.session.as_deref() == Some(session) && !listed.terminal;
+        let active = locate::loops(speaker.state, &here);
+        if let Some((store, listed)) = active.into_iter().find(|(_, listed)| own(listed)) {
+            return Ok((store, listed.id));
+        }
+        for store in locate::stores(speaker.state, &[&here]) {
+            if let Some(listed) = store.swept().into_iter().find(own) {
+                return Ok((store, listed.id));
+            }
+        }
+    }
+    find(speaker, None)
+}
+
+/// Refuses a command that is a person's to an agent.
+///
+/// # Errors
+/// The call comes from an agent.
+pub fn person_only(speaker: &Speaker, actor: Actor, command: &str) -> Result<(), Failure> {
+    if actor == Actor::Person {
+        return Ok(());
+    }
+    let program = speaker.program;
+    let help = match speaker.plugin {
+        Some(plugin) => format!(
+            "ask the person to type /{plugin}:{command}, or to run `{program} {command}` in a terminal"
+        ),
+        None => format!("ask the person to run `{program} {command}` in a terminal"),
+    };
+    Err(Failure::plain(
+        Exit::Refused,
+        "claudex::person",
+        format!("`{command}` is a person's decision, and this call comes from an agent"),
+        &help,
+    ))
+}
+
+/// Tells what opening a loop put right.
+pub fn tell_repairs(speaker: &Speaker, raw: &Raw) {
+    for repair in raw.repairs() {
+        out::note(&speaker.line(&repair.to_string()));
+    }
+}
+
+/// Brings a loop back that was swept; nothing where it was not.
+///
+/// # Errors
+/// Another loop is active, or the store refused.
+pub fn bring_back(store: &Store, id: &LoopId) -> Result<bool, Failure> {
+    if !store.swept().iter().any(|listed| listed.id == *id) {
+        return Ok(false);
+    }
+    store
+        .bring_back(id)
+        .map_err(|error| Failure::new(Exit::Refused, error))?;
+    out::line(&format!(
+        "Loop {id} was brought back from {}/swept",
+        store.folder()
+    ));
+    Ok(true)
+}
+
+/// Takes a loop over into the caller's session; from a terminal no session is known, and the next one whose stop meets the
+/// loop takes it.
+///
+/// # Errors
+/// The loop is over, or the store refused.
+pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
+    let (store, id, actor) = (raw.store(), raw.id(), raw.actor());
+    if told::phase(raw).terminal {
+        return Err(Failure::plain(
+            Exit::Refused,
+            "claudex::adopt",
+            format!("loop {id} is over"),
+            &told::unchanged(raw),
+        ));
+    }
+    let session = Caller::from_env().session.unwrap_or_else(|| UNKNOWN.to_owned());
+    store
+        .set_session(raw.record(), &session, "adopt", &actor.to_string())
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    store.log(&format!("{id} adopted by session {session}"));
+    out::line(&if session == UNKNOWN {
+        format!(
+            "Loop {id} belongs to nobody now: the next session that ends a turn in this project takes it."
+        )
+    } else {
+        format!("Loop {id} belongs to this session now.")
+    });
+    Ok(Exit::Complete)
+}
+
+/// Puts loops aside that show no sign of life.
+///
+/// # Errors
+/// A folder cannot be locked.
+pub fn sweep(speaker: &Speaker, older: Duration, dry_run: bool) -> Result<Exit, Failure> {
+    let mut nothing = true;
+    for store in locate::stores(speaker.state, &[&here()?]) {
+        let swept = store
+            .sweep(SystemTime::now(), older, dry_run)
+            .map_err(|error| Failure::new(Exit::Internal, error))?;
+        let verb = if dry_run { "would be" } else { "was" };
+        for id in swept.moved.iter().chain(&swept.would_move) {
+            nothing = false;
+            out::line(&format!(
+                "Loop {id} {verb} moved to {}/swept; {} resume {id} brings it back",
+                store.folder(),
+                speaker.program
+            ));
+        }
+        for path in &swept.foreign {
+            nothing = false;
+            out::line(&format!("{path} {verb} moved to {}/swept", store.folder()));
+        }
+        for path in swept.strays.iter().chain(&swept.expired) {
+            nothing = false;
+            out::line(&format!("{path} {verb} removed"));
+        }
+    }
+    if nothing {
+        out::line("Nothing to sweep.");
+    }
+    Ok(Exit::Complete)
+}
+
+/// Opens a loop for a change, and tells what was put right.
+pub(super) fn open<M: Program>(store: &Store, id: &LoopId, actor: Actor) -> Result<M::Any, Failure> {
+    let held = M::open(store, id, actor).map_err(|error| Failure::new(Exit::Internal, error))?;
+    tell_repairs(&App::<M>::SPEAKER, held.raw());
+    Ok(held)
+}
+
+/// Takes a loop over into this session.
+pub(super) fn adopt<M: Program>(id: Option<&str>) -> Result<Exit, Failure> {
+    let speaker = App::<M>::SPEAKER;
+    let actor = Caller::from_env().actor(false);
+    person_only(&speaker, actor, "adopt")?;
+    let (store, id) = find(&speaker, id)?;
+    adopt_held(open::<M>(&store, &id, actor)?.raw())
+}
+
+/// Lets a loop go on that was swept, or that waits where the machine has a transition `resume`.
+pub(super) fn resume<M: Program>(id: Option<&str>) -> Result<Exit, Failure> {
+    let speaker = App::<M>::SPEAKER;
+    let caller = Caller::from_env();
+    let actor = caller.actor(false);
+    person_only(&speaker, actor, "resume")?;
+    let (store, id) = match id {
+        Some(id) => find(&speaker, Some(id))?,
+        None => find_for(&speaker, &caller)?,
+    };
+    let brought_back = bring_back(&store, &id)?;
+    let mut held = open::<M>(&store, &id, actor)?;
+    let open_here = M::TABLE.edges_at("resume", held.raw().phase()).next().is_some();
+    match M::plain("resume", id.to_string()).filter(|_| open_here) {
+        Some(verb) => held = verbs::take::<M>(verb, held)?,
+        None if brought_back => {}
+        None => {
+            return Err(Failure::plain(
+                Exit::Refused,
+                "claudex::resume",
+                format!("loop {id} was not put aside"),
+                &told::unchanged(held.raw()),
+            ));
+        }
+    }
+    let raw = held.raw();
+    out::line(&format!(
+        "Loop {id} goes on in phase {}. The next stop of its session drives it.",
+        told::phase(raw).name
+    ));
+    let owner = text::one_line(&raw.text(speaker.state.fields.session), 200);
+    if caller.session.is_some_and(|session| session != owner) {
+        out::line(&format!(
+            "It belongs to session {owner}; to take it over into this one: {} adopt {id}",
+            speaker.program
+        ));
+    }
+    Ok(Exit::Complete)
+}
+
+/// What is wrong with a loop that cannot be opened, with what to do about it.
+pub(super) fn with_help(error: &dyn Diagnostic) -> String {
+    match error.help() {
+        Some(help) => format!("{error}; {help}"),
+        None => error.to_string(),
+    }
+}

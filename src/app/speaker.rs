@@ -1,0 +1,31 @@
+//! Who speaks to people: what a program's lines begin with, and what is typed to call it.
+
+use crate::store::StateSpec;
+
+/// A program as its own messages name it.
+#[derive(Debug, Clone, Copy)]
+pub struct Speaker {
+    /// What its lines to people begin with.
+    pub name: &'static str,
+    /// What is typed in a terminal.
+    pub program: &'static str,
+    /// The plugin whose slash commands call it, where there is one.
+    pub plugin: Option<&'static str>,
+    /// Where its loops lie.
+    pub state: &'static StateSpec,
+}
+
+impl Speaker {
+    /// A line for a person: `release-train: …`.
+    pub fn line(&self, text: &str) -> String {
+        format!("{}: {text}", self.name)
+    }
+
+    /// How a command is called: in a client with the plugin, and in a terminal.
+    pub fn command(&self, words: &str) -> String {
+        match self.plugin {
+            Some(plugin) => format!("/{plugin}:{words} (in a terminal: {} {words})", self.program),
+            None => format!("{} {words}", self.program),
+        }
+    }
+}

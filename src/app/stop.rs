@@ -1,0 +1,339 @@
+//! A stop of the agent, as data: the hook's input, which loop it drives, what the machine does, and the decision.
+//!
+//! This is the boundary where every fault becomes "approve" with one line that says why: whatever goes wrong on our
+//! side, nobody's turn is held. What the machine does and says is the [`Driver`]'s.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+
+use super::caller::UNKNOWN;
+use super::locate;
+use super::speaker::Speaker;
+use crate::drive::{Held, Step};
+use crate::hook::decision::Decision;
+use crate::hook::input::Input;
+use crate::machine::raw::OpenError;
+use crate::machine::{Raw, Refusal, Refused};
+use crate::review::environment::GUARD;
+use crate::store::{Listed, LoopId, Store, StoreError};
+use crate::text;
+
+/// What a program has of its own in a stop.
+pub trait Driver {
+    /// A loop of its machine.
+    type Any: Held;
+
+    /// Who speaks.
+    fn speaker(&self) -> &Speaker;
+
+    /// Opens a loop as the hook.
+    ///
+    /// # Errors
+    /// As [`Raw::open`].
+    fn open(&self, store: &Store, id: &LoopId) -> Result<Self::Any, OpenError>;
+
+    /// Whether someone else has the loop's work in his hands, so that this stop changes nothing.
+    fn leaves_alone(&self, input: &Input, held: &Raw) -> bool;
+
+    /// What a step needs besides the loop, such as settings.
+    ///
+    /// # Errors
+    /// They cannot be used; the loop is left as it is.
+    fn prepare(&mut self, store: &Store) -> Result<(), String>;
+
+    /// What the machine does.
+    ///
+    /// # Errors
+    /// The step was refused for another reason than a guard.
+    fn step(&self, held: Self::Any) -> Result<Step<Self::Any>, Refused<Self::Any>>;
+
+    /// What a step says, and what it leaves on disk besides the state.
+    ///
+    /// # Errors
+    /// It cannot be said. The change is made by then.
+    fn tell(&self, step: Step<Self::Any>, now: Timestamp) -> Result<Decision, String>;
+}
+
+/// What the hook's surroundings say.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// CLAUDE_PROJECT_DIR.
+    pub project: Option<Utf8PathBuf>,
+    /// The process's own directory.
+    pub here: Option<Utf8PathBuf>,
+    /// Whether this runs inside a reviewer of ours.
+    pub reviewer_child: bool,
+}
+
+impl Surroundings {
+    /// What the environment says.
+    pub fn from_env() -> Self {
+        let project = std::env::var("CLAUDE_PROJECT_DIR")
+            .ok()
+            .filter(|path| !path.is_empty());
+        Self {
+            project: project.map(Utf8PathBuf::from),
+            here: locate::here().ok(),
+            reviewer_child: std::env::var_os(GUARD).is_some(),
+        }
+    }
+}
+
+/// Decides a stop.
+pub fn decide(
+    driver: &mut impl Driver,
+    input: &Input,
+    surroundings: &Surroundings,
+    now: Timestamp,
+) -> Decision {
+    let approve = Decision::Approve { note: None };
+    if surroundings.reviewer_child || input.is_subagent() {
+        return approve;
+    }
+    let speaker = *driver.speaker();
+    let stores = stores_of(&speaker, input, surroundings);
+    if stores.is_empty() {
+        return approve;
+    }
+    let mut healed = Vec::new();
+    let decision = match choose(&stores, input.session_id.as_deref(), &mut healed) {
+        Choice::Drive { store, id } => drive(driver, &store, &id, input, now),
+        Choice::Swept { id } => noted(speaker.line(&format!(
+            "loop {id} was put aside after it had been idle for too long. To take it up: {}",
+            speaker.command(&format!("resume {id}"))
+        ))),
+        Choice::Broken { problem } => {
+            healed.retain(|one| !problem.ends_with(one));
+            noted(speaker.line(&problem))
+        }
+        Choice::None => approve,
+    };
+    with_repairs(&speaker, decision, &healed)
+}
+
+/// The state folders that a hook's call is about.
+fn stores_of(speaker: &Speaker, input: &Input, surroundings: &Surroundings) -> Vec<Store> {
+    let cwd = input.cwd.as_deref().map(Utf8Path::new);
+    let starts: Vec<&Utf8Path> = [
+        surroundings.project.as_deref(),
+        cwd.or(surroundings.here.as_deref()),
+    ]
+    .into_iter()
+    .flatten()
+    .filter(|path| path.is_absolute())
+    .collect();
+    locate::stores(speaker.state, &starts)
+}
+
+/// The loop that is not over and belongs to this session, as a stop would choose it.
+pub fn owned(
+    speaker: &Speaker,
+    input: &Input,
+    surroundings: &Surroundings,
+    session: &str,
+) -> Option<(Store, LoopId)> {
+    stores_of(speaker, input, surroundings)
+        .into_iter()
+        .find_map(|store| {
+            let is_own = |listed: &Listed| {
+                let own = listed.session.as_deref() == Some(session) && session != UNKNOWN;
+                own && listed.problem.is_none()
+                    && !listed.terminal
+                    && listed.ours
+                    && store.is_for(listed.root.as_deref())
+            };
+            let id = heal(&store, &mut Vec::new()).into_iter().find(is_own)?.id;
+            Some((store, id))
+        })
+}
+
+/// The turn may end, and the person reads why.
+pub fn noted(note: String) -> Decision {
+    Decision::Approve { note: Some(note) }
+}
+
+enum Choice {
+    Drive { store: Store, id: LoopId },
+    Swept { id: LoopId },
+    Broken { problem: String },
+    None,
+}
+
+/// The loop that is not over and belongs to this session; else one that belongs to nobody yet. `healed` gets what was put
+/// right or set aside on the way, each a sentence: whoever's loop it was, this is the one time that it can be told.
+fn choose(stores: &[Store], session: Option<&str>, healed: &mut Vec<String>) -> Choice {
+    let mut unknown = None;
+    let mut broken = None;
+    for store in stores {
+        for listed in heal(store, healed) {
+            if listed.problem.is_some() && listed.terminal {
+                // It is over, whatever wrote it: another version of ours, or an older tool. Nobody has to be told at each stop.
+                continue;
+            }
+            if let Some(problem) = &listed.problem {
+                broken.get_or_insert_with(|| {
+                    format!("{} cannot be used as a loop: {problem}", listed.path)
+                });
+                continue;
+            }
+            if listed.terminal || !listed.ours || !store.is_for(listed.root.as_deref()) {
+                continue;
+            }
+            match listed.session.as_deref().unwrap_or(UNKNOWN) {
+                UNKNOWN | "" => {
+                    unknown.get_or_insert_with(|| (store.clone(), listed.id.clone()));
+                }
+                owner if Some(owner) == session => {
+                    return Choice::Drive {
+                        store: store.clone(),
+                        id: listed.id,
+                    };
+                }
+                _ => {}
+            }
+        }
+    }
+    if let Some((store, id)) = unknown {
+        return Choice::Drive { store, id };
+    }
+    let swept = stores
+        .iter()
+        .flat_map(Store::swept)
+        .find(|listed| session.is_some() && listed.session.as_deref() == session && !listed.terminal);
+    match (broken, swept) {
+        (Some(problem), _) => Choice::Broken { problem },
+        (None, Some(listed)) => Choice::Swept { id: listed.id },
+        (None, None) => Choice::None,
+    }
+}
+
+/// The loops of a store, after those that cannot be read were opened once: opening heals from the journal, or sets the
+/// file aside and says why.
+fn heal(store: &Store, healed: &mut Vec<String>) -> Vec<Listed> {
+    let mut listed = store.list();
+    let mut repaired = false;
+    for broken in listed.iter_mut().filter(|listed| listed.problem.is_some()) {
+        match store.open(&broken.id) {
+            Ok(opened) => {
+                repaired = true;
+                let id = &broken.id;
+                healed.extend(opened.repairs.iter().map(|repair| format!("loop {id}: {repair}")));
+            }
+            Err(error) => {
+                let kept = match &error {
+                    StoreError::Unreadable {
+                        quarantined: Some(kept),
+                        ..
+                    } => Some(format!("; it was set aside as {kept}")),
+                    _ => None,
+                };
+                let problem = text::one_line(&format!("{error}{}", kept.as_deref().unwrap_or_default()), 500);
+                if kept.is_some() {
+                    healed.push(problem.clone());
+                }
+                broken.problem = Some(problem);
+            }
+        }
+    }
+    if repaired {
+        let problems: Vec<_> = listed
+            .into_iter()
+            .filter(|listed| listed.problem.is_some())
+            .collect();
+        listed = store.list();
+        for old in problems {
+            if let Some(new) = listed
+                .iter_mut()
+                .find(|new| new.id == old.id && new.problem.is_some())
+            {
+                new.problem = old.problem;
+            }
+        }
+    }
+    listed
+}
+
+/// Opens the loop, binds it where it belongs to nobody, and lets the machine decide.
+fn drive<D: Driver>(driver: &mut D, store: &Store, id: &LoopId, input: &Input, now: Timestamp) -> Decision {
+    let speaker = *driver.speaker();
+    let fault = |problem: String| {
+        let line = text::one_line(&problem, 500);
+        store.log(&format!("{id} stop: {line}"));
+        noted(speaker.line(&format!("loop {id} was left as it is: {line}")))
+    };
+    let mut held = match driver.open(store, id) {
+        Ok(held) => held,
+        Err(error) => return fault(error.to_string()),
+    };
+    let repairs: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
+    let owner = held.raw().text(speaker.state.fields.session);
+    if let Some(session) = input.session_id.as_deref()
+        && [UNKNOWN, ""].contains(&owner.as_str())
+    {
+        let bound = store.set_session(held.raw().record(), session, "bind", "hook");
+        held = match bound
+            .map_err(|error| error.to_string())
+            .and_then(|_| driver.open(store, id).map_err(|error| error.to_string()))
+        {
+            Ok(held) => held,
+            Err(problem) => return fault(problem),
+        };
+    }
+    if let Err(error) = store.touch(id) {
+        store.log(&format!("{id} touch: {error}"));
+    }
+    if driver.leaves_alone(input, held.raw()) {
+        return Decision::Approve {
+            note: note_of(&speaker, &repairs),
+        };
+    }
+    if let Err(problem) = driver.prepare(store) {
+        return fault(problem);
+    }
+    let decision = match driver.step(held) {
+        // The change is made by now: whatever goes wrong in telling it, the loop is not as it was.
+        Ok(step) => match driver.tell(step, now) {
+            Err(problem) => {
+                let line = text::one_line(&problem, 500);
+                store.log(&format!("{id} stop: {line}"));
+                Ok(noted(speaker.line(&format!(
+                    "loop {id} has gone on, and could not say so: {line}. Where it is now: {} status",
+                    speaker.program
+                ))))
+            }
+            decided => decided,
+        },
+        Err(refused) => refusal(&refused),
+    };
+    match decision {
+        Ok(decision) => with_repairs(&speaker, decision, &repairs),
+        Err(problem) => fault(problem),
+    }
+}
+
+fn note_of(speaker: &Speaker, repairs: &[String]) -> Option<String> {
+    (!repairs.is_empty()).then(|| speaker.line(&repairs.join("; ")))
+}
+
+fn with_repairs(speaker: &Speaker, decision: Decision, repairs: &[String]) -> Decision {
+    let Some(repaired) = note_of(speaker, repairs) else {
+        return decision;
+    };
+    let join =
+        |note: Option<String>| Some(note.map_or(repaired.clone(), |note| format!("{repaired}\n{note}")));
+    match decision {
+        Decision::Approve { note } => Decision::Approve { note: join(note) },
+        Decision::Block { reason, note } => Decision::Block {
+            reason,
+            note: join(note),
+        },
+    }
+}
+
+fn refusal<L>(refused: &Refused<L>) -> Result<Decision, String> {
+    match *refused.refusal {
+        // Another stop or verb was faster: it has said what is to be said.
+        Refusal::Stale { .. } => Ok(Decision::Approve { note: None }),
+        _ => Err(refused.to_string()),
+    }
+}

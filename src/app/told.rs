@@ -1,0 +1,124 @@
+//! What is said of a loop of any machine: where it is, what it waits for, and the ways on from there.
+
+use super::speaker::Speaker;
+use crate::machine::table::{PhaseInfo, Table};
+use crate::machine::{Actor, Raw};
+use crate::text;
+
+/// Longest doc of a phase that a line shows, in characters.
+const DOC: usize = 200;
+
+/// The phase that a loop is in.
+pub fn phase(raw: &Raw) -> &'static PhaseInfo {
+    &raw.table().phases[raw.phase()]
+}
+
+/// A verb that is open in a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Way {
+    /// The transition.
+    pub transition: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// Whether an agent may take it too.
+    pub agent: bool,
+}
+
+impl Way {
+    /// The subcommand: `mark-done`.
+    pub fn verb(&self) -> String {
+        self.transition.replace('_', "-")
+    }
+}
+
+/// The transitions that someone may take by a verb in a phase, each once, in the order of the machine file.
+pub fn ways(table: &Table, phase: usize) -> Vec<Way> {
+    let mut ways: Vec<Way> = Vec::new();
+    let open = table
+        .edges
+        .iter()
+        .filter(|edge| edge.from == phase && !edge.by.is_empty());
+    for edge in open {
+        if !ways.iter().any(|way| way.transition == edge.transition) {
+            ways.push(Way {
+                transition: edge.transition,
+                doc: edge.doc,
+                agent: edge.by.contains(&Actor::Agent),
+            });
+        }
+    }
+    ways
+}
+
+/// `. The ways on: release-train approve ID, release-train abort ID`, or nothing.
+fn ways_on(speaker: &Speaker, raw: &Raw) -> String {
+    let commands: Vec<String> = ways(raw.table(), raw.phase())
+        .iter()
+        .map(|way| format!("{} {} {}", speaker.program, way.verb(), raw.id()))
+        .collect();
+    if commands.is_empty() {
+        return String::new();
+    }
+    format!(". The ways on: {}", commands.join(", "))
+}
+
+/// ` (DOC)`, or nothing.
+fn doc(phase: &PhaseInfo) -> String {
+    match text::one_line(phase.doc, DOC).trim_end_matches('.') {
+        "" => String::new(),
+        doc => format!(" ({doc})"),
+    }
+}
+
+/// One line for a loop that waits.
+pub fn waits(speaker: &Speaker, raw: &Raw) -> String {
+    let phase = phase(raw);
+    speaker.line(&format!(
+        "loop {} waits in phase {}{}{}",
+        raw.id(),
+        phase.name,
+        doc(phase),
+        ways_on(speaker, raw)
+    ))
+}
+
+/// One line for a turn that may end: the loop is over, or goes on at another stop.
+pub fn ended(speaker: &Speaker, raw: &Raw) -> String {
+    let phase = phase(raw);
+    if phase.terminal {
+        return speaker.line(&format!("loop {} is over: {}{}", raw.id(), phase.name, doc(phase)));
+    }
+    speaker.line(&format!(
+        "loop {} is in phase {}{}, and the turn may end{}",
+        raw.id(),
+        phase.name,
+        doc(phase),
+        ways_on(speaker, raw)
+    ))
+}
+
+/// Where a loop is, below a refusal.
+pub fn unchanged(raw: &Raw) -> String {
+    let phase = phase(raw);
+    if phase.terminal {
+        return format!("the loop is over ({}); nothing was changed", phase.name);
+    }
+    let verbs: Vec<String> = ways(raw.table(), raw.phase())
+        .iter()
+        .map(|way| format!("`{}`", way.verb()))
+        .collect();
+    let open = match verbs.is_empty() {
+        true => String::new(),
+        false => format!(", where {} may be taken", verbs.join(", ")),
+    };
+    format!("the loop is in phase {}{open}; nothing was changed", phase.name)
+}
+
+/// Removes what a loop that is over needs no more. What cannot be removed is told in the folder's log.
+pub fn clear(raw: &Raw) {
+    if phase(raw).terminal
+        && let Err(error) = raw.store().clear(raw.id(), &[".lock"])
+    {
+        raw.store().log(&format!("{} clean-up: {error}", raw.id()));
+    }
+}
