@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::exit::{self, Exit, Failure};
 use super::program::{App, Program};
 use super::stop::{Surroundings, decide};
-use super::{hooks, look, loops, machine, start, verbs};
+use super::{answer, doctor, hooks, look, loops, machine, start, verbs};
 use crate::review::environment::GUARD;
 use crate::review::limits::parse_duration;
 
@@ -47,6 +47,12 @@ enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Check that a loop's folder can be written, and that the client calls the hook
+    Doctor {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the hooks for .claude/settings.json, or for a plugin
     Hooks {
         /// Call the program by its name, not by the path where it lies now
@@ -58,6 +64,8 @@ enum Command {
     Machine(machine::Command),
     /// The client's Stop hook: one JSON value on stdin, one decision on stdout
     Stop,
+    /// The client's hook on AskUserQuestion: takes an answer to the question of a phase
+    Answer,
 }
 
 /// A loop to look at.
@@ -83,13 +91,15 @@ struct Target {
 fn command<M: Program>() -> clap::Command {
     let command = clap::Command::new(M::NAME)
         .version(M::VERSION)
-        .about(M::TABLE.doc)
         .after_help(EXIT_CODES)
         .max_term_width(100)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(start::command::<M>());
+    // The derived parts bring their own docs along.
     Command::augment_subcommands(M::Verb::augment_subcommands(command))
+        .about(M::TABLE.doc)
+        .long_about(None)
 }
 
 /// Runs a program: reads its arguments, does what they say, prints what went wrong.
@@ -151,7 +161,11 @@ fn dispatch<M: Program>(mut app: App<M>, matches: &clap::ArgMatches) -> Result<E
             }
             loops::sweep(&speaker, older_than, dry_run)
         }
-        Command::Hooks { by_name } => hooks::print(&speaker, by_name),
+        Command::Doctor { json } => doctor::doctor::<M>(json),
+        Command::Hooks { by_name } => {
+            let asks = M::TABLE.phases.iter().any(|phase| phase.question.is_some());
+            hooks::print(&speaker, asks, by_name)
+        }
         Command::Machine(command) => machine::run(
             command,
             &machine::Own {
@@ -163,6 +177,12 @@ fn dispatch<M: Program>(mut app: App<M>, matches: &clap::ArgMatches) -> Result<E
             let surroundings = Surroundings::from_env();
             Ok(hooks::stop(&speaker, |input| {
                 decide(&mut app, input, &surroundings, Timestamp::now())
+            }))
+        }
+        Command::Answer => {
+            let surroundings = Surroundings::from_env();
+            Ok(hooks::answer(|input| {
+                answer::take::<M>(&speaker, input, &surroundings)
             }))
         }
     }

@@ -45,28 +45,28 @@ pub fn answer(take: impl FnOnce(&Input) -> Told) -> Exit {
     Exit::Complete
 }
 
-/// The hooks as a settings file has them, calling a program by this path or name.
-pub fn settings(program: &str) -> Value {
+/// The hooks as a settings file has them, calling a program by this path or name. The one on AskUserQuestion is for
+/// machines that ask.
+pub fn settings(program: &str, asks: bool) -> Value {
     let call = |verb: &str| json!({"type": "command", "command": format!("{} {verb}", quoted(program))});
-    json!({
-        "hooks": {
-            "Stop": [{"hooks": [call("stop")]}],
-            "PostToolUse": [{"matcher": "AskUserQuestion", "hooks": [call("answer")]}],
-        }
-    })
+    let mut hooks = json!({ "Stop": [{"hooks": [call("stop")]}] });
+    if asks {
+        hooks["PostToolUse"] = json!([{"matcher": "AskUserQuestion", "hooks": [call("answer")]}]);
+    }
+    json!({ "hooks": hooks })
 }
 
 /// Prints the hooks of this program, for `.claude/settings.json` or a plugin's `hooks/hooks.json`.
 ///
 /// # Errors
 /// The system does not say where this program lies.
-pub fn print(speaker: &Speaker, by_name: bool) -> Result<Exit, Failure> {
+pub fn print(speaker: &Speaker, asks: bool, by_name: bool) -> Result<Exit, Failure> {
     let program = if by_name {
         speaker.program.to_owned()
     } else {
         own_path()?
     };
-    out::json(&settings(&program));
+    out::json(&settings(&program, asks));
     Ok(Exit::Complete)
 }
 

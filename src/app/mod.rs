@@ -8,15 +8,17 @@
 //! |---|---|
 //! | `program` | a generated machine as a program, with its stops |
 //! | `dispatch` | the command line of such a program |
-//! | `start`, `verbs`, `loops`, `look` | its commands |
-//! | `stop`, `hooks` | what a client's hooks call |
+//! | `start`, `verbs`, `loops`, `look`, `doctor` | its commands |
+//! | `stop`, `answer`, `hooks` | what a client's hooks call |
 //! | `speaker`, `told`, `words` | how it names itself, and what it says of a loop and its journal |
 //! | `locate`, `caller`, `near` | which loop is meant, who calls, what was mistyped |
 //! | `exit`, `out`, `screen`, `table`, `shell` | exit codes, printing, fitting a terminal, quoting |
 //! | `machine` | tools on machine files |
 
+pub mod answer;
 pub mod caller;
 mod dispatch;
+mod doctor;
 pub mod exit;
 pub mod hooks;
 pub mod locate;

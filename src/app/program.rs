@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::speaker::Speaker;
 use super::stop::{Driver, noted};
 use super::told;
-use crate::drive::{Held, Step};
+use crate::drive::{Held, Step, words};
 use crate::hook::decision::Decision;
 use crate::hook::input::Input;
 use crate::machine::begin::Beginning;
@@ -130,7 +130,7 @@ impl<M: Program> Driver for App<M> {
     fn tell(&self, step: Step<M::Any>, _: Timestamp) -> Result<Decision, String> {
         let (held, edge) = match &step {
             Step::Over(_) => return Ok(Decision::Approve { note: None }),
-            Step::Waits(held) => return Ok(noted(told::waits(&Self::SPEAKER, held.raw()))),
+            Step::Waits(held) => return Ok(noted(Self::SPEAKER.line(&words::waiting(held.raw())))),
             Step::Moved { now, edge } => (now, edge),
         };
         let (raw, table) = (held.raw(), M::TABLE);
@@ -145,7 +145,7 @@ impl<M: Program> Driver for App<M> {
             told::clear(raw);
             return Ok(noted(told::ended(&Self::SPEAKER, raw)));
         }
-        let words = crate::drive::words::of(raw, edge).map_err(|error| error.to_string())?;
+        let words = words::of(raw, edge).map_err(|error| error.to_string())?;
         Ok(match words {
             None => Decision::Approve { note: None },
             Some(reason) => Decision::Block { reason, note: None },

@@ -70,18 +70,6 @@ fn doc(phase: &PhaseInfo) -> String {
     }
 }
 
-/// One line for a loop that waits.
-pub fn waits(speaker: &Speaker, raw: &Raw) -> String {
-    let phase = phase(raw);
-    speaker.line(&format!(
-        "loop {} waits in phase {}{}{}",
-        raw.id(),
-        phase.name,
-        doc(phase),
-        ways_on(speaker, raw)
-    ))
-}
-
 /// One line for a turn that may end: the loop is over, or goes on at another stop.
 pub fn ended(speaker: &Speaker, raw: &Raw) -> String {
     let phase = phase(raw);

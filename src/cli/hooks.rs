@@ -3,12 +3,14 @@
 use std::io;
 
 use camino::Utf8PathBuf;
-use claudex_loop::app::hooks;
+use claudex_loop::app::{answer, hooks};
+use claudex_loop::hook::answers::Told;
 use claudex_loop::hook::input::{self, ReadLimits};
 use claudex_loop::hook::prompt;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::interview;
 use claudex_loop::plan::locate::SPEAKER;
+use claudex_loop::plan::typestate::Plan;
 use claudex_loop::plan::stop::{self, Surroundings};
 use claudex_loop::text;
 use jiff::Timestamp;
@@ -39,9 +41,15 @@ pub(crate) fn prompt() -> Exit {
     Exit::Complete
 }
 
-/// The hook on AskUserQuestion: takes the answers of an interview into the topic.
+/// The hook on AskUserQuestion: takes the answers of an interview into the topic, or the answer to the question of a phase.
 pub(crate) fn answer() -> Exit {
-    hooks::answer(|input| interview::take(input, &Surroundings::from_env()))
+    hooks::answer(|input| {
+        let surroundings = Surroundings::from_env();
+        match interview::take(input, &surroundings) {
+            told if told == Told::default() => answer::take::<Plan>(&SPEAKER, input, &surroundings),
+            told => told,
+        }
+    })
 }
 
 /// The person's own folder for what the prompt hooks keep.

@@ -15,7 +15,7 @@ mod verbs;
 
 use std::process::ExitCode;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use clap::FromArgMatches;
 use claudex_loop::app::{exit, machine, out, screen};
 use claudex_loop::plan::settings::Settings;

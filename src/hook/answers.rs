@@ -21,6 +21,8 @@ const LINE: usize = 500;
 pub struct Answer {
     /// The question's short label, as the agent wrote it.
     pub header: String,
+    /// The question.
+    pub question: String,
     /// The answer, byte for byte; several choices with `, ` between them.
     pub text: String,
 }
@@ -41,13 +43,18 @@ pub fn of(input: &Input) -> Vec<Answer> {
         .take(MOST)
         .filter_map(|asked| {
             let header = asked.get("header")?.as_str()?.to_owned();
-            let raw = given(asked.get("question")?.as_str()?)?;
+            let question = asked.get("question")?.as_str()?.to_owned();
+            let raw = given(&question)?;
             let several = asked.get("multiSelect").and_then(Value::as_bool) == Some(true);
             let text = several
                 .then(|| choices(raw))
                 .flatten()
                 .unwrap_or_else(|| raw.to_owned());
-            (!text.trim().is_empty()).then_some(Answer { header, text })
+            (!text.trim().is_empty()).then_some(Answer {
+                header,
+                question,
+                text,
+            })
         })
         .collect()
 }

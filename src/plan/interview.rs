@@ -104,6 +104,7 @@ mod tests {
     fn answer(header: &str, text: &str) -> Answer {
         Answer {
             header: header.to_owned(),
+            question: "q".to_owned(),
             text: text.to_owned(),
         }
     }

@@ -1,0 +1,78 @@
+//! The hook on AskUserQuestion: a person's answer to the question of a phase takes the transition that it stands for.
+//!
+//! The answer is what makes the change a person's; the agent only put the question. Everything that is not the session's
+//! own loop, its phase's question and one of the offered answers is passed over in silence.
+
+use super::program::Program;
+use super::speaker::Speaker;
+use super::stop::{Surroundings, owned};
+use super::told;
+use crate::drive::{Held, ask};
+use crate::hook::answers::{self, Answer, Told};
+use crate::hook::input::Input;
+use crate::machine::{Actor, Refusal};
+use crate::store::{LoopId, Store};
+use crate::text;
+
+/// Takes an answer to the question of the phase that the session's own loop is in.
+pub fn take<M: Program>(speaker: &Speaker, input: &Input, surroundings: &Surroundings) -> Told {
+    if surroundings.reviewer_child {
+        return Told::default();
+    }
+    let answers = answers::of(input);
+    let Some(session) = input.session_id.as_deref().filter(|_| !answers.is_empty()) else {
+        return Told::default();
+    };
+    let Some((store, id)) = owned(speaker, input, surroundings, session) else {
+        return Told::default();
+    };
+    taken::<M>(speaker, &store, &id, &answers).unwrap_or_else(|problem| {
+        let line = text::one_line(&problem, 300);
+        store.log(&format!("{id} answer: {line}"));
+        let line = speaker.line(&format!("the answer changed nothing in loop {id}: {line}"));
+        Told {
+            agent: Some(line.clone()),
+            person: Some(line),
+        }
+    })
+}
+
+fn taken<M: Program>(
+    speaker: &Speaker,
+    store: &Store,
+    id: &LoopId,
+    answers: &[Answer],
+) -> Result<Told, String> {
+    let held = M::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
+    let chosen = answers.iter().find_map(|answer| {
+        let transition = ask::chosen(held.raw(), &answer.header, &answer.question, &answer.text)?;
+        Some((transition, answer))
+    });
+    let Some((transition, answer)) = chosen else {
+        return Ok(Told::default());
+    };
+    let Some(verb) = M::plain(transition, id.to_string()) else {
+        return Err(format!("`{transition}` takes more than an answer"));
+    };
+    let now = match M::run(verb, held) {
+        Ok(now) => now,
+        // Someone else decided first; what came of it is told at the next stop.
+        Err(refused) if matches!(*refused.refusal, Refusal::Stale { .. }) => return Ok(Told::default()),
+        Err(refused) => return Err(refused.to_string()),
+    };
+    let (raw, phase) = (now.raw(), told::phase(now.raw()));
+    store.log(&format!("{id} {transition} by an answer: now {}", phase.name));
+    told::clear(raw);
+    let next = match phase.terminal {
+        true => "It is over.",
+        false => "End your turn to go on.",
+    };
+    Ok(Told {
+        agent: Some(speaker.line(&format!(
+            "the answer \"{}\" took loop {id} by {transition} to phase {}. {next}",
+            text::one_line(&answer.text, 80),
+            phase.name,
+        ))),
+        person: None,
+    })
+}
