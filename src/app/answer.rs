@@ -7,7 +7,7 @@ use super::program::Program;
 use super::speaker::Speaker;
 use super::stop::{Surroundings, owned};
 use super::told;
-use crate::drive::{Held, ask};
+use crate::drive::{Held, ask, words};
 use crate::hook::answers::{self, Answer, Told};
 use crate::hook::input::Input;
 use crate::machine::{Actor, Refusal};
@@ -32,6 +32,7 @@ pub fn take<M: Program>(speaker: &Speaker, input: &Input, surroundings: &Surroun
         let line = speaker.line(&format!("the answer changed nothing in loop {id}: {line}"));
         Told {
             agent: Some(line.clone()),
+            more: None,
             person: Some(line),
         }
     })
@@ -63,16 +64,27 @@ fn taken<M: Program>(
     let (raw, phase) = (now.raw(), told::phase(now.raw()));
     store.log(&format!("{id} {transition} by an answer: now {}", phase.name));
     told::clear(raw);
-    let next = match phase.terminal {
-        true => "It is over.",
-        false => "End your turn to go on.",
+    // The next stop says nothing of a phase that was entered before it; so it is said here.
+    let words = match raw.taken().map(|edge| words::of(raw, edge)) {
+        Some(Ok(words)) => words,
+        Some(Err(error)) => {
+            store.log(&format!("{id} answer: {error}"));
+            None
+        }
+        None => None,
+    };
+    let next = match (phase.terminal, &words) {
+        (true, _) => " It is over.",
+        (false, None) => " End your turn to go on.",
+        (false, Some(_)) => "",
     };
     Ok(Told {
         agent: Some(speaker.line(&format!(
-            "the answer \"{}\" took loop {id} by {transition} to phase {}. {next}",
+            "the answer \"{}\" took loop {id} by {transition} to phase {}.{next}",
             text::one_line(&answer.text, 80),
             phase.name,
         ))),
+        more: words.filter(|_| !phase.terminal),
         person: None,
     })
 }

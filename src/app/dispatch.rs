@@ -71,7 +71,7 @@ enum Command {
 /// A loop to look at.
 #[derive(Debug, Args)]
 struct Look {
-    /// The loop's id [default: the active one]
+    /// The loop's id [default: the active one, else the newest]
     #[arg(value_name = "ID")]
     id: Option<String>,
     /// As JSON

@@ -55,7 +55,11 @@ pub(super) fn doctor<M: Program>(json: bool) -> Result<Exit, Failure> {
                 out::line(&line);
             }
             let label = format!("{}-> ", " ".repeat(label.len()));
-            for line in check.remedy.iter().flat_map(|remedy| screen::wrap(&label, remedy, columns)) {
+            for line in check
+                .remedy
+                .iter()
+                .flat_map(|remedy| screen::wrap(&label, remedy, columns))
+            {
                 out::line(&line);
             }
         }
@@ -108,11 +112,7 @@ fn hook(speaker: &Speaker, here: &Utf8Path) -> Result<String, (String, String)> 
     }
     let looked: Vec<_> = files.iter().map(|file| file.as_str()).collect();
     Err((
-        format!(
-            "no Stop hook calls {} in {}",
-            speaker.program,
-            looked.join(", ")
-        ),
+        format!("no Stop hook calls {} in {}", speaker.program, looked.join(", ")),
         format!(
             "put what `{} hooks` prints into .claude/settings.json; a plugin's hooks are not looked for",
             speaker.program
@@ -147,7 +147,10 @@ fn settings_files(here: &Utf8Path) -> Vec<Utf8PathBuf> {
 /// Whether a Stop hook of these settings runs `… PROGRAM … stop`.
 fn calls(settings: &Value, program: &str) -> bool {
     let stops = settings.pointer("/hooks/Stop").and_then(Value::as_array);
-    let hooks = stops.into_iter().flatten().filter_map(|group| group.get("hooks")?.as_array());
+    let hooks = stops
+        .into_iter()
+        .flatten()
+        .filter_map(|group| group.get("hooks")?.as_array());
     hooks.flatten().any(|hook| {
         let command = hook.get("command").and_then(Value::as_str).unwrap_or_default();
         let arguments = hook.get("args").and_then(Value::as_array);
@@ -169,7 +172,8 @@ mod tests {
         for program in ["release-train", "/opt/a b/it's/release-train"] {
             assert!(calls(&settings(program, true), "release-train"), "{program}");
         }
-        let exec = json!({"hooks": {"Stop": [{"hooks": [{"command": "/x/release-train", "args": ["stop"]}]}]}});
+        let exec =
+            json!({"hooks": {"Stop": [{"hooks": [{"command": "/x/release-train", "args": ["stop"]}]}]}});
         assert!(calls(&exec, "release-train"));
         for other in [
             json!({}),

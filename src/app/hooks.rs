@@ -79,8 +79,11 @@ fn own_path() -> Result<String, Failure> {
             "put the program on the PATH, and take the hooks with --by-name",
         )
     };
-    let path = std::env::current_exe()
-        .map_err(|error| unknown(format!("the system does not say where this program lies: {error}")))?;
+    let path = std::env::current_exe().map_err(|error| {
+        unknown(format!(
+            "the system does not say where this program lies: {error}"
+        ))
+    })?;
     path.into_os_string()
         .into_string()
         .map_err(|path| unknown(format!("the path {} is not UTF-8", path.to_string_lossy())))

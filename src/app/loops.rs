@@ -50,6 +50,22 @@ pub fn find(speaker: &Speaker, id: Option<&str>) -> Result<(Store, LoopId), Fail
     })
 }
 
+/// The loop that a look is about: by id, or the active one, or the newest that is over.
+///
+/// # Errors
+/// There is no such loop, or more than one is active.
+pub fn find_to_look(speaker: &Speaker, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
+    let newest = |failure: Failure| {
+        let loops = locate::loops(speaker.state, &here()?);
+        let over = loops.iter().all(|(_, listed)| listed.terminal);
+        match loops.into_iter().next() {
+            Some((store, listed)) if id.is_none() && over => Ok((store, listed.id)),
+            _ => Err(failure),
+        }
+    };
+    find(speaker, id).or_else(newest)
+}
+
 /// The loop that a person means who names none: the active one of their session, else one of theirs that was swept, else
 /// the one that is active.
 ///

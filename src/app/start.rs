@@ -14,7 +14,7 @@ use crate::drive::Held;
 use crate::drive::words;
 use crate::machine::begin::Beginning;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
-use crate::store::{IdForm, LoopId, StartError, Value};
+use crate::store::{IdForm, LoopId, StartError, StoreError, Value};
 
 /// Names of arguments that are no fields; no field's name has a space.
 const MODE: &str = "the mode";
@@ -23,8 +23,8 @@ const ID: &str = "the id";
 
 /// The one text that a start requires, which may be given as words without a flag.
 fn in_words<M: Program>() -> Option<&'static FieldInfo> {
-    let mut texts = fields(M::TABLE)
-        .filter(|field| field.kind == FieldKind::Text && M::REQUIRED.contains(&field.name));
+    let mut texts =
+        fields(M::TABLE).filter(|field| field.kind == FieldKind::Text && M::REQUIRED.contains(&field.name));
     texts.next().filter(|_| texts.next().is_none())
 }
 
@@ -47,7 +47,11 @@ pub(super) fn command<M: Program>() -> Command {
     if M::TABLE.modes.len() > 1 {
         let names = M::TABLE.modes.iter().map(|mode| {
             let value = clap::builder::PossibleValue::new(mode.name);
-            if mode.doc.is_empty() { value } else { value.help(mode.doc) }
+            if mode.doc.is_empty() {
+                value
+            } else {
+                value.help(mode.doc)
+            }
         });
         command = command.arg(
             Arg::new(MODE)
@@ -214,6 +218,7 @@ pub(super) fn start<M: Program>(matches: &ArgMatches) -> Result<Exit, Failure> {
             let help = format!("see it with `{program} status {id}`; one loop of a project runs at a time");
             Failure::plain(Exit::Refused, "claudex::start::active", message, &help)
         }
+        error @ StartError::Store(StoreError::Exists { .. }) => Failure::new(Exit::Refused, error),
         error => Failure::new(Exit::Internal, error),
     })?;
     let raw = held.raw();
@@ -225,6 +230,10 @@ pub(super) fn start<M: Program>(matches: &ArgMatches) -> Result<Exit, Failure> {
         told::phase(raw).name,
         store.path_of(raw.id())
     ));
+    out::line(match caller.session {
+        Some(_) => "The next stop of this session drives it.",
+        None => "The next session that ends a turn in this project drives it.",
+    });
     match words::here(raw) {
         Ok(Some(text)) => out::text(&format!("\n{}\n", text.trim_end())),
         Ok(None) => {}

@@ -171,9 +171,7 @@ fn choose(stores: &[Store], session: Option<&str>, healed: &mut Vec<String>) -> 
                 continue;
             }
             if let Some(problem) = &listed.problem {
-                broken.get_or_insert_with(|| {
-                    format!("{} cannot be used as a loop: {problem}", listed.path)
-                });
+                broken.get_or_insert_with(|| format!("{} cannot be used as a loop: {problem}", listed.path));
                 continue;
             }
             if listed.terminal || !listed.ours || !store.is_for(listed.root.as_deref()) {

@@ -1,7 +1,9 @@
 //! What is said of a loop of any machine: where it is, what it waits for, and the ways on from there.
 
 use super::speaker::Speaker;
-use crate::machine::table::{PhaseInfo, Table};
+use crate::drive::words;
+use crate::machine::guard::Guard;
+use crate::machine::table::{EdgeInfo, PhaseInfo};
 use crate::machine::{Actor, Raw};
 use crate::text;
 
@@ -13,8 +15,8 @@ pub fn phase(raw: &Raw) -> &'static PhaseInfo {
     &raw.table().phases[raw.phase()]
 }
 
-/// A verb that is open in a phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+/// A verb that is open to a loop.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Way {
     /// The transition.
     pub transition: &'static str,
@@ -22,40 +24,35 @@ pub struct Way {
     pub doc: &'static str,
     /// Whether an agent may take it too.
     pub agent: bool,
+    /// What is typed: the subcommand, the loop, and its arguments.
+    pub command: String,
 }
 
-impl Way {
-    /// The subcommand: `mark-done`.
-    pub fn verb(&self) -> String {
-        self.transition.replace('_', "-")
-    }
-}
-
-/// The transitions that someone may take by a verb in a phase, each once, in the order of the machine file.
-pub fn ways(table: &Table, phase: usize) -> Vec<Way> {
+/// The transitions that someone may take by a verb where the loop is now, each once, in the order of the machine file. Those
+/// whose guards refuse are left out.
+pub fn ways(speaker: &Speaker, raw: &Raw) -> Vec<Way> {
     let mut ways: Vec<Way> = Vec::new();
-    let open = table
-        .edges
-        .iter()
-        .filter(|edge| edge.from == phase && !edge.by.is_empty());
-    for edge in open {
+    let (table, record) = (raw.table(), raw.record());
+    let open = |edge: &&EdgeInfo| {
+        let holds = |guard: &Guard| guard.holds(table, record).unwrap_or(false);
+        edge.from == raw.phase() && !edge.by.is_empty() && edge.when.as_ref().is_none_or(holds)
+    };
+    for edge in table.edges.iter().filter(open) {
         if !ways.iter().any(|way| way.transition == edge.transition) {
             ways.push(Way {
                 transition: edge.transition,
                 doc: edge.doc,
                 agent: edge.by.contains(&Actor::Agent),
+                command: format!("{} {}", speaker.program, words::call(raw, edge)),
             });
         }
     }
     ways
 }
 
-/// `. The ways on: release-train approve ID, release-train abort ID`, or nothing.
+/// `. The ways on: release-train approve ID, release-train abort ID --why <why>`, or nothing.
 fn ways_on(speaker: &Speaker, raw: &Raw) -> String {
-    let commands: Vec<String> = ways(raw.table(), raw.phase())
-        .iter()
-        .map(|way| format!("{} {} {}", speaker.program, way.verb(), raw.id()))
-        .collect();
+    let commands: Vec<String> = ways(speaker, raw).into_iter().map(|way| way.command).collect();
     if commands.is_empty() {
         return String::new();
     }
@@ -74,7 +71,12 @@ fn doc(phase: &PhaseInfo) -> String {
 pub fn ended(speaker: &Speaker, raw: &Raw) -> String {
     let phase = phase(raw);
     if phase.terminal {
-        return speaker.line(&format!("loop {} is over: {}{}", raw.id(), phase.name, doc(phase)));
+        return speaker.line(&format!(
+            "loop {} is over: {}{}",
+            raw.id(),
+            phase.name,
+            doc(phase)
+        ));
     }
     speaker.line(&format!(
         "loop {} is in phase {}{}, and the turn may end{}",
@@ -91,10 +93,13 @@ pub fn unchanged(raw: &Raw) -> String {
     if phase.terminal {
         return format!("the loop is over ({}); nothing was changed", phase.name);
     }
-    let verbs: Vec<String> = ways(raw.table(), raw.phase())
-        .iter()
-        .map(|way| format!("`{}`", way.verb()))
-        .collect();
+    let mut verbs: Vec<String> = Vec::new();
+    for edge in raw.table().edges {
+        let verb = format!("`{}`", edge.transition.replace('_', "-"));
+        if edge.from == raw.phase() && !edge.by.is_empty() && !verbs.contains(&verb) {
+            verbs.push(verb);
+        }
+    }
     let open = match verbs.is_empty() {
         true => String::new(),
         false => format!(", where {} may be taken", verbs.join(", ")),

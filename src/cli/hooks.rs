@@ -10,8 +10,8 @@ use claudex_loop::hook::prompt;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::interview;
 use claudex_loop::plan::locate::SPEAKER;
-use claudex_loop::plan::typestate::Plan;
 use claudex_loop::plan::stop::{self, Surroundings};
+use claudex_loop::plan::typestate::Plan;
 use claudex_loop::text;
 use jiff::Timestamp;
 

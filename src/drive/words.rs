@@ -199,7 +199,16 @@ fn arguments(edge: &EdgeInfo) -> Vec<&'static str> {
 
 /// The command line of a transition's verb.
 fn line(raw: &Raw, transition: &str, arguments: &[&str]) -> String {
-    let mut line = format!("{} {} {}", program(), transition.replace('_', "-"), raw.id());
+    format!("{} {}", program(), call_of(raw, transition, arguments))
+}
+
+/// An edge's verb as it is typed after the program's name: `abort ID --why <why>`.
+pub fn call(raw: &Raw, edge: &EdgeInfo) -> String {
+    call_of(raw, edge.transition, &arguments(edge))
+}
+
+fn call_of(raw: &Raw, transition: &str, arguments: &[&str]) -> String {
+    let mut line = format!("{} {}", transition.replace('_', "-"), raw.id());
     for argument in arguments {
         line.push_str(&format!(" --{} <{argument}>", argument.replace('_', "-")));
     }

@@ -15,6 +15,8 @@ const TOOL: &str = "AskUserQuestion";
 const MOST: usize = 16;
 /// The longest line for agent or person, in characters.
 const LINE: usize = 500;
+/// The longest text below the agent's line, in characters: the client shortens what is above 10,000.
+const MORE: usize = 8_000;
 
 /// One question that was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +88,8 @@ fn choices(raw: &str) -> Option<String> {
 pub struct Told {
     /// One line for the agent.
     pub agent: Option<String>,
+    /// What the agent is to do now, of several lines; nothing without the line.
+    pub more: Option<String>,
     /// One line for the person.
     pub person: Option<String>,
 }
@@ -95,7 +99,11 @@ impl Told {
     pub fn to_json(&self) -> String {
         let mut object = json!({});
         if let Some(line) = &self.agent {
-            let line = text::one_line(line, LINE);
+            let mut line = text::one_line(line, LINE);
+            if let Some(more) = &self.more {
+                let more: String = text::plain(more).trim_end().chars().take(MORE).collect();
+                line = format!("{line}\n\n{more}");
+            }
             object["hookSpecificOutput"] = json!({"hookEventName": "PostToolUse", "additionalContext": line});
         }
         if let Some(line) = &self.person {
@@ -217,6 +225,7 @@ mod tests {
         let told = Told {
             agent: Some("a\nb".into()),
             person: Some("c".into()),
+            ..Told::default()
         };
         let written = told.to_json();
         assert!(written.ends_with("}\n") && written.matches('\n').count() == 1);
@@ -224,5 +233,20 @@ mod tests {
             serde_json::from_str::<Value>(&written).unwrap(),
             json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "a b"}, "systemMessage": "c"})
         );
+    }
+
+    #[test]
+    fn what_is_to_be_done_stands_below_the_line_plain_and_not_too_long() {
+        let told = Told {
+            agent: Some("a\nb".into()),
+            more: Some(format!("c\r\n\u{1b}[2Jd\u{202e}\n{}", "x".repeat(20_000))),
+            person: None,
+        };
+        let written: Value = serde_json::from_str(&told.to_json()).unwrap();
+        let context = written["hookSpecificOutput"]["additionalContext"]
+            .as_str()
+            .unwrap();
+        assert!(context.starts_with("a b\n\nc\n[2Jd\nxxx"), "{}", &context[..40]);
+        assert!(context.chars().count() <= LINE + 2 + MORE);
     }
 }

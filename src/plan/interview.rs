@@ -2,12 +2,12 @@
 //!
 //! The person's answer is what makes the change a person's; the agent's tools cannot take it.
 
+use crate::app::stop::{self, Surroundings};
 use crate::hook::answers::{self, Answer, Told};
 use crate::hook::input::Input;
 use crate::machine::Actor;
-use crate::plan::start::LONGEST_TOPIC;
-use crate::app::stop::{self, Surroundings};
 use crate::plan::locate::SPEAKER;
+use crate::plan::start::LONGEST_TOPIC;
 use crate::plan::{AnyLoop, Mode, Phase};
 use crate::store::{Change, LoopId, Store, Value};
 use crate::text;
@@ -35,6 +35,7 @@ pub fn take(input: &Input, surroundings: &Surroundings) -> Told {
             agent: Some(
                 "claudex: the answers could not be kept in the topic; write them into the plan.".to_owned(),
             ),
+            more: None,
             person: Some(format!(
                 "claudex: the answers are not in the topic of loop {id}: {line}"
             )),
@@ -87,7 +88,7 @@ fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Told, String> 
     store.log(&format!("{id} interview: {} answers in the topic", parts.len()));
     Ok(Told {
         agent: Some(format!("claudex: the answers are in the topic of loop {id}.")),
-        person: None,
+        ..Told::default()
     })
 }
 

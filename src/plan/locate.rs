@@ -2,8 +2,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-pub use crate::app::locate::{NotFound, here};
 use crate::app::locate as any;
+pub use crate::app::locate::{NotFound, here};
 use crate::app::speaker::Speaker;
 use crate::plan::typestate::STATE;
 use crate::store::{Listed, LoopId, Store};

@@ -5,8 +5,8 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::machine::Claim;
 pub use crate::app::words::elapsed;
+use crate::machine::Claim;
 use crate::plan::personas::Personas;
 use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW};
 use crate::plan::{AnyLoop, changes};

@@ -41,8 +41,27 @@ const ARGUMENTS: [&str; 6] = ["id", "from_prompt", "help", "rejecting", "evidenc
 const WORDS: [&str; 4] = ["self", "super", "crate", "_"];
 /// The command line's own verbs. `resume` is one of them too, see below.
 const VERBS: [&str; 21] = [
-    "start", "run", "review", "status", "list", "adopt", "journal", "sweep", "doctor", "machine", "config",
-    "stop", "prompt", "answer", "hooks", "rollback", "personas", "state", "completions", "man", "help",
+    "start",
+    "run",
+    "review",
+    "status",
+    "list",
+    "adopt",
+    "journal",
+    "sweep",
+    "doctor",
+    "machine",
+    "config",
+    "stop",
+    "prompt",
+    "answer",
+    "hooks",
+    "rollback",
+    "personas",
+    "state",
+    "completions",
+    "man",
+    "help",
 ];
 
 /// `mark_done` and `mark-done` are `MarkDone`, and `2nd` is `N2nd`, as `emit` writes them.

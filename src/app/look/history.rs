@@ -8,9 +8,9 @@ use crate::machine::Table;
 use crate::store::{ChangeEntry, Entry, NoteEntry, Value};
 use crate::text;
 
-/// What happened to a loop.
+/// What happened to a loop: the one that is named, else the active one, else the newest.
 pub(in crate::app) fn journal<M: Program>(id: Option<&str>, json: bool) -> Result<Exit, Failure> {
-    let (store, id) = loops::find(&App::<M>::SPEAKER, id)?;
+    let (store, id) = loops::find_to_look(&App::<M>::SPEAKER, id)?;
     let entries = store
         .journal(&id)
         .map_err(|error| Failure::new(Exit::Internal, error))?;
@@ -35,7 +35,9 @@ pub(in crate::app) fn journal<M: Program>(id: Option<&str>, json: bool) -> Resul
 fn of_change(table: &Table, change: &ChangeEntry) -> String {
     let session = || {
         let fields = &change.fields;
-        let (_, value) = fields.iter().find(|(name, _)| name == table.state.fields.session)?;
+        let (_, value) = fields
+            .iter()
+            .find(|(name, _)| name == table.state.fields.session)?;
         Some(format!("session {}", text::one_line(&Value::to_plain(value), 80)))
     };
     let about = match change.what.as_str() {
@@ -53,5 +55,9 @@ fn of_change(table: &Table, change: &ChangeEntry) -> String {
 
 fn of_note(note: &NoteEntry) -> String {
     let data = serde_json::Value::Object(note.data.clone()).to_string();
-    format!("{} {}", text::one_line(&note.note, 80), text::one_line(&data, 300))
+    format!(
+        "{} {}",
+        text::one_line(&note.note, 80),
+        text::one_line(&data, 300)
+    )
 }

@@ -53,9 +53,15 @@ impl Row {
             terminal: listed.terminal,
             age_seconds: u64::try_from(now.as_second() - began).unwrap_or_default(),
             subject: subject(machine).and_then(words),
-            session: listed.session.as_deref().map(|session| text::one_line(session, 200)),
+            session: listed
+                .session
+                .as_deref()
+                .map(|session| text::one_line(session, 200)),
             swept,
-            problem: listed.problem.as_deref().map(|problem| text::one_line(problem, 300)),
+            problem: listed
+                .problem
+                .as_deref()
+                .map(|problem| text::one_line(problem, 300)),
             state: listed.path.to_string(),
         }
     }
@@ -103,7 +109,10 @@ pub(in crate::app) fn list<M: Program>(json: bool) -> Result<Exit, Failure> {
         out::line("There are no loops in this project.");
         return Ok(Exit::Complete);
     }
-    let about = subject(M::TABLE).unwrap_or_default().replace('_', " ").to_uppercase();
+    let about = subject(M::TABLE)
+        .unwrap_or_default()
+        .replace('_', " ")
+        .to_uppercase();
     let head = (["ID", "PHASE", "AGE"].map(str::to_owned), about);
     let lines: Vec<_> = std::iter::once(head)
         .chain(rows.iter().map(|row| (row.cells(), row.last())))

@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::app::exit::{Exit, Failure};
 use crate::app::program::{App, Program};
+use crate::app::speaker::Speaker;
 use crate::app::told::{self, Way};
 use crate::app::words::{self, purpose};
 use crate::app::{locate, loops, out, screen};
@@ -77,7 +78,7 @@ impl Change {
     }
 }
 
-fn shown(raw: &Raw) -> Shown {
+fn shown(speaker: &Speaker, raw: &Raw) -> Shown {
     let (table, held) = (raw.table(), &raw.table().state.fields);
     let phase = told::phase(raw);
     let text = |field: &str| text::one_line(&raw.text(field), LONGEST);
@@ -108,12 +109,12 @@ fn shown(raw: &Raw) -> Shown {
         started: held.started.map(text),
         last_change: last,
         fields: fields.collect(),
-        ways_on: told::ways(table, raw.phase()),
+        ways_on: told::ways(speaker, raw),
         state: raw.store().path_of(raw.id()).to_string(),
     }
 }
 
-fn print(shown: &Shown, program: &str, columns: Option<usize>, now: Timestamp) {
+fn print(shown: &Shown, columns: Option<usize>, now: Timestamp) {
     let fields = shown.fields.keys().map(String::len).max().unwrap_or(0);
     let width = fields.max("session".len()) + 2;
     let say = |label: &str, text: &str| {
@@ -138,7 +139,9 @@ fn print(shown: &Shown, program: &str, columns: Option<usize>, now: Timestamp) {
             Json::String(text) => text.clone(),
             other => other.to_string(),
         };
-        say(name, &value);
+        if !value.is_empty() {
+            say(name, &value);
+        }
     }
     say("session", &shown.session);
     if let Some(last) = &shown.last_change {
@@ -150,7 +153,7 @@ fn print(shown: &Shown, program: &str, columns: Option<usize>, now: Timestamp) {
             doc => format!("  {}", doc.trim_end_matches('.')),
         };
         let who = if way.agent { "" } else { " (a person's)" };
-        say("next", &format!("{program} {} {}{doc}{who}", way.verb(), shown.id));
+        say("next", &format!("{}{doc}{who}", way.command));
     }
 }
 
@@ -196,7 +199,7 @@ pub(in crate::app) fn status<M: Program>(id: Option<&str>, json: bool) -> Result
         match M::open(&store, &id, Actor::Person) {
             Ok(held) => {
                 problems.extend(held.raw().repairs().iter().map(ToString::to_string));
-                all.push(shown(held.raw()));
+                all.push(shown(&speaker, held.raw()));
             }
             Err(error) => problems.push(format!("{}: {error}", store.path_of(&id))),
         }
@@ -219,7 +222,7 @@ pub(in crate::app) fn status<M: Program>(id: Option<&str>, json: bool) -> Result
         if index > 0 {
             out::line("");
         }
-        print(shown, speaker.program, columns, now);
+        print(shown, columns, now);
     }
     for problem in &problems {
         for line in screen::wrap("problem: ", &text::one_line(problem, 1000), columns) {

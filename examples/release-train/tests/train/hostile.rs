@@ -1,0 +1,120 @@
+//! What must break nothing: input that is none, texts that mean something elsewhere, and files that were touched by hand.
+
+use crate::support::{Yard, decision, snapshot};
+
+#[test]
+fn a_stop_that_cannot_be_read_lets_the_turn_end_and_says_why() {
+    let yard = Yard::new();
+    let id = yard.start("train", "1.0");
+    let before = std::fs::read(yard.state(&id)).unwrap();
+    let huge = format!("{{\"session_id\": \"{}\"}}", "x".repeat(9 * 1024 * 1024));
+    for input in [
+        b"" as &[u8],
+        b"\n",
+        b"null",
+        b"[]",
+        b"\"stop\"",
+        b"{",
+        b"{\"session_id\": \"s",
+        b"\xff\xfe{}",
+        huge.as_bytes(),
+        "[".repeat(100_000).as_bytes(),
+    ] {
+        let (decided, said) = decision(&yard.hook("stop", input));
+        assert_eq!(decided, "approve");
+        assert!(
+            said.starts_with("release-train: the Stop hook's input: "),
+            "{said}"
+        );
+        assert_eq!(yard.hook("answer", input), "");
+    }
+    assert_eq!(std::fs::read(yard.state(&id)).unwrap(), before);
+}
+
+#[test]
+fn a_version_is_a_text_and_nothing_else() {
+    for version in [
+        "it's \"1.0\" $(touch pwned) `touch pwned` ; touch pwned",
+        "{{ id }} {% for %} {version}",
+        "line\none\r\ntwo\ttab",
+        "\u{202e}0.1\u{202c} \u{1b}[2J é 計画",
+        "---\nphase: done\nsession: x",
+        "--soak",
+    ] {
+        let yard = Yard::new();
+        yard.done(&["start", "hotfix", "--version", version]);
+        let shown = yard.status();
+        assert_eq!(shown["phase"], "building", "{version}");
+        let (_, said) = yard.stop();
+        assert!(!said.contains('\u{202e}') && !said.contains('\u{1b}'), "{said:?}");
+        assert!(said.contains("failed (time 1 of 3)"), "{said}");
+        yard.write("built");
+        yard.blocks();
+        yard.blocks();
+        assert_eq!(yard.phase(), "approving", "{version}");
+        let names = snapshot(&yard.path);
+        assert!(
+            !names.iter().any(|(path, _)| path.ends_with("pwned")),
+            "{version}"
+        );
+        for command in [&["status"] as &[&str], &["list"], &["journal"]] {
+            let shown = yard.done(command);
+            assert!(
+                !shown.chars().any(|c| c.is_control() && c != '\n') && !shown.contains('\u{202e}'),
+                "{shown:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_version_that_is_a_path_leads_nowhere_else_and_a_question_is_one_line() {
+    let (yard, _) = Yard::approving("../../x\ny");
+    let told = yard.answered(&yard.dialog("Roll ../../x y out to everyone?", "Roll out"));
+    assert!(told.is_some());
+    let said = yard.approves_in_two();
+    assert!(said.contains("waits for"), "{said}");
+}
+
+#[test]
+fn a_state_file_edited_by_hand_is_set_back_and_the_person_is_told() {
+    let (yard, id) = Yard::approving("1.0");
+    let state = std::fs::read_to_string(yard.state(&id)).unwrap();
+    std::fs::write(yard.state(&id), state.replace("phase: approving", "phase: done")).unwrap();
+    let (_, said) = yard.stop();
+    assert_eq!(yard.phase(), "approving", "{said}");
+    let log = std::fs::read_to_string(yard.folder().join("log")).unwrap();
+    assert!(log.contains("phase"), "{log}");
+    std::fs::write(yard.state(&id), "\0\u{fffd}garbage").unwrap();
+    assert_eq!(yard.phase_healed(), "approving");
+}
+
+#[test]
+fn a_loop_that_a_link_leads_to_drives_nobody() {
+    let yard = Yard::new();
+    let id = yard.start("train", "1.0");
+    let state = yard.state(&id);
+    let away = yard.path.join("away.state");
+    std::fs::rename(&state, &away).unwrap();
+    std::os::unix::fs::symlink(&away, &state).unwrap();
+    let (decided, said) = yard.stop();
+    assert_eq!(decided, "approve");
+    assert!(
+        said.starts_with("release-train: ") && said.contains("symlink"),
+        "{said}"
+    );
+}
+
+impl Yard {
+    /// A reminder, then the line for the person.
+    fn approves_in_two(&self) -> String {
+        self.blocks();
+        self.approves()
+    }
+
+    /// The phase, from a status that had something to mend.
+    fn phase_healed(&self) -> String {
+        let shown: serde_json::Value = serde_json::from_str(&self.done(&["status", "--json"])).unwrap();
+        shown["loops"][0]["phase"].as_str().unwrap_or_default().to_owned()
+    }
+}

@@ -1,0 +1,168 @@
+//! Who may do what, and what the commands for people say and exit with.
+
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+use crate::support::{Yard, snapshot};
+
+#[test]
+fn what_is_a_persons_to_decide_no_agent_decides() {
+    let (yard, id) = Yard::approving("1.0");
+    let before = snapshot(&yard.path);
+    for verb in ["approve", "roll-back", "resume", "adopt"] {
+        let said = yard.agent(&[verb, &id]);
+        assert_eq!(said.code, Some(1), "{verb}: {}{}", said.out, said.err);
+        assert!(said.err.contains("ask the person to run"), "{verb}: {}", said.err);
+    }
+    assert_eq!(yard.phase(), "approving");
+    // Only the log tells of it.
+    let log = |files: Vec<(std::path::PathBuf, Vec<u8>)>| {
+        files
+            .into_iter()
+            .filter(|(path, _)| !path.ends_with("log"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(log(before), log(snapshot(&yard.path)));
+    // What both may do, an agent does.
+    let said = yard.agent(&["abort", "--why", "the agent saw smoke"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let journal = yard.done(&["journal"]);
+    assert!(
+        journal.contains("abort by the agent approving -> aborted"),
+        "{journal}"
+    );
+}
+
+#[test]
+fn one_train_runs_at_a_time_and_a_refusal_says_which() {
+    let yard = Yard::new();
+    let id = yard.start("train", "1.0");
+    let said = yard.run(&["start", "train", "1.1"]);
+    assert_eq!(said.code, Some(1));
+    assert!(
+        said.err.contains(&id) && said.err.contains("release-train status"),
+        "{}",
+        said.err
+    );
+    let said = yard.run(&["approve"]);
+    assert_eq!(said.code, Some(1));
+    assert!(
+        said.err.contains("`approve` is not legal in phase boarding"),
+        "{}",
+        said.err
+    );
+    assert!(said.err.contains("`abort` may be taken"), "{}", said.err);
+}
+
+#[test]
+fn wrong_arguments_exit_with_2_and_start_nothing() {
+    let yard = Yard::new();
+    for arguments in [
+        &["start"] as &[&str],
+        &["start", "train"],
+        &["start", "tram", "1.0"],
+        &["start", "train", ""],
+        &["start", "train", " \t"],
+        &["start", "train", "--soak", "many", "1.0"],
+        &["start", "train", "--soak", "-1", "1.0"],
+        &["start", "train", "--version", "1.0", "1.1"],
+        &["start", "train", "--speed", "9", "1.0"],
+        &["abort"],
+        &["brake"],
+        &[],
+        &["approve", "../../etc/passwd"],
+        &["approve", "\u{202e}x"],
+        &["approve", "--from-prompt"],
+    ] {
+        let said = yard.run(arguments);
+        // What begins with a dash after the first word of the version belongs to the version.
+        if arguments.contains(&"--speed") {
+            assert_eq!(said.code, Some(0), "{arguments:?}: {}", said.err);
+            assert_eq!(yard.status()["fields"]["version"], "--speed 9 1.0");
+            continue;
+        }
+        assert_eq!(said.code, Some(2), "{arguments:?}: {}{}", said.out, said.err);
+    }
+}
+
+#[test]
+fn status_list_and_journal_are_for_people_and_for_programs() {
+    let (yard, id) = Yard::approving("1.0");
+    let shown = yard.done(&["status", &id]);
+    for line in [
+        format!("loop:      {id}"),
+        "phase:     approving (A person decides whether everyone gets it)".to_owned(),
+        "version:   1.0".to_owned(),
+        format!("next:      release-train approve {id}  Everyone gets it (a person's)"),
+        format!("next:      release-train abort {id} --why <why>  The train is called off"),
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
+    }
+    let shown = yard.status();
+    assert_eq!(shown["last_change"]["what"], "soaked");
+    assert_eq!(shown["last_change"]["by"], "hook");
+    let ways: Vec<&str> = (shown["ways_on"].as_array().unwrap().iter())
+        .map(|way| way["transition"].as_str().unwrap())
+        .collect();
+    assert_eq!(ways, ["approve", "roll_back", "resume", "abort"]);
+
+    let rows: Value = serde_json::from_str(&yard.done(&["list", "--json"])).unwrap();
+    assert_eq!(rows[0]["id"], id.as_str());
+    assert_eq!(
+        (&rows[0]["phase"], &rows[0]["subject"]),
+        (&"approving".into(), &"1.0".into())
+    );
+    let list = yard.done(&["list"]);
+    assert!(
+        list.starts_with("ID ") && list.contains("VERSION") && list.contains("approving"),
+        "{list}"
+    );
+
+    for line in yard.done(&["journal", "--json"]).lines() {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        assert!(entry.get("at").is_some(), "{line}");
+    }
+    let other = yard.run(&["status", "20200101-000000-000000"]);
+    assert_eq!(other.code, Some(0), "a look fails nobody");
+    assert!(
+        other.out.contains("there is no loop 20200101-000000-000000"),
+        "{}",
+        other.out
+    );
+}
+
+#[test]
+fn a_train_that_was_put_aside_comes_back_and_can_be_taken_over() {
+    let (yard, id) = Yard::approving("1.0");
+    let old = SystemTime::now() - Duration::from_secs(48 * 60 * 60);
+    let state = std::fs::File::options()
+        .write(true)
+        .open(yard.state(&id))
+        .unwrap();
+    state.set_modified(old).unwrap();
+    assert!(
+        yard.done(&["sweep", "--older-than", "72h"])
+            .contains("Nothing to sweep")
+    );
+    assert!(yard.done(&["sweep", "--dry-run"]).contains("would be moved"));
+    assert!(yard.done(&["sweep"]).contains("was moved"));
+    let (decision, said) = yard.stop();
+    assert_eq!(decision, "approve");
+    assert!(
+        said.contains("was put aside") && said.contains(&format!("release-train resume {id}")),
+        "{said}"
+    );
+    assert!(yard.done(&["list"]).contains("swept"));
+    let said = yard.done(&["resume", &id]);
+    assert!(
+        said.contains("was brought back") && said.contains("goes on in phase approving"),
+        "{said}"
+    );
+
+    assert!(yard.done(&["adopt"]).contains("belongs to nobody now"));
+    let (decision, said) = yard.stop_of("session-2");
+    assert_eq!(decision, "block", "{said}");
+    assert_eq!(yard.status()["session"], "session-2");
+    assert_eq!(yard.approves(), "", "it is no longer this session's");
+}

@@ -1,0 +1,144 @@
+//! The ways of a version: to everyone, and back.
+
+use crate::support::Yard;
+
+const QUESTION: &str = "Roll 1.4.0 out to everyone?";
+
+#[test]
+fn a_version_is_built_tried_approved_and_rolled_out() {
+    let yard = Yard::new();
+    let id = yard.start("train", "1.4.0");
+    assert_eq!(yard.phase(), "boarding");
+
+    // The agent is told once, and nothing was built for that.
+    let said = yard.blocks();
+    assert!(said.contains("version 1.4.0") && said.contains(&id), "{said}");
+    let said = yard.blocks();
+    assert!(said.contains("failed (time 1 of 3)"), "{said}");
+    yard.write("built");
+    let said = yard.blocks();
+    assert!(
+        said.contains("Deploy 1.4.0 to the canary") && said.contains("3 clean probes"),
+        "{said}"
+    );
+    assert_eq!(yard.status()["fields"]["failures"], 0);
+
+    for probe in 1..3 {
+        let said = yard.blocks();
+        assert!(said.contains(&format!("Probe {probe} of 3")), "{said}");
+        assert_eq!(yard.phase(), "canary");
+    }
+    let said = yard.blocks();
+    assert!(
+        said.contains(QUESTION) && said.contains("AskUserQuestion"),
+        "{said}"
+    );
+
+    let told = yard.answered(&yard.dialog(QUESTION, "Roll out")).unwrap();
+    assert!(
+        told.starts_with("release-train: the answer \"Roll out\""),
+        "{told}"
+    );
+    assert!(
+        told.contains("`deployed/1.4.0`"),
+        "what is to be done is said at once: {told}"
+    );
+    assert_eq!(yard.phase(), "rollout");
+
+    // One reminder while nothing is there, then the turn may end.
+    assert!(yard.blocks().contains("deployed/1.4.0"));
+    let said = yard.approves();
+    assert!(said.contains("waits for deployed/1.4.0"), "{said}");
+    yard.write("deployed/1.4.0");
+    let said = yard.approves();
+    assert!(said.contains(&format!("loop {id} is over: done")), "{said}");
+    assert_eq!(yard.approves(), "", "a train that has arrived says nothing more");
+
+    let journal = yard.done(&["journal"]);
+    let ways: Vec<&str> = journal
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .filter(|what| !what.starts_with("command-"))
+        .collect();
+    assert_eq!(
+        ways,
+        [
+            "start",
+            "bind",
+            "depart",
+            "mend",
+            "deploy_canary",
+            "soaking",
+            "soaking",
+            "soaked",
+            "approve",
+            "remind",
+            "arrive"
+        ]
+    );
+    assert!(
+        journal.contains("approve by a person approving -> rollout"),
+        "{journal}"
+    );
+}
+
+#[test]
+fn a_canary_that_burns_goes_back_and_the_agent_writes_why() {
+    let yard = Yard::new();
+    yard.start("hotfix", "1.4.1");
+    yard.write("built");
+    let said = yard.blocks();
+    assert!(said.contains("one clean probe is"), "{said}");
+    yard.write("burning");
+    let said = yard.blocks();
+    assert!(
+        said.contains("1.4.1 goes back: a probe of the canary failed") && said.contains("`ROLLBACK.md`"),
+        "{said}"
+    );
+    assert!(yard.blocks().contains("ROLLBACK.md"));
+    assert!(yard.approves().contains("waits for ROLLBACK.md to be written"));
+    yard.write("ROLLBACK.md");
+    assert!(yard.approves().contains("is over: aborted (Nobody has it)"));
+    assert_eq!(yard.status()["fields"]["why"], "a probe of the canary failed");
+}
+
+#[test]
+fn a_person_who_says_back_is_heard_in_the_dialog_and_in_the_terminal() {
+    let (yard, _) = Yard::approving("1.4.0");
+    let told = yard.answered(&yard.dialog(QUESTION, "Roll back")).unwrap();
+    assert!(
+        told.contains("1.4.0 goes back: a person rolled it back"),
+        "{told}"
+    );
+    assert_eq!(yard.phase(), "rollback");
+
+    let (yard, id) = Yard::approving("1.4.0");
+    let said = yard.done(&["approve"]);
+    assert!(
+        said.contains("now in phase rollout") && said.contains("Roll it out"),
+        "{said}"
+    );
+    let said = yard.done(&["roll-back", &id]);
+    assert!(said.contains("now in phase rollback"), "{said}");
+}
+
+#[test]
+fn a_build_that_fails_three_times_ends_the_train() {
+    let yard = Yard::new();
+    yard.start("hotfix", "2.0");
+    assert!(yard.blocks().contains("time 1 of 3"));
+    assert!(yard.blocks().contains("time 2 of 3"));
+    assert!(yard.approves().contains("is over: aborted"));
+    assert_eq!(yard.status()["fields"]["why"], "the build failed three times");
+}
+
+#[test]
+fn soak_is_a_flag_of_the_start_and_the_mode_has_its_own() {
+    let yard = Yard::new();
+    yard.done(&["start", "train", "--soak", "2", "--version", "3.0 beta"]);
+    assert_eq!(yard.status()["fields"]["soak"], 2);
+    assert_eq!(yard.status()["fields"]["version"], "3.0 beta");
+    yard.done(&["abort", "--why", "only a try"]);
+    yard.start("hotfix", "3.1");
+    assert_eq!(yard.status()["fields"]["soak"], 1);
+}
