@@ -1,6 +1,5 @@
 //! Generates the plan loop's types from `machine.toml`. The bare library (no `cli` feature) has no machine of its own.
 
-#[expect(clippy::print_stdout, reason = "this is how cargo is told")]
 fn main() {
     // Reaches the build scripts of dependents as DEP_CLAUDEX_LOOP_APP: claudex-build then generates a command line.
     if std::env::var_os("CARGO_FEATURE_APP").is_some() {

@@ -35,7 +35,7 @@ impl Row {
             Entry::Note(_) => None,
         });
         let first = changes.next();
-        let last = changes.last().or(first);
+        let last = changes.next_back().or(first);
         let words = |name: &str| {
             let (_, value) = last?.fields.iter().find(|(known, _)| known == name)?;
             let line = text::one_line(&Value::to_plain(value), 200);
