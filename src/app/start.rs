@@ -5,6 +5,7 @@
 
 use clap::builder::{ArgAction, PossibleValuesParser};
 use clap::{Arg, ArgMatches, Command, value_parser};
+use jiff::Timestamp;
 
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
@@ -14,7 +15,8 @@ use crate::drive::Held;
 use crate::drive::words;
 use crate::machine::begin::Beginning;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
-use crate::store::{IdForm, LoopId, StartError, StoreError, Value};
+use crate::machine::time;
+use crate::store::{IdForm, InvalidId, LoopId, StartError, StoreError, Value};
 
 /// Names of arguments that are no fields; no field's name has a space.
 const MODE: &str = "the mode";
@@ -112,11 +114,23 @@ fn flag(field: &'static FieldInfo) -> Arg {
             .default_missing_value("true")
             .value_name("true|false")
             .value_parser(value_parser!(bool)),
+        FieldKind::Time => arg.value_parser(parse_time),
+        FieldKind::Id => arg.value_parser(parse_id),
+        FieldKind::List => arg.action(ArgAction::Append).allow_hyphen_values(true),
         FieldKind::OneOf(words) => arg.value_parser(PossibleValuesParser::new(words)),
         FieldKind::Text | FieldKind::Path | FieldKind::Held => {
             arg.action(ArgAction::Set).allow_hyphen_values(true)
         }
     }
+}
+
+fn parse_time(text: &str) -> Result<Timestamp, String> {
+    text.parse()
+        .map_err(|_| "a time looks like 2026-11-22T07:00:00Z".to_owned())
+}
+
+fn parse_id(text: &str) -> Result<LoopId, InvalidId> {
+    LoopId::parse(text, IdForm::Name)
 }
 
 /// What was given for a field.
@@ -126,12 +140,19 @@ fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
         FieldKind::Count => matches.get_one::<u64>(field.name).copied().map(Value::Count),
         FieldKind::Flag => matches.get_one::<bool>(field.name).copied().map(Value::Flag),
         FieldKind::Text => text().map(Value::Text),
+        FieldKind::Time => matches.get_one(field.name).copied().map(time::of),
+        FieldKind::Id => matches
+            .get_one::<LoopId>(field.name)
+            .map(|id| Value::Word(id.as_str().to_owned())),
+        FieldKind::List => matches
+            .get_many::<String>(field.name)
+            .map(|texts| Value::List(texts.cloned().collect())),
         FieldKind::OneOf(_) | FieldKind::Path | FieldKind::Held => text().map(Value::Word),
     }
 }
 
 /// Every field that was given.
-fn given<M: Program>(matches: &ArgMatches) -> Result<Vec<(&'static str, Value)>, Failure> {
+fn given<M: Program>(mode: &ModeInfo, matches: &ArgMatches) -> Result<Vec<(&'static str, Value)>, Failure> {
     let in_words = in_words::<M>();
     let mut given = Vec::new();
     for field in fields(M::TABLE) {
@@ -144,6 +165,19 @@ fn given<M: Program>(matches: &ArgMatches) -> Result<Vec<(&'static str, Value)>,
             _ => value(field, matches),
         };
         let Some(value) = value else { continue };
+        if !field.exists_in(mode.start) {
+            return Err(Failure::plain(
+                Exit::Usage,
+                "claudex::start::absent",
+                format!(
+                    "--{}: the field does not exist in phase {}, where mode {} begins",
+                    kebab(field.name),
+                    M::TABLE.phases[mode.start].name,
+                    mode.name
+                ),
+                "leave it out; nothing was started",
+            ));
+        }
         if M::REQUIRED.contains(&field.name) && value.as_str().is_some_and(|text| text.trim().is_empty()) {
             return Err(Failure::plain(
                 Exit::Usage,
@@ -209,7 +243,8 @@ pub(super) fn start<M: Program>(matches: &ArgMatches) -> Result<Exit, Failure> {
         id,
         ..Beginning::now(caller.session.clone().unwrap_or_else(|| UNKNOWN.to_owned()))
     };
-    let (mode, given) = (mode::<M>(matches)?, given::<M>(matches)?);
+    let mode = mode::<M>(matches)?;
+    let given = given::<M>(mode, matches)?;
     let store = locate::for_start(speaker.state, &loops::here()?);
     let held = M::begin(mode, given, &store, how, caller.actor(false)).map_err(|error| match error {
         StartError::Active { ref id, .. } => {

@@ -1,5 +1,7 @@
 //! What is said of a loop of any machine: where it is, what it waits for, and the ways on from there.
 
+use jiff::Timestamp;
+
 use super::speaker::Speaker;
 use crate::drive::words;
 use crate::machine::guard::Guard;
@@ -32,9 +34,9 @@ pub struct Way {
 /// whose guards refuse are left out.
 pub fn ways(speaker: &Speaker, raw: &Raw) -> Vec<Way> {
     let mut ways: Vec<Way> = Vec::new();
-    let (table, record) = (raw.table(), raw.record());
+    let (table, record, now) = (raw.table(), raw.record(), Timestamp::now());
     let open = |edge: &&EdgeInfo| {
-        let holds = |guard: &Guard| guard.holds(table, record).unwrap_or(false);
+        let holds = |guard: &Guard| guard.holds(table, record, now).unwrap_or(false);
         edge.from == raw.phase() && !edge.by.is_empty() && edge.when.as_ref().is_none_or(holds)
     };
     for edge in table.edges.iter().filter(open) {

@@ -96,10 +96,7 @@ mod tests {
         let take = |header, question, answer| asked.chosen(header, question, answer);
         assert_eq!(take("Rollout", question, "Roll out"), Some("promote"));
         let padded = format!("\t{question} ");
-        assert_eq!(
-            take(" Rollout\n", &padded, " Roll back\r\n"),
-            Some("roll_back")
-        );
+        assert_eq!(take(" Rollout\n", &padded, " Roll back\r\n"), Some("roll_back"));
         for answer in [
             "",
             "roll out",

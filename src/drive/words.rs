@@ -98,7 +98,10 @@ fn facts(raw: &Raw) -> Map<String, Json> {
             Value::Flag(flag) => json!(flag),
             Value::Count(count) => json!(count),
             Value::Word(text) | Value::Text(text) => json!(text::one_line(&text, FIELD)),
-            Value::List(texts) => texts.iter().map(|text| json!(text::one_line(text, FIELD))).collect(),
+            Value::List(texts) => texts
+                .iter()
+                .map(|text| json!(text::one_line(text, FIELD)))
+                .collect(),
         };
         facts.insert(field.name.to_owned(), value);
     }

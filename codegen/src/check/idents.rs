@@ -160,6 +160,14 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             let one = Diagnostic::new(CODE, field.name.span.clone(), "a start takes a `mode` already");
             found.push(one.help("rename the field, or leave `at_start` out"));
         }
+        if field.name.value == "help" && field.at_start != AtStart::Never {
+            let one = Diagnostic::new(
+                CODE,
+                field.name.span.clone(),
+                "`start --help` shows its help already",
+            );
+            found.push(one.help("rename the field, or leave `at_start` out"));
+        }
     }
     // Fields are read through a type of their own, but one name for two things of a loop would mislead.
     let mut methods = Space::new("method", &METHODS);

@@ -81,32 +81,36 @@ impl Change {
 fn shown(speaker: &Speaker, raw: &Raw) -> Shown {
     let (table, held) = (raw.table(), &raw.table().state.fields);
     let phase = told::phase(raw);
-    let text = |field: &str| text::one_line(&raw.text(field), LONGEST);
+    let shown = |field: &str| text::one_line(&raw.text(field), LONGEST);
     let last = raw.store().journal(raw.id()).unwrap_or_default();
     let last = last.iter().rev().find_map(|entry| match entry {
         // That a session took the loop is no decision: the stop that does it decides next.
         Entry::Change(change) if change.what != "bind" => Some(Change::of(raw, change)),
         _ => None,
     });
-    let own = table.fields.iter().filter(|field| field.kind != FieldKind::Held);
+    let own = table
+        .fields
+        .iter()
+        .filter(|field| field.kind != FieldKind::Held && field.exists_in(raw.phase()));
     let fields = own.map(|field| {
         let value = match raw.value(field.name) {
             Value::Count(count) => count.into(),
             Value::Flag(flag) => flag.into(),
             Value::Null => Json::Null,
-            _ => text(field.name).into(),
+            Value::List(texts) => texts.iter().map(|one| text::one_line(one, LONGEST)).collect(),
+            _ => shown(field.name).into(),
         };
         (field.name.to_owned(), value)
     });
     Shown {
         id: raw.id().to_string(),
         machine: table.name,
-        mode: held.mode.map(text),
+        mode: held.mode.map(shown),
         phase: phase.name,
         doc: phase.doc,
         terminal: phase.terminal,
-        session: text(held.session),
-        started: held.started.map(text),
+        session: shown(held.session),
+        started: held.started.map(shown),
         last_change: last,
         fields: fields.collect(),
         ways_on: told::ways(speaker, raw),
@@ -137,6 +141,12 @@ fn print(shown: &Shown, columns: Option<usize>, now: Timestamp) {
     for (name, value) in &shown.fields {
         let value = match value {
             Json::String(text) => text.clone(),
+            Json::Null => String::new(),
+            Json::Array(texts) => texts
+                .iter()
+                .filter_map(Json::as_str)
+                .collect::<Vec<_>>()
+                .join(", "),
             other => other.to_string(),
         };
         if !value.is_empty() {
