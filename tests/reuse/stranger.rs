@@ -1,16 +1,8 @@
-//! The library as a stranger uses it: a crate outside this workspace, with a machine of its own, against the bare library.
-//!
-//! Each case writes the crate anew into a folder with a space in its path and runs cargo on it, offline, with the versions
-//! of our lock file. The cases share one target folder below ours, so they run one after the other and only the first
-//! compiles the dependencies.
+//! The bare library with a machine of one's own: what compiles, what does not, and what the compiler then says.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process::Command;
 
-/// Held from writing a crate to the end of its case: cargo takes crates of one name in one target folder for the same, and
-/// tells them apart by the times of their files.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+use crate::support::{Crate, target};
 
 const MACHINE: &str = r#"name = "door"
 
@@ -72,72 +64,32 @@ fn main() {
 }
 "#;
 
-struct Crate {
-    _one: MutexGuard<'static, ()>,
-    _folder: tempfile::TempDir,
-    path: PathBuf,
+/// A crate with this machine and this program.
+fn door(machine: &str, main: &str) -> Crate {
+    let stranger = Crate::new("door");
+    stranger.write("machine.toml", machine);
+    stranger.write("src/main.rs", main);
+    stranger
 }
 
-impl Crate {
-    fn new(machine: &str, main: &str) -> Self {
-        let one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a stranger's crate");
-        std::fs::create_dir_all(path.join("src")).unwrap();
-        let manifest = format!(
-            "[package]\nname = \"door\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-             claudex-loop = {{ path = {ours:?}, default-features = false }}\n\n[build-dependencies]\n\
-             claudex-build = {{ path = {:?} }}\n",
-            ours.join("codegen"),
-        );
-        let write = |name: &str, text: &str| std::fs::write(path.join(name), text).unwrap();
-        write("Cargo.toml", &manifest);
-        write(
-            "build.rs",
-            "fn main() {\n    claudex_build::Config::new().compile(\"machine.toml\");\n}\n",
-        );
-        write("machine.toml", machine);
-        write("src/main.rs", main);
-        std::fs::copy(ours.join("Cargo.lock"), path.join("Cargo.lock")).unwrap();
-        Self {
-            _one: one,
-            _folder: folder,
-            path,
-        }
-    }
-
-    fn cargo(&self, arguments: &[&str]) -> Output {
-        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/stranger");
-        Command::new(env!("CARGO"))
-            .args(arguments)
-            .arg("--offline")
-            .current_dir(&self.path)
-            .env("CARGO_TARGET_DIR", target)
-            .env_remove("RUSTFLAGS")
-            .output()
-            .unwrap()
-    }
-
-    /// The output of a build that must fail.
-    fn fails(&self) -> String {
-        let output = self.cargo(&["build"]);
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success(), "{text}");
-        text
-    }
+/// The output of a build that must fail.
+fn fails(stranger: &Crate) -> String {
+    let output = stranger.cargo(&["build"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{text}");
+    text
 }
 
 #[test]
 fn two_dependency_lines_a_machine_and_a_macro_give_a_loop() {
-    let stranger = Crate::new(MACHINE, MAIN);
+    let stranger = door(MACHINE, MAIN);
     let built = stranger.cargo(&["build"]);
     assert!(
         built.status.success(),
         "{}",
         String::from_utf8_lossy(&built.stderr)
     );
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/stranger/debug/door");
+    let program = target().join("debug/door");
     let root = tempfile::tempdir().unwrap();
     let ran = Command::new(program).arg(root.path()).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&ran.stderr), "");
@@ -151,7 +103,7 @@ fn two_dependency_lines_a_machine_and_a_macro_give_a_loop() {
 fn a_phase_without_a_behaviour_names_the_method_that_is_missing() {
     let on_stop =
         "on_stop = { require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" } }\n";
-    let said = Crate::new(&MACHINE.replace(on_stop, ""), MAIN).fails();
+    let said = fails(&door(&MACHINE.replace(on_stop, ""), MAIN));
     assert!(
         said.contains("not all trait items implemented, missing: `open`"),
         "{said}"
@@ -160,14 +112,13 @@ fn a_phase_without_a_behaviour_names_the_method_that_is_missing() {
 
 #[test]
 fn a_wrong_machine_stops_the_build_with_file_line_and_column() {
-    let said = Crate::new(
+    let said = fails(&door(
         &MACHINE.replace(
             "from = \"open\"\nto   = \"closed\"",
             "from = \"opne\"\nto   = \"closed\"",
         ),
         MAIN,
-    )
-    .fails();
+    ));
     assert!(said.contains("machine.toml:22:8: "), "{said}");
     assert!(said.contains("did you mean `open`"), "{said}");
     assert!(!said.contains("panicked"), "{said}");
@@ -179,7 +130,7 @@ fn an_illegal_edge_names_the_phases_where_it_is_legal_and_the_line() {
         "fn main() {",
         "fn again(over: door::Loop<door::Closed>) {\n    let _ = over.shut();\n}\n\nfn main() {\n    let _ = again;",
     );
-    let said = Crate::new(MACHINE, &main).fails();
+    let said = fails(&door(MACHINE, &main));
     assert!(said.contains("`shut` is not legal in phase"), "{said}");
     assert!(said.contains("legal in: Open (machine.toml:21)"), "{said}");
 }
@@ -195,7 +146,7 @@ fn a_machine_whose_edges_are_all_open_to_people_compiles_without_a_warning() {
         .replace("set  = {", "by   = [\"agent\"]\nset  = {");
     let main = "#![deny(warnings)]\nclaudex_loop::machine!(door);\n\nfn main() {\n    \
                 let _: fn(door::Verb, door::AnyLoop) -> _ = |verb, held| verb.run(held);\n}\n";
-    let built = Crate::new(&machine, main).cargo(&["build"]);
+    let built = door(&machine, main).cargo(&["build"]);
     assert!(
         built.status.success(),
         "{}",

@@ -1,0 +1,6 @@
+//! The crates as a stranger uses them: outside this workspace, with a machine of their own.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod stranger;
