@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
-use crate::emit::{Options, templates};
+use crate::emit::{Options, gate, templates};
 use crate::{check_source, generate_checked};
 
 /// Set by cargo for build scripts of crates that depend on claudex-loop with its feature `app`: claudex-loop's own build
@@ -62,9 +62,9 @@ impl Config {
         self
     }
 
-    /// Compiles a machine file, given relative to the crate, to `NAME.rs` in the folder for the code, where
-    /// `claudex_loop::machine!(NAME)` finds it. Everything that is wrong is told to cargo, which then fails the build;
-    /// this returns normally all the same.
+    /// Compiles a machine file, given relative to the crate, to `NAME.rs` in the folder for the code, beside a
+    /// `NAME.format.rs` by which `claudex_loop::machine!(NAME)` finds it. Everything that is wrong is told to cargo, which
+    /// then fails the build; this returns normally all the same.
     pub fn compile(&self, file: impl AsRef<Path>) {
         let mut lines = Vec::new();
         self.run(file.as_ref(), &mut lines);
@@ -135,13 +135,23 @@ impl Config {
                 .unwrap_or_else(|| std::env::var_os(HAS_APP).is_some()),
             file: name,
         };
+        let name = format!("{}.rs", machine.name.value);
         let rust = generate_checked(&machine, &source, &options).rust;
-        let target = out.join(format!("{}.rs", machine.name.value));
-        if fs::read(&target).is_ok_and(|old| old == rust.as_bytes()) {
-            return;
-        }
-        if let Err(reason) = fs::write(&target, rust) {
-            lines.push(error(&format!("{}: {reason}", target.display())));
+        for (name, text) in [
+            (format!("{}.format.rs", machine.name.value), gate(&name)),
+            (name, rust),
+        ] {
+            let target = out.join(name);
+            if fs::read(&target).is_ok_and(|old| old == text.as_bytes()) {
+                continue;
+            }
+            if let Err(reason) = fs::write(&target, text) {
+                lines.push(error(&format!(
+                    "cannot write the generated code to {}: {reason}",
+                    target.display()
+                )));
+                return;
+            }
         }
     }
 }
@@ -150,6 +160,7 @@ impl Config {
 fn read(path: &Path) -> Result<String, String> {
     let bytes = fs::read(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
         _ => error.to_string(),
     })?;
     String::from_utf8(bytes).map_err(|error| {

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::support::{Crate, target};
 
-const MACHINE: &str = r#"name = "door"
+pub(crate) const MACHINE: &str = r#"name = "door"
 
 [modes.door]
 start = "open"
@@ -35,7 +35,7 @@ when = "tries < 3"
 set  = { tries = "tries + 1" }
 "#;
 
-const MAIN: &str = r#"#![deny(warnings)]
+pub(crate) const MAIN: &str = r#"#![deny(warnings)]
 claudex_loop::machine!(door);
 
 use claudex_loop::{Actor, Beginning, Step, Store};
