@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod building;
 mod mismatch;
 mod packages;
 mod stranger;

@@ -65,7 +65,7 @@ fn main() {
 "#;
 
 /// A crate with this machine and this program.
-fn door(machine: &str, main: &str) -> Crate {
+pub(crate) fn door(machine: &str, main: &str) -> Crate {
     let stranger = Crate::new("door");
     stranger.write("machine.toml", machine);
     stranger.write("src/main.rs", main);
@@ -73,7 +73,7 @@ fn door(machine: &str, main: &str) -> Crate {
 }
 
 /// The output of a build that must fail.
-fn fails(stranger: &Crate) -> String {
+pub(crate) fn fails(stranger: &Crate) -> String {
     let output = stranger.cargo(&["build"]);
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success(), "{text}");
