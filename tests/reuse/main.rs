@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod approving;
 mod building;
 mod mismatch;
 mod packages;
