@@ -5,6 +5,8 @@ mod support;
 
 mod approving;
 mod building;
+mod document;
 mod mismatch;
+mod own_loop;
 mod packages;
 mod stranger;
