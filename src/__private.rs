@@ -24,9 +24,6 @@ pub use jiff::Timestamp;
 pub use serde;
 pub use strum;
 
-/// The shape of generated code that this version was written for.
-pub const FORMAT: u32 = 1;
-
 /// Takes a transition.
 ///
 /// # Errors
@@ -68,4 +65,12 @@ pub fn undeclared<L: Held>(held: L, transition: &'static str) -> Refused<L> {
             legal,
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_version_that_macros_name_is_the_crates_own() {
+        assert_eq!(crate::__version!(), env!("CARGO_PKG_VERSION"));
+    }
 }

@@ -106,7 +106,45 @@ macro_rules! machine {
         #[doc = ""]
         #[doc = include_str!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".svg"))]
         pub mod $module {
-            include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
+            include!(concat!(
+                env!("OUT_DIR"),
+                "/",
+                stringify!($name),
+                ".format.rs"
+            ));
         }
+    };
+}
+
+/// Includes generated code of the format that this version was written for, and in place of any other says why not: then
+/// this is the first error, and none of those that the code would make come after it. The generated `NAME.format.rs` calls
+/// it, so what it is called with may never change.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! generated {
+    (1, $version:literal, $file:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $file));
+    };
+    ($format:literal, $version:literal, $file:literal) => {
+        compile_error!(concat!(
+            "claudex-build ",
+            $version,
+            " generates code that claudex-loop ",
+            $crate::__version!(),
+            " does not know: the two crates belong together\nin Cargo.toml, write either `claudex-build = \"",
+            $crate::__version!(),
+            "\"` under [build-dependencies], or `claudex-loop = \"",
+            $version,
+            "\"` under [dependencies]; a path or git source has to name one checkout for both",
+        ));
+    };
+}
+
+/// This crate's version, for messages of macros: `env!` in a macro speaks of the crate that uses it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __version {
+    () => {
+        "0.1.0"
     };
 }

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
-use crate::emit::{Options, templates};
+use crate::emit::{Options, gate, templates};
 use crate::{Format, check_source, draw, generate_checked};
 
 /// Set by cargo for build scripts of crates that depend on claudex-loop with its feature `app`: claudex-loop's own build
@@ -62,9 +62,9 @@ impl Config {
         self
     }
 
-    /// Compiles a machine file, given relative to the crate, to `NAME.rs` in the folder for the code, where
-    /// `claudex_loop::machine!(NAME)` finds it, with `NAME.svg`, the picture for its documentation. Everything that is wrong is told to cargo, which then fails the build;
-    /// this returns normally all the same.
+    /// Compiles a machine file, given relative to the crate, to `NAME.rs` in the folder for the code, beside a
+    /// `NAME.format.rs` by which `claudex_loop::machine!(NAME)` finds it, and `NAME.svg`, the picture for its documentation.
+    /// Everything that is wrong is told to cargo, which then fails the build; this returns normally all the same.
     pub fn compile(&self, file: impl AsRef<Path>) {
         let mut lines = Vec::new();
         self.run(file.as_ref(), &mut lines);
@@ -136,19 +136,21 @@ impl Config {
             file: name,
         };
         let name = &machine.name.value;
+        let code = format!("{name}.rs");
         for (target, text) in [
-            (
-                format!("{name}.rs"),
-                generate_checked(&machine, &source, &options).rust,
-            ),
+            (format!("{name}.format.rs"), gate(&code)),
             (format!("{name}.svg"), draw(&machine, Format::Svg, None)),
+            (code, generate_checked(&machine, &source, &options).rust),
         ] {
             let target = out.join(target);
             if fs::read(&target).is_ok_and(|old| old == text.as_bytes()) {
                 continue;
             }
             if let Err(reason) = fs::write(&target, text) {
-                return lines.push(error(&format!("{}: {reason}", target.display())));
+                return lines.push(error(&format!(
+                    "cannot write the generated code to {}: {reason}",
+                    target.display()
+                )));
             }
         }
     }
@@ -158,6 +160,7 @@ impl Config {
 fn read(path: &Path) -> Result<String, String> {
     let bytes = fs::read(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
         _ => error.to_string(),
     })?;
     String::from_utf8(bytes).map_err(|error| {

@@ -149,10 +149,55 @@ fn a_machine_that_cannot_be_read_is_one_line() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_one_line() {
-    let folder = Crate::new("folder");
-    fs::remove_dir(folder.0.join("out")).unwrap();
+fn a_folder_in_place_of_a_file_is_one_line() {
+    let folder = Crate::new("folders");
+    fs::remove_file(folder.0.join("machine.toml")).unwrap();
+    fs::create_dir(folder.0.join("machine.toml")).unwrap();
+    assert_eq!(
+        errors(&folder.compile()),
+        ["cargo::error=machine.toml: it is a folder"]
+    );
+    fs::remove_dir(folder.0.join("machine.toml")).unwrap();
+    fs::write(folder.0.join("machine.toml"), PLAN).unwrap();
+    fs::remove_file(folder.0.join("src/plan/messages/failed.md")).unwrap();
+    fs::create_dir(folder.0.join("src/plan/messages/failed.md")).unwrap();
     let lines = folder.compile();
     assert_eq!(errors(&lines).len(), 1, "{lines:#?}");
-    assert!(errors(&lines)[0].contains("plan.rs: "), "{lines:#?}");
+    assert!(
+        errors(&lines)[0].contains("template src/plan/messages/failed.md: it is a folder"),
+        "{lines:#?}"
+    );
+}
+
+#[test]
+fn code_that_cannot_be_written_is_one_line_that_names_the_place() {
+    let place = |folder: &Crate, name: &str| {
+        let lines = folder.compile();
+        let expected = format!(
+            "cargo::error=cannot write the generated code to {}: ",
+            folder.0.join("out").join(name).display()
+        );
+        assert_eq!(errors(&lines).len(), 1, "{lines:#?}");
+        assert!(errors(&lines)[0].starts_with(&expected), "{lines:#?}");
+    };
+    let folder = Crate::new("unwritable");
+    // A folder in the file's place stops root, too, whom permissions do not.
+    fs::create_dir(folder.0.join("out/plan.rs")).unwrap();
+    place(&folder, "plan.rs");
+    fs::remove_dir_all(folder.0.join("out")).unwrap();
+    place(&folder, "plan.format.rs");
+}
+
+#[test]
+fn the_code_is_found_through_a_call_that_names_its_format() {
+    let folder = Crate::new("format");
+    folder.compile();
+    let gate = fs::read_to_string(folder.0.join("out/plan.format.rs")).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(
+        gate.ends_with(&format!(
+            "\n::claudex_loop::generated!(1, \"{version}\", \"plan.rs\");\n"
+        )),
+        "{gate}"
+    );
 }

@@ -5,9 +5,10 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use claudex_loop::app::loops as any;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::locate::SPEAKER;
-use claudex_loop::plan::{AnyLoop, Phase, Verb, locate, runner};
+use claudex_loop::plan::typestate::TABLE;
+use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, locate, runner};
 use claudex_loop::store::{Listed, LoopId, Store};
-use claudex_loop::{Actor, OpenError, text};
+use claudex_loop::{Actor, OpenError, drive, text};
 use jiff::Timestamp;
 
 use super::exit::{Exit, Failure};
@@ -66,6 +67,23 @@ pub(crate) fn help_after(held: &AnyLoop) -> String {
     }
 }
 
+/// Whether the transition `resume` leaves the loop's phase: where it does not, there is nothing to take back.
+fn can_resume(held: &AnyLoop) -> bool {
+    let phase = held.raw().phase();
+    let mut edges = TABLE.edges.iter();
+    edges.any(|edge| edge.from == phase && edge.transition == <&str>::from(Transition::Resume))
+}
+
+/// Whether every edge that the hook takes from the loop's phase ends it.
+fn ends_at_a_stop(held: &AnyLoop) -> bool {
+    let phase = held.raw().phase();
+    let mut edges = TABLE
+        .edges
+        .iter()
+        .filter(|edge| edge.from == phase && edge.by.is_empty());
+    edges.all(|edge| TABLE.phases[edge.to].terminal)
+}
+
 /// Lets a loop that waits, or that was swept, go on.
 pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
     let (id, actor) = named(target.id.as_deref(), target.from_prompt, "resume")?;
@@ -77,10 +95,17 @@ pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
     let settings = super::settings(store.root())?;
     any::bring_back(&store, &id)?;
     let held = open(&store, &id, actor)?;
-    if held.phase() == Phase::Summarizing {
-        out::line(&format!(
-            "Loop {id} is in phase summarizing: the next stop ends it."
-        ));
+    let goes_on_by_itself = !held.phase().is_terminal() && !can_resume(&held);
+    if goes_on_by_itself {
+        out::line(&match held.phase() {
+            Phase::Summarizing if ends_at_a_stop(&held) => {
+                format!("Loop {id} is in phase summarizing: the next stop ends it.")
+            }
+            phase => format!(
+                "Loop {id} is in phase {phase}: {}",
+                drive::words::waiting(held.raw())
+            ),
+        });
         return Ok(Exit::Complete);
     }
     let now = (Verb::Resume {
@@ -101,7 +126,7 @@ pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
         )
     })?;
     store.log(&format!("{id} resume by {actor}"));
-    if now.phase() == Phase::Reviewing {
+    if now.phase().review().is_some() {
         runner::write(&now, &settings.personas).map_err(|error| {
             Failure::plain(
                 Exit::Internal,

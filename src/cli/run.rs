@@ -63,6 +63,9 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
     } else {
         out::line("");
         out::text(&for_people(&outcome.summary));
+        if let Some(waits) = &outcome.waits {
+            out::line(&format!("The rounds are over, and {waits}"));
+        }
         out::line(&format!("State: {}", outcome.state));
     }
     Ok(match outcome.ending {

@@ -5,8 +5,7 @@ use claudex_loop::plan::settings::{MOST_ROUNDS, Settings, positive};
 use claudex_loop::plan::typestate::{DecisionSignal, STATE};
 use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, changes, locate, runner, summary};
 use claudex_loop::store::{LoopId, Store, StoreError};
-use claudex_loop::text;
-use claudex_loop::{OpenError, Refusal};
+use claudex_loop::{OpenError, Refusal, drive, text};
 use jiff::Timestamp;
 
 use super::exit::{Exit, Failure};
@@ -65,12 +64,12 @@ pub(crate) fn verb(mut verb: Verb) -> Result<Exit, Failure> {
     ));
     if now.phase().is_terminal() {
         runner::clear(now.raw()).map_err(|error| Failure::new(Exit::Internal, error))?;
-    } else if transition == Transition::More {
+    } else if now.phase().review().is_some() {
         runner::write(&now, &settings.personas).map_err(|error| {
             Failure::plain(
                 Exit::Internal,
-                "claudex::more::runner",
-                format!("loop {id} has its further rounds, and its runner could not be written: {error}"),
+                "claudex::verb::runner",
+                format!("loop {id}: {name} was done, and the runner could not be written: {error}"),
                 "make room or the folder writable, then: claudex-loop resume",
             )
         })?;
@@ -81,7 +80,7 @@ pub(crate) fn verb(mut verb: Verb) -> Result<Exit, Failure> {
         }
         Transition::Cancel => format!("Loop {id} cancelled. Its files stay in {}", store.folder()),
         Transition::More => granted(&now, &settings),
-        _ => format!("Loop {id}: {name}, now in phase {}", now.phase()),
+        _ => gone_on(&now, &name),
     });
     Ok(Exit::Complete)
 }
@@ -104,6 +103,19 @@ fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
         "Loop {id} was begun with another version of the machine. It was given up; its files were moved to {folder}"
     ));
     Ok(Exit::Complete)
+}
+
+/// Where a verb that machine.toml gains has taken a loop, and what comes next.
+fn gone_on(now: &AnyLoop, name: &str) -> String {
+    let (id, phase) = (now.id(), now.phase());
+    let next = match phase {
+        _ if phase.is_terminal() => return format!("Loop {id}: {name}, now in phase {phase}. It is over."),
+        _ if phase.review().is_some() => {
+            format!("Run `claudex-loop review {id}`, deal with what it finds, then end the turn.")
+        }
+        _ => format!("It waits for {}.", drive::words::outlook(now.raw()).0),
+    };
+    format!("Loop {id}: {name}, now in phase {phase}. {next}")
 }
 
 /// What was typed after `/claudex:more`: a number of rounds, an id, both in either order, or nothing.

@@ -225,25 +225,26 @@ fn program() -> String {
     text::one_line(name.unwrap_or("claudex-loop"), 64)
 }
 
-/// One line for the person when a loop waits: for what, and which verbs lead on.
-pub fn waiting(raw: &Raw) -> String {
+/// What a loop waits for where it is, and the command lines by which a person lets it go on.
+pub fn outlook(raw: &Raw) -> (String, Vec<String>) {
     let phase = &raw.table().phases[raw.phase()];
     let what = match &phase.on_stop {
         Some(behaviour) => waited_for(raw, behaviour),
         None => None,
     };
     let what = what.unwrap_or_else(|| format!("phase {} to go on", phase.name));
+    let mut verbs = Verbs::of(raw).person;
+    verbs.truncate(VERBS);
+    (what, verbs)
+}
+
+/// One line for the person when a loop waits: for what, and which verbs lead on.
+pub fn waiting(raw: &Raw) -> String {
+    let (what, verbs) = outlook(raw);
     let mut line = format!("loop {} waits for {what}", raw.id());
     let stop = if line.ends_with(['?', '.', '!']) { "" } else { "." };
-    let verbs = Verbs::of(raw).person;
-    if let Some(first) = verbs.first() {
-        let others = verbs
-            .iter()
-            .skip(1)
-            .take(VERBS - 1)
-            .map(|verb| format!(", or: {verb}"));
-        let others: String = others.collect();
-        line.push_str(&format!("{stop} In a terminal: {first}{others}"));
+    if !verbs.is_empty() {
+        line.push_str(&format!("{stop} In a terminal: {}", verbs.join(", or: ")));
     }
     line
 }

@@ -11,7 +11,7 @@ use derive_more::{Display, Error};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::drive::Step;
+use crate::drive::{Step, words};
 use crate::machine::table::Message;
 use crate::machine::{Actor, Refused};
 use crate::plan::caller::{Caller, RUN};
@@ -20,7 +20,7 @@ use crate::plan::personas::Personas;
 use crate::plan::start::{self, StartRefused, Wanted};
 use crate::plan::stop::PlanLoop;
 use crate::plan::summary::{self, RoundLine};
-use crate::plan::typestate::{REVIEWING_REVIEW, ReviseNext, TABLE};
+use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW, ReviseNext, TABLE};
 use crate::plan::{AnyLoop, Loop, Mode, OnStop, Phase, runner};
 use crate::review::environment::Environment;
 use crate::review::evidence::{self, Found};
@@ -123,6 +123,9 @@ pub struct Outcome {
     /// Why the reviewer failed, where it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
+    /// What the loop waits for, and how a person lets it go on, where it is not over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
     /// The summary, Markdown; empty where the reviewer failed.
     pub summary: String,
 }
@@ -367,6 +370,13 @@ fn through(
         }
         match driver.stop(held)? {
             Step::Over(now) => return Ok(outcome(&now, job, summary)),
+            // A phase that machine.toml gains waits for whom it is made for: the rounds are over, and the loop stays.
+            Step::Waits(now) if !matches!(now.phase(), Phase::Drafting | Phase::Reviewing) => {
+                return Ok(Outcome {
+                    waits: Some(words::waiting(now.raw())),
+                    ..outcome(&now, job, summary)
+                });
+            }
             Step::Waits(now) => {
                 return Err(JobError::Refused {
                     id: now.id().to_string(),
@@ -407,14 +417,10 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
     let raw = held.raw();
     let fields = held.fields();
     let ending = match (held.phase(), fields.decision_signal()) {
-        (Phase::Done | Phase::Summarizing, crate::plan::typestate::DecisionSignal::NoMaterialFindings) => {
-            Ending::Complete
-        }
-        (Phase::Done | Phase::Summarizing, crate::plan::typestate::DecisionSignal::Stalled) => {
-            Ending::Stalled
-        }
-        (Phase::Done | Phase::Summarizing, _) => Ending::StoppedAtMaxRounds,
-        _ => Ending::ReviewerFailed,
+        (Phase::Drafting | Phase::Reviewing | Phase::Errored | Phase::Cancelled, _) => Ending::ReviewerFailed,
+        (_, DecisionSignal::NoMaterialFindings) => Ending::Complete,
+        (_, DecisionSignal::Stalled) => Ending::Stalled,
+        (_, DecisionSignal::MaxReached | DecisionSignal::None) => Ending::StoppedAtMaxRounds,
     };
     let facts = Facts::of(held, job.personas, Timestamp::now());
     Outcome {
@@ -427,6 +433,7 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
         findings: crate::review::twin::findings_path(raw.store(), raw.id(), fields.round()),
         admissions: summary::admissions(held, job.personas),
         cause: (ending == Ending::ReviewerFailed).then(|| facts.cause().to_owned()),
+        waits: None,
         summary,
     }
 }

@@ -3,4 +3,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod approving;
+mod building;
+mod document;
+mod mismatch;
+mod own_loop;
+mod packages;
 mod stranger;

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::support::{Crate, target};
 
-const MACHINE: &str = r#"name = "door"
+pub(crate) const MACHINE: &str = r#"name = "door"
 
 [modes.door]
 start = "open"
@@ -35,7 +35,7 @@ when = "tries < 3"
 set  = { tries = "tries + 1" }
 "#;
 
-const MAIN: &str = r#"#![deny(warnings)]
+pub(crate) const MAIN: &str = r#"#![deny(warnings)]
 claudex_loop::machine!(door);
 
 use claudex_loop::{Actor, Beginning, Step, Store};
@@ -65,7 +65,7 @@ fn main() {
 "#;
 
 /// A crate with this machine and this program.
-fn door(machine: &str, main: &str) -> Crate {
+pub(crate) fn door(machine: &str, main: &str) -> Crate {
     let stranger = Crate::new("door");
     stranger.write("machine.toml", machine);
     stranger.write("src/main.rs", main);
@@ -73,7 +73,7 @@ fn door(machine: &str, main: &str) -> Crate {
 }
 
 /// The output of a build that must fail.
-fn fails(stranger: &Crate) -> String {
+pub(crate) fn fails(stranger: &Crate) -> String {
     let output = stranger.cargo(&["build"]);
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success(), "{text}");

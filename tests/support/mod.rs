@@ -1,5 +1,5 @@
 //! What several test programs need. Each declares `#[path = "../support/mod.rs"] mod support;`, and uses all that is here.
 
-mod stranger;
+pub(crate) mod stranger;
 
 pub(crate) use stranger::{Crate, target};

@@ -18,13 +18,9 @@ impl Crate {
     /// A crate that depends on ours as they lie here, on the library without its features: `Cargo.toml`, our `Cargo.lock`,
     /// and a `build.rs` that compiles `machine.toml`. The rest is the caller's to write.
     ///
-    /// It waits until no other such crate is there: cargo takes crates of one name in one target folder for the same, and
-    /// tells them apart by the times of their files.
+    /// It waits until no other such crate is there ([`one_at_a_time`]).
     pub(crate) fn new(name: &str) -> Self {
-        let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
-        std::fs::create_dir_all(target()).unwrap();
-        let one_at_a_time = File::create(target().join("one-at-a-time.lock")).unwrap();
-        one_at_a_time.lock().unwrap();
+        let one_at_a_time = one_at_a_time();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a stranger's cräte");
         let made = Self {
@@ -36,16 +32,17 @@ impl Crate {
             "Cargo.toml",
             &format!(
                 "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-                 claudex-loop = {{ path = {ours:?}, default-features = false }}\n\n[build-dependencies]\n\
+                 claudex-loop = {{ path = {:?}, default-features = false }}\n\n[build-dependencies]\n\
                  claudex-build = {{ path = {:?} }}\n",
-                ours.join("codegen"),
+                ours(),
+                ours().join("codegen"),
             ),
         );
         made.write(
             "build.rs",
             "fn main() {\n    claudex_build::Config::new().compile(\"machine.toml\");\n}\n",
         );
-        std::fs::copy(ours.join("Cargo.lock"), made.path.join("Cargo.lock")).unwrap();
+        std::fs::copy(ours().join("Cargo.lock"), made.path.join("Cargo.lock")).unwrap();
         made
     }
 
@@ -56,21 +53,45 @@ impl Crate {
         std::fs::write(file, text).unwrap();
     }
 
-    /// Runs cargo in the crate, offline. `RUSTFLAGS` of the caller would have everything compiled anew, and do not count.
+    /// Runs cargo in the crate, offline.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO"))
+        cargo(&self.path)
             .args(arguments)
             .arg("--offline")
-            .current_dir(&self.path)
-            .env("CARGO_TARGET_DIR", target())
-            .env_remove("RUSTFLAGS")
-            .env_remove("CARGO_ENCODED_RUSTFLAGS")
             .output()
             .unwrap()
     }
 }
 
+/// Held while a crate is written, built and run: cargo takes crates of one name in one target folder for the same, and
+/// tells them apart by the times of their files. The lock is for all test programs, and freed with the file.
+pub(crate) fn one_at_a_time() -> File {
+    std::fs::create_dir_all(target()).unwrap();
+    let lock = File::create(target().join("one-at-a-time.lock")).unwrap();
+    lock.lock().unwrap();
+    lock
+}
+
+/// Cargo in a folder, with the shared target folder. Neither the caller's flags nor what it would do for debuggers counts:
+/// the first would have everything compiled anew, the second takes a third of the time.
+pub(crate) fn cargo(folder: &Path) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .current_dir(folder)
+        .env("CARGO_TARGET_DIR", target())
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_INCREMENTAL", "0")
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS");
+    cargo
+}
+
 /// The target folder that all these crates share; `target().join("debug").join(NAME)` is a program that was built.
 pub(crate) fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("stranger")
+}
+
+/// Our own crate's folder.
+pub(crate) fn ours() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }

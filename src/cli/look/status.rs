@@ -5,7 +5,7 @@ use claudex_loop::plan::settings::Settings;
 use claudex_loop::plan::{AnyLoop, Phase, changes, locate, reviewers, summary};
 use claudex_loop::review::runs::How;
 use claudex_loop::store::{LoopId, Store};
-use claudex_loop::{Actor, text};
+use claudex_loop::{Actor, drive, text};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -136,8 +136,15 @@ fn outlook(held: &AnyLoop, told: &Told, running: bool) -> (String, String) {
             "print the summary and end the turn".to_owned(),
         ),
         phase if phase.is_terminal() => ("nothing".to_owned(), "nothing: the loop is over".to_owned()),
-        // A phase that machine.toml gains says itself what it is for.
-        phase => (format!("phase {phase} to go on"), phase.info().doc.to_owned()),
+        // A phase that machine.toml gains says itself what it waits for, and what it is for.
+        phase => {
+            let (what, verbs) = drive::words::outlook(held.raw());
+            let next = match verbs.is_empty() {
+                true => phase.info().doc.to_owned(),
+                false => format!("a person goes on with: {}", verbs.join(", or: ")),
+            };
+            (what, next)
+        }
     }
 }
 

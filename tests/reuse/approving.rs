@@ -1,0 +1,341 @@
+//! A phase more for the plan loop, by an edit of machine.toml and of nothing else: a person signs the plan off or sends it
+//! back. What follows from the file (hook, verbs, help, status, journal, completions, diagram) is driven as people meet it.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::packages::sources;
+use crate::support::stranger::{cargo, one_at_a_time, ours};
+use crate::support::target;
+
+/// What is edited: each text stands in machine.toml once.
+const EDITS: [(&str, &str); 3] = [
+    (
+        "on_stop = { approve = { then = \"finish\" } }\n",
+        "on_stop = { announce = { then = \"finish\" } }\n",
+    ),
+    (
+        "[phases.done]\n",
+        r#"[phases.approving]
+doc = "A person signs the plan off, or sends it back."
+
+[phases.approving.on_stop.ask]
+question = "Is {subject} approved?"
+header   = "Approval"
+options  = [
+    { label = "Sign off", then = "sign_off" },
+    { label = "Send back", then = "send_back" },
+]
+
+[phases.done]
+"#,
+    ),
+    (
+        "[[transitions.finish]]\nfrom = \"summarizing\"\nto   = \"done\"\ndoc  = \"The summary was delivered.\"\n",
+        r#"[[transitions.finish]]
+from = "summarizing"
+to   = "approving"
+doc  = "The summary was delivered."
+
+[[transitions.sign_off]]
+from = "approving"
+to   = "done"
+by   = ["person"]
+doc  = "The plan is approved."
+
+[[transitions.send_back]]
+from = "approving"
+to   = "reviewing"
+by   = ["person"]
+set  = { round = "round + 1", max_rounds = "max_rounds + 1", decision_signal = "none", reminders = 0, failures = 0 }
+doc  = "The plan is not approved: another round."
+"#,
+    ),
+];
+
+/// The program of the edited machine, in the shared target folder.
+fn built() -> PathBuf {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("our own cräte");
+    for name in sources(&ours()) {
+        let to = copy.join(&name);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(ours().join(&name), to).unwrap();
+    }
+    let file = copy.join("machine.toml");
+    let mut machine = fs::read_to_string(&file).unwrap();
+    for (old, new) in EDITS {
+        assert_eq!(machine.matches(old).count(), 1, "{old}");
+        machine = machine.replace(old, new);
+    }
+    fs::write(&file, machine).unwrap();
+    let output = cargo(&copy)
+        .args(["build", "--bin", "claudex-loop", "--offline"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+    target().join("debug/claudex-loop")
+}
+
+/// A person's project, with the program of the edited machine.
+struct Project {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    program: PathBuf,
+}
+
+impl Project {
+    fn new(program: &Path) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("a person's projéct");
+        fs::create_dir(&root).unwrap();
+        Self {
+            _folder: folder,
+            root,
+            program: program.to_owned(),
+        }
+    }
+
+    /// Runs the program with this on its stdin, and gives its exit code and what it printed. `agent`: as an agent's session.
+    fn ran(&self, arguments: &[&str], stdin: &str, agent: bool) -> (i32, String) {
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments)
+            .current_dir(&self.root)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", &self.root)
+            .env("LANG", "C.UTF-8")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if agent {
+            command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s1");
+        }
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let mut said = String::from_utf8(output.stdout).unwrap();
+        said.push_str(&String::from_utf8(output.stderr).unwrap());
+        (output.status.code().unwrap(), said)
+    }
+
+    /// What a person's command prints; it must succeed.
+    #[track_caller]
+    fn run(&self, arguments: &[&str]) -> String {
+        let (code, said) = self.ran(arguments, "", false);
+        assert_eq!(code, 0, "{arguments:?}: {said}");
+        said
+    }
+
+    /// What the Stop hook answers.
+    #[track_caller]
+    fn stop(&self) -> Value {
+        let input = json!({ "hook_event_name": "Stop", "session_id": "s1", "cwd": self.root });
+        let (code, said) = self.ran(&["stop"], &input.to_string(), false);
+        assert_eq!(code, 0, "{said}");
+        serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
+    }
+
+    /// The reason of a block.
+    #[track_caller]
+    fn blocked(&self) -> String {
+        let answer = self.stop();
+        assert_eq!(answer["decision"], "block", "{answer}");
+        answer["reason"].as_str().unwrap().to_owned()
+    }
+
+    /// The line for the person where the turn may end.
+    #[track_caller]
+    fn approved(&self) -> String {
+        let answer = self.stop();
+        assert_eq!(answer["decision"], "approve", "{answer}");
+        answer["systemMessage"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// A loop that has come as far as the new phase, its id, and the block that asks.
+    fn asked(&self) -> (String, String) {
+        let plan = fs::read(ours().join("examples/plans/thorough.md")).unwrap();
+        let started = self.run(&["start", "plan", "move", "the", "queue"]);
+        let id = started.split_once("Review ID: ").unwrap().1;
+        let id = id.split_whitespace().next().unwrap().to_owned();
+        fs::write(self.root.join("PLAN.md"), plan).unwrap();
+        assert!(self.blocked().starts_with("### Claudex round 1 of 3"));
+        self.run(&["review", &id, "--reviewer", "lint"]);
+        assert!(self.blocked().starts_with("### Claudex plan loop complete"));
+        (id, self.blocked())
+    }
+}
+
+/// That a text has each of these.
+#[track_caller]
+fn has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "not there: {part}\n{text}");
+    }
+}
+
+#[test]
+fn a_phase_that_machine_toml_gains_is_asked_in_signed_off_sent_back_and_shown_without_a_line_of_rust() {
+    let _lock = one_at_a_time();
+    let program = built();
+    what_is_printed_knows_it(&Project::new(&program));
+    a_person_signs_it_off(&Project::new(&program));
+    a_person_sends_it_back(&Project::new(&program));
+    a_job_without_a_person_says_what_it_lacks(&Project::new(&program));
+}
+
+fn what_is_printed_knows_it(project: &Project) {
+    has(
+        &project.run(&["--help"]),
+        &[
+            "sign-off",
+            "The plan is approved",
+            "send-back",
+            "The plan is not approved: another round",
+        ],
+    );
+    has(
+        &project.run(&["sign-off", "--help"]),
+        &["Usage: claudex-loop sign-off", "The plan is approved"],
+    );
+    has(
+        &project.run(&["machine", "show"]),
+        &[
+            "approving",
+            "A person signs the plan off, or sends it back.",
+            "sign_off",
+            "send_back",
+        ],
+    );
+    has(
+        &project.run(&["machine", "diagram"]),
+        &[
+            "summarizing --> approving",
+            "approving --> done",
+            "approving --> reviewing",
+        ],
+    );
+    for shell in ["bash", "zsh", "fish"] {
+        has(&project.run(&["completions", shell]), &["sign-off", "send-back"]);
+    }
+    has(&project.run(&["man"]), &["sign\\-off", "send\\-back"]);
+}
+
+fn a_person_signs_it_off(project: &Project) {
+    let (id, asked) = project.asked();
+    let verbs = [
+        format!("claudex-loop sign-off {id}"),
+        format!("claudex-loop send-back {id}"),
+    ];
+    has(
+        &asked,
+        &[
+            "Is PLAN.md approved?",
+            "Sign off",
+            "Send back",
+            "AskUserQuestion",
+            &verbs[0],
+            &verbs[1],
+        ],
+    );
+
+    // The next stop asks no further: it lets the turn end, and tells the person how to go on.
+    let waits = project.approved();
+    has(
+        &waits,
+        &[&id, "waits for", "Is PLAN.md approved?", &verbs[0], &verbs[1]],
+    );
+    assert!(
+        !waits.contains("resume"),
+        "no edge `resume` leaves this phase: {waits}"
+    );
+    assert_eq!(project.approved(), waits);
+
+    let status = project.run(&["status"]);
+    has(
+        &status,
+        &[
+            "phase:     approving",
+            "Is PLAN.md approved?",
+            &verbs[0],
+            &verbs[1],
+        ],
+    );
+    assert!(!status.contains("reminded"), "{status}");
+    has(&project.run(&["list"]), &["approving"]);
+    has(&project.run(&["resume", &id]), &["phase approving", &verbs[0]]);
+
+    // It is the person's to decide.
+    let (code, said) = project.ran(&["sign-off", &id], "", true);
+    assert_eq!(code, 1, "{said}");
+    has(&said, &["sign_off", "person"]);
+    let (code, said) = project.ran(&["more", &id], "", false);
+    assert_eq!(code, 1, "{said}");
+    has(&said, &["phase approving"]);
+    let (code, said) = project.ran(&["review", &id], "", false);
+    assert_eq!(code, 1, "{said}");
+    has(&said, &["phase approving, where nothing is reviewed"]);
+
+    has(&project.run(&["sign-off", &id]), &["now in phase done"]);
+    has(
+        &project.run(&["journal", &id]),
+        &["sign_off by a person approving -> done", "The plan is approved"],
+    );
+    has(
+        &project.run(&["status", &id]),
+        &["phase:     done", "waits for: nothing"],
+    );
+    assert_eq!(project.approved(), "");
+}
+
+fn a_person_sends_it_back(project: &Project) {
+    let (id, _) = project.asked();
+    let said = project.run(&["send-back"]);
+    has(
+        &said,
+        &["now in phase reviewing", &format!("claudex-loop review {id}")],
+    );
+    has(
+        &project.run(&["status"]),
+        &["phase:     reviewing", "round:     2 of 4 (Security"],
+    );
+    // The round that it opened is run as any other: with its own line, by its own persona.
+    let runner = project.root.join(format!(".claude/claudex/{id}-runner.sh"));
+    let review = fs::read_to_string(&runner).unwrap();
+    has(&review, &[&id]);
+    has(
+        &project.run(&["review", &id, "--reviewer", "lint"]),
+        &["round 2 of 4, Security"],
+    );
+    assert!(project.blocked().starts_with("### Claudex plan loop complete"));
+    has(&project.blocked(), &["Is PLAN.md approved?"]);
+    has(&project.run(&["cancel"]), &["cancelled"]);
+    assert!(!runner.exists(), "a loop that is over has no line to run");
+}
+
+fn a_job_without_a_person_says_what_it_lacks(project: &Project) {
+    fs::copy(
+        ours().join("examples/plans/thorough.md"),
+        project.root.join("PLAN.md"),
+    )
+    .unwrap();
+    let (code, said) = project.ran(&["run", "--reviewer", "lint", "PLAN.md"], "", false);
+    assert_eq!(code, 0, "{said}");
+    has(
+        &said,
+        &[
+            "The rounds are over, and loop ",
+            "Is PLAN.md approved?",
+            "claudex-loop sign-off",
+        ],
+    );
+    // The loop is the person's now, and still there.
+    has(&project.run(&["sign-off"]), &["now in phase done. It is over."]);
+}

@@ -1,0 +1,314 @@
+//! A document as a reader follows it: its files are written and its commands typed, block by block, and what the document says
+//! that they print is what they print. This knows the form of such a document, and no particular one.
+//!
+//! Every fenced block counts. One below `<!-- file: PATH -->` is a file, below `<!-- more: PATH -->` is added to one, and below
+//! `<!-- change: PATH -->` changes one: lines with `-` are there, and go; lines with `+` come. A `console` block is a session of a shell:
+//! what stands after `$ ` is typed, what follows is printed. `console fails`: the last command fails. In what is printed,
+//! `[…]` stands for anything on a line, and alone on one for any lines; any id and any time is as good as another.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+/// A fenced block, and the line of the document on which it begins.
+#[derive(Debug)]
+pub(crate) struct Block {
+    line: usize,
+    kind: Kind,
+    text: String,
+}
+
+#[derive(Debug, PartialEq)]
+enum Kind {
+    File(String),
+    More(String),
+    Change(String),
+    Console { fails: bool },
+}
+
+/// The blocks of a document.
+pub(crate) fn blocks(document: &str) -> Vec<Block> {
+    let mut found: Vec<Block> = Vec::new();
+    let (mut open, mut marker): (Option<(String, Block)>, Option<Kind>) = (None, None);
+    for (number, line) in document.lines().enumerate() {
+        if let Some((fence, mut block)) = open.take() {
+            if line == fence {
+                found.push(block);
+            } else {
+                block.text.push_str(line);
+                block.text.push('\n');
+                open = Some((fence, block));
+            }
+            continue;
+        }
+        let ticks = line.bytes().take_while(|byte| *byte == b'`').count();
+        if ticks < 3 {
+            marker = marked(line);
+            continue;
+        }
+        let kind = match (marker.take(), line[ticks..].trim()) {
+            (Some(kind), _) => kind,
+            (None, "console") => Kind::Console { fails: false },
+            (None, "console fails") => Kind::Console { fails: true },
+            (None, info) => panic!("line {}: nobody runs or writes this `{info}` block", number + 1),
+        };
+        let block = Block {
+            line: number + 1,
+            kind,
+            text: String::new(),
+        };
+        open = Some((line[..ticks].to_owned(), block));
+    }
+    assert!(open.is_none(), "a fence is not closed");
+    found
+}
+
+fn marked(line: &str) -> Option<Kind> {
+    let (what, path) = line
+        .strip_prefix("<!-- ")?
+        .strip_suffix(" -->")?
+        .split_once(": ")?;
+    let path = path.to_owned();
+    match what {
+        "file" => Some(Kind::File(path)),
+        "more" => Some(Kind::More(path)),
+        "change" => Some(Kind::Change(path)),
+        _ => None,
+    }
+}
+
+/// The files of the crate as the document has them before this line.
+pub(crate) fn written(blocks: &[Block], before: usize) -> BTreeMap<String, String> {
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    for block in blocks.iter().filter(|block| block.line < before) {
+        match &block.kind {
+            Kind::File(path) => drop(files.insert(path.clone(), block.text.clone())),
+            Kind::More(path) => files.get_mut(path).unwrap().push_str(&block.text),
+            Kind::Change(path) => {
+                let file = files.get_mut(path).unwrap();
+                *file = changed(file, &block.text, block.line);
+            }
+            Kind::Console { .. } => {}
+        }
+    }
+    files.retain(|path, _| !path.starts_with("~/"));
+    files
+}
+
+/// A reader: a folder to begin in, and a shell that keeps its folder and its variables from one command to the next.
+pub(crate) struct Reader {
+    home: PathBuf,
+    shell: Child,
+    printed: BufReader<ChildStdout>,
+    /// The crate's folder, where files without a `~` go.
+    pub(crate) work: PathBuf,
+}
+
+/// Ends what a command printed, before and after its exit status.
+const END: char = '\u{1e}';
+
+impl Reader {
+    /// A reader at home in `home`, whose files go to `work`. `shell` is set up but for its streams and its folder.
+    pub(crate) fn new(mut shell: Command, home: &Path, work: &Path) -> Self {
+        let mut shell = shell
+            .current_dir(home)
+            .env("HOME", home)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        writeln!(shell.stdin.as_mut().unwrap(), "exec 2>&1").unwrap();
+        let printed = BufReader::new(shell.stdout.take().unwrap());
+        Self {
+            home: home.to_owned(),
+            shell,
+            printed,
+            work: work.to_owned(),
+        }
+    }
+
+    /// Does what a block says.
+    pub(crate) fn follow(&mut self, block: &Block) {
+        match &block.kind {
+            Kind::File(path) => self.write(path, &block.text),
+            Kind::More(path) => {
+                let there = fs::read_to_string(self.place(path)).unwrap();
+                self.write(path, &(there + &block.text));
+            }
+            Kind::Change(path) => {
+                let there = fs::read_to_string(self.place(path)).unwrap();
+                self.write(path, &changed(&there, &block.text, block.line));
+            }
+            Kind::Console { fails } => self.type_all(block, *fails),
+        }
+    }
+
+    fn place(&self, path: &str) -> PathBuf {
+        match path.strip_prefix("~/") {
+            Some(path) => self.home.join(path),
+            None => self.work.join(path),
+        }
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let place = self.place(path);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, text).unwrap();
+    }
+
+    fn type_all(&mut self, block: &Block, fails: bool) {
+        let mut commands: Vec<(String, String)> = Vec::new();
+        let mut goes_on = false;
+        for line in block.text.lines() {
+            match (line.strip_prefix("$ "), commands.last_mut()) {
+                (Some(command), _) => commands.push((format!("{command}\n"), String::new())),
+                (None, Some((command, _))) if goes_on => command.push_str(&format!("{line}\n")),
+                (None, Some((_, printed))) => printed.push_str(&format!("{line}\n")),
+                (None, None) => panic!("line {}: the block begins without a command", block.line),
+            }
+            goes_on = line.ends_with('\\');
+        }
+        let last = commands.len() - 1;
+        for (index, (command, expected)) in commands.iter().enumerate() {
+            let (status, printed) = self.typed(command);
+            let as_it_should = (status != 0) == (fails && index == last) && matches(&printed, expected);
+            assert!(
+                as_it_should,
+                "the block at line {}: $ {command}exit status {status}, and printed:\n{printed}\nbut should have:\n{expected}",
+                block.line
+            );
+        }
+    }
+
+    /// The exit status of a command, and what it printed, the reader's home being /home/you.
+    fn typed(&mut self, command: &str) -> (i32, String) {
+        let input = self.shell.stdin.as_mut().unwrap();
+        write!(input, "{{ {command}}} </dev/null\nprintf '\\036%d\\036\\n' $?\n").unwrap();
+        let mut printed = String::new();
+        loop {
+            let before = printed.len();
+            let read = self.printed.read_line(&mut printed).unwrap();
+            assert!(read > 0, "the shell is gone after: {command}{printed}");
+            if let Some(status) = printed
+                .strip_suffix(&format!("{END}\n"))
+                .filter(|text| text[before..].contains(END))
+            {
+                let (text, status) = status.rsplit_once(END).unwrap();
+                let text = text.replace(self.home.to_str().unwrap(), "/home/you");
+                return (status.parse().unwrap(), text);
+            }
+        }
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        drop(self.shell.stdin.take());
+        let _ = self.shell.wait();
+    }
+}
+
+/// A text after a change of it.
+fn changed(there: &str, change: &str, line: usize) -> String {
+    let (mut old, mut new) = (String::new(), String::new());
+    for line in change.lines() {
+        let (sign, text) = line.split_at_checked(1).unwrap_or((" ", ""));
+        for (wanted, side) in [("-", &mut old), ("+", &mut new)] {
+            if sign == " " || sign == wanted {
+                side.push_str(text);
+                side.push('\n');
+            }
+        }
+    }
+    let times = there.matches(&old).count();
+    assert_eq!(times, 1, "the change at line {line} fits {times} times:\n{there}");
+    there.replace(&old, &new)
+}
+
+/// Whether a text is what the document says.
+fn matches(printed: &str, expected: &str) -> bool {
+    let lines = |text: &str| -> Vec<String> { text.lines().map(|line| plain(line.trim_end())).collect() };
+    fit(&lines(printed), &lines(expected))
+}
+
+fn fit(printed: &[String], expected: &[String]) -> bool {
+    match expected {
+        [] => printed.is_empty(),
+        [first, rest @ ..] if first == "[…]" => (0..=printed.len()).any(|left| fit(&printed[left..], rest)),
+        [first, rest @ ..] => {
+            printed.first().is_some_and(|line| fits(line, first)) && fit(&printed[1..], rest)
+        }
+    }
+}
+
+/// Whether a line is as expected, `[…]` being anything.
+fn fits(line: &str, expected: &str) -> bool {
+    match expected.split_once("[…]") {
+        None => line == expected,
+        Some((before, after)) => line.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| fits(rest, after)))
+        }),
+    }
+}
+
+/// A line with one id in place of every id, and one time in place of every time. `9` is any digit there, `f` any of the
+/// hexadecimal ones.
+fn plain(line: &str) -> String {
+    const FORMS: [&str; 2] = ["99999999-999999-ffffff", "9999-99-99T99:99:99Z"];
+    let mut plain = String::new();
+    let mut rest = line;
+    while let Some(next) = rest.chars().next() {
+        let form = FORMS.into_iter().find(|form| {
+            rest.get(..form.len()).is_some_and(|text| {
+                text.bytes().zip(form.bytes()).all(|(byte, wanted)| match wanted {
+                    b'9' => byte.is_ascii_digit(),
+                    b'f' => byte.is_ascii_hexdigit(),
+                    wanted => byte == wanted,
+                })
+            })
+        });
+        plain.push_str(form.unwrap_or(&rest[..next.len_utf8()]));
+        rest = &rest[form.map_or(next.len_utf8(), str::len)..];
+    }
+    plain
+}
+
+#[test]
+fn what_is_printed_is_compared_but_for_ids_times_and_what_is_left_out() {
+    let printed = "Loop 20261122-053710-e2113b began\na\nb\nat 2026-11-22T05:37:10Z, for 3s\n";
+    for expected in [
+        printed,
+        "Loop 20200101-000000-000000 began\na\nb\nat 2020-01-01T00:00:00Z, for 3s\n",
+        "Loop […] began\n[…]\nat […]\n",
+        "[…]\na\nb\n[…]\n",
+        "[…]\n",
+    ] {
+        assert!(matches(printed, expected), "{expected}");
+    }
+    for expected in [
+        "",
+        "Loop […] began\n",
+        "Loop 2020101-000000-000000 began\n[…]\n",
+        "[…]\na\n",
+        "[…]\nb\na\n[…]\n",
+        "Loop […] ended\n[…]\n",
+    ] {
+        assert!(!matches(printed, expected), "{expected}");
+    }
+}
+
+#[test]
+fn a_block_that_nobody_would_follow_is_an_error() {
+    let one = blocks("<!-- file: a -->\n````md\n```\ninner\n```\n````\n");
+    assert_eq!(one.len(), 1);
+    assert_eq!(
+        (&one[0].kind, one[0].text.as_str()),
+        (&Kind::File("a".into()), "```\ninner\n```\n")
+    );
+    assert!(std::panic::catch_unwind(|| blocks("```toml\na = 1\n```\n")).is_err());
+    assert!(std::panic::catch_unwind(|| blocks("```console\n$ true\n")).is_err());
+    assert_eq!(changed("a\nb\nc\n", " a\n-b\n+d\n", 1), "a\nd\nc\n");
+    assert!(std::panic::catch_unwind(|| changed("a\na\n", "-a\n+b\n", 1)).is_err());
+}

@@ -1,0 +1,200 @@
+//! Our two crates as a registry would get them: packed by `cargo package`, unpacked by it, and built from what was packed.
+//!
+//! Everything that is packed is checked here; other tests build strangers' crates against what was unpacked.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::support::stranger::{cargo, one_at_a_time, ours};
+use crate::support::target;
+
+/// The folders that cargo unpacked our crates into.
+pub(crate) struct Packages {
+    /// claudex-loop.
+    pub(crate) runtime: PathBuf,
+    /// claudex-build.
+    pub(crate) build: PathBuf,
+}
+
+/// Packs both crates, once in a test program, and has cargo build them from what it packed.
+pub(crate) fn packages() -> &'static Packages {
+    static PACKED: OnceLock<Packages> = OnceLock::new();
+    PACKED.get_or_init(|| {
+        let _lock = one_at_a_time();
+        forget_the_last_generator();
+        // One alone fails as long as the other is in no registry.
+        let packed = cargo(&ours())
+            .args(["package", "-p", "claudex-build", "-p", "claudex-loop"])
+            .args(["--allow-dirty", "--offline"])
+            .output()
+            .unwrap();
+        assert!(
+            packed.status.success(),
+            "{}",
+            String::from_utf8_lossy(&packed.stderr)
+        );
+        let unpacked = |name: &str| target().join(format!("package/{name}-{}", env!("CARGO_PKG_VERSION")));
+        Packages {
+            runtime: unpacked("claudex-loop"),
+            build: unpacked("claudex-build"),
+        }
+    })
+}
+
+/// Removes what cargo kept of the claudex-build that it packed the last time. It gives the runtime the generator from a
+/// registry that it makes for the purpose, and takes whatever comes from a registry to be the same as long as its version
+/// is: it would build the runtime with the generator of the last time.
+fn forget_the_last_generator() {
+    let debug = target().join("debug");
+    let Ok(built) = fs::read_dir(debug.join("deps")) else {
+        return;
+    };
+    for built in built {
+        let path = built.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let Some(hash) = name
+            .strip_prefix("claudex_build-")
+            .filter(|_| path.extension().is_some_and(|end| end == "d"))
+        else {
+            continue;
+        };
+        let built_from = fs::read_to_string(&path).unwrap();
+        // A registry that is a folder has no host, which is what the unpacked copy's folder is named by.
+        let unpacked = built_from.split_whitespace().find_map(|word| {
+            let (folder, _) = word.split_once("/src/lib.rs")?;
+            folder.contains("/registry/src/-").then(|| PathBuf::from(folder))
+        });
+        if let Some(unpacked) = unpacked {
+            let _ = fs::remove_dir_all(unpacked.parent().unwrap());
+            let _ = fs::remove_dir_all(debug.join(format!(".fingerprint/claudex-build-{hash}")));
+        }
+    }
+}
+
+/// The files below a folder, by their paths from there.
+pub(crate) fn files(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                open.push(entry.path());
+            } else {
+                let path = entry.path();
+                found.insert(path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The files of the repository that git knows or would take, from `folder`.
+pub(crate) fn sources(folder: &Path) -> BTreeSet<String> {
+    let listed = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(
+        listed.status.success(),
+        "{}",
+        String::from_utf8_lossy(&listed.stderr)
+    );
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let there = listed.split('\0').filter(|name| folder.join(name).is_file());
+    there.map(str::to_owned).collect()
+}
+
+/// What `cargo package` adds by itself.
+const ADDED: [&str; 4] = [
+    ".cargo-ok",
+    ".cargo_vcs_info.json",
+    "Cargo.lock",
+    "Cargo.toml.orig",
+];
+
+/// Without what cargo adds; that depends on whether it packs a git work tree.
+fn packed(folder: &Path) -> BTreeSet<String> {
+    let mut files = files(folder);
+    files.retain(|name| !ADDED.contains(&name.as_str()));
+    files
+}
+
+#[test]
+fn the_runtime_holds_what_it_is_built_from_and_what_people_read_and_nothing_else() {
+    // A crate below ours is a crate of its own: the example is in the repository, not in the package.
+    let nested = |name: &String| {
+        let folders = Path::new(name).ancestors().skip(1);
+        folders
+            .filter(|folder| *folder != Path::new(""))
+            .any(|folder| ours().join(folder).join("Cargo.toml").is_file())
+    };
+    let folders = ["src/", "plugin/", "examples/", "docs/"];
+    let alone = [
+        "Cargo.toml",
+        "CHANGELOG.md",
+        "LICENSE-APACHE",
+        "LICENSE-MIT",
+        "README.md",
+        "build.rs",
+        "machine.toml",
+    ];
+    let expected: BTreeSet<String> = sources(&ours())
+        .into_iter()
+        .filter(|name| {
+            alone.contains(&name.as_str()) || folders.iter().any(|folder| name.starts_with(folder))
+        })
+        .filter(|name| !nested(name))
+        .collect();
+    assert_eq!(packed(&packages().runtime), expected);
+    for name in [
+        "machine.toml",
+        "src/plan/messages/round.md",
+        "plugin/.claude-plugin/plugin.json",
+        "plugin/hooks/hooks.json",
+        "docs/config.schema.json",
+    ] {
+        assert!(expected.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn the_generator_holds_its_sources_and_its_licences() {
+    let codegen = ours().join("codegen");
+    let alone = ["Cargo.toml", "README.md", "LICENSE-APACHE", "LICENSE-MIT"];
+    let expected: BTreeSet<String> = sources(&codegen)
+        .into_iter()
+        .filter(|name| alone.contains(&name.as_str()) || name.starts_with("src/"))
+        .collect();
+    assert_eq!(packed(&packages().build), expected);
+    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        assert_eq!(
+            fs::read(codegen.join(licence)).unwrap(),
+            fs::read(ours().join(licence)).unwrap()
+        );
+    }
+}
+
+#[test]
+fn what_is_packed_is_small_and_scripts_stay_programs() {
+    let packages = packages();
+    for folder in [&packages.runtime, &packages.build] {
+        let archive = PathBuf::from(format!("{}.crate", folder.display()));
+        let packed = fs::metadata(&archive).unwrap().len();
+        assert!(packed < 1 << 20, "{} has {packed} bytes", archive.display());
+        for name in files(folder) {
+            let size = fs::metadata(folder.join(&name)).unwrap().len();
+            assert!(size < 256 << 10, "{name} has {size} bytes");
+        }
+    }
+    for script in ["plugin/hooks/stop-hook.sh", "plugin/bin/claudex-loop"] {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode =
+            |folder: &Path| fs::metadata(folder.join(script)).unwrap().permissions().mode() & 0o111 != 0;
+        assert_eq!(mode(&packages.runtime), mode(&ours()), "{script}");
+    }
+}
