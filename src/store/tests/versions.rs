@@ -569,7 +569,7 @@ fn swept_loops_come_back_as_ours_and_shapes_stay() {
         let swept = new
             .sweep(later, std::time::Duration::from_secs(3600), false)
             .unwrap();
-        assert_eq!(swept.moved, [id.clone()]);
+        assert_eq!(swept.moved, std::slice::from_ref(&id));
         assert!(case.shape_path().is_file());
         assert!(new.swept()[0].ours, "{:?}", new.swept());
         let record = new.bring_back(&id).unwrap();
@@ -610,7 +610,7 @@ fn strays_beside_the_shapes_are_swept() {
         .old
         .sweep(later, std::time::Duration::from_secs(1 << 30), false)
         .unwrap();
-    assert_eq!(swept.strays, [stray.clone()]);
+    assert_eq!(swept.strays, std::slice::from_ref(&stray));
     assert!(!stray.exists() && case.shape_path().is_file());
 }
 
