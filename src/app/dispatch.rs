@@ -12,6 +12,7 @@ use super::stop::{Surroundings, decide};
 use super::{answer, doctor, hooks, look, loops, machine, start, verbs};
 use crate::review::environment::GUARD;
 use crate::review::limits::parse_duration;
+use crate::text;
 
 /// What `--help` says last.
 const EXIT_CODES: &str = "\
@@ -59,6 +60,9 @@ enum Command {
         #[arg(long)]
         by_name: bool,
     },
+    /// Review the round that a loop is in (not in this version)
+    #[command(hide = true)]
+    Review(Target),
     /// Look at machines: this program's own, or any machine.toml
     #[command(subcommand)]
     Machine(machine::Command),
@@ -166,6 +170,7 @@ fn dispatch<M: Program>(mut app: App<M>, matches: &clap::ArgMatches) -> Result<E
             let asks = M::TABLE.phases.iter().any(|phase| phase.question.is_some());
             hooks::print(&speaker, asks, by_name)
         }
+        Command::Review(target) => Err(no_review(target.id.as_deref())),
         Command::Machine(command) => machine::run(
             command,
             &machine::Own {
@@ -186,6 +191,20 @@ fn dispatch<M: Program>(mut app: App<M>, matches: &clap::ArgMatches) -> Result<E
             }))
         }
     }
+}
+
+/// Reviews are asked for with prompt, persona and a person's settings, which are the plan loop's own so far.
+fn no_review(id: Option<&str>) -> Failure {
+    let of = id
+        .map(|id| format!(" of {}", text::one_line(id, 80)))
+        .unwrap_or_default();
+    Failure::plain(
+        Exit::Refused,
+        "claudex::review::none",
+        format!("this program runs no review{of}: only claudex-loop's own plan loop does in this version"),
+        "a program with a `main` of its own can call claudex_loop::review::round::run; a phase that runs a command \
+         (`run`) or asks a person (`ask`) needs no review",
+    )
 }
 
 /// A reviewer only reviews. Its environment is not a client's, so that it would pass for a person.

@@ -186,3 +186,65 @@ fn declared(context: &Context<'_>) -> TokenStream {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Options, generate_with};
+
+    const HEAD: &str = r#"name = "door"
+
+[modes.door]
+start = "open"
+
+[fields]
+phase    = { holds = "phase" }
+id       = { holds = "id" }
+root     = { holds = "root" }
+session  = { holds = "session" }
+revision = { holds = "revision" }
+machine  = { holds = "machine" }
+"#;
+    const REST: &str = r#"
+[phases.closed]
+terminal = true
+
+[[transitions.shut]]
+from = "open"
+to   = "closed"
+"#;
+
+    fn rust(open: &str, commands: bool) -> String {
+        let options = Options {
+            commands,
+            file: "machine.toml".to_owned(),
+        };
+        let source = format!("{HEAD}\n[phases.open]\n{open}\n{REST}");
+        generate_with(&source, &options).unwrap().rust
+    }
+
+    #[test]
+    fn a_machine_that_says_everything_is_a_program_as_it_is() {
+        let rust = rust("on_stop = { approve = { then = \"shut\" } }", true);
+        assert!(rust.contains("impl Whole for AsDeclared {}"), "{rust}");
+        assert!(!rust.contains("leaves this to Rust"), "{rust}");
+    }
+
+    #[test]
+    fn a_phase_that_is_left_to_rust_is_named_with_its_line_and_the_method_to_write() {
+        let rust = rust("", true);
+        assert!(!rust.contains("impl Whole for"), "{rust}");
+        for part in [
+            "no `on_stop` says what a stop does in phase `open` (machine.toml:14)",
+            "fn open(&self, held: Loop<Open>)",
+            "claudex_loop::main!(door, Own);",
+        ] {
+            assert!(rust.contains(part), "{part}\n{rust}");
+        }
+    }
+
+    #[test]
+    fn the_bare_library_gets_nothing_that_needs_clap() {
+        let rust = rust("", false);
+        assert!(!rust.contains("clap") && !rust.contains("rt::app"), "{rust}");
+    }
+}
