@@ -295,11 +295,11 @@ fn diff_refuses_what_is_no_machine() {
         .exits(1)
         .says("did you mean `cancelled`");
     project.run(&["machine", "diff", "none.toml"]).exits(2);
-    for bytes in [&b"{}"[..], b"", b"\x1b]0;x\x07", b"[[[[[["] {
+    for bytes in [&b"{}"[..], b"", b"\x1b]0;x\x07", b"[[[[[[", b"\xff"] {
         std::fs::write(project.root.join("x.json"), bytes).unwrap();
         let ran = project.run(&["machine", "diff", "x.json"]).exits(1);
         assert!(!ran.err.contains("\x1b]"), "{}", ran.err);
     }
-    std::fs::write(project.root.join("x.json"), b"\xff").unwrap();
-    project.run(&["machine", "diff", "x.json"]).exits(2);
+    std::fs::create_dir(project.root.join("folder.json")).unwrap();
+    project.run(&["machine", "diff", "folder.json"]).exits(2);
 }
