@@ -113,7 +113,7 @@ fn gone_on(now: &AnyLoop, name: &str) -> String {
         _ if phase.review().is_some() => {
             format!("Run `claudex-loop review {id}`, deal with what it finds, then end the turn.")
         }
-        _ => format!("It waits for {}.", drive::words::outlook(now.raw()).0),
+        _ => format!("It waits for {}", drive::words::outlook(now.raw()).0),
     };
     format!("Loop {id}: {name}, now in phase {phase}. {next}")
 }

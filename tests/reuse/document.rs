@@ -4,7 +4,7 @@
 //! Every fenced block counts. One below `<!-- file: PATH -->` is a file, below `<!-- more: PATH -->` is added to one, and below
 //! `<!-- change: PATH -->` changes one: lines with `-` are there, and go; lines with `+` come. A `console` block is a session of a shell:
 //! what stands after `$ ` is typed, what follows is printed. `console fails`: the last command fails. In what is printed,
-//! `[…]` stands for anything on a line, and alone on one for any lines; any id and any time is as good as another.
+//! `[…]` stands for anything on a line, and alone on one for any lines; any id, time and graph hash is as good as another.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -253,10 +253,14 @@ fn fits(line: &str, expected: &str) -> bool {
     }
 }
 
-/// A line with one id in place of every id, and one time in place of every time. `9` is any digit there, `f` any of the
+/// A line with one id in place of every id, one time of every time, and one graph hash of every graph hash. `9` is any digit there, `f` any of the
 /// hexadecimal ones.
 fn plain(line: &str) -> String {
-    const FORMS: [&str; 2] = ["99999999-999999-ffffff", "9999-99-99T99:99:99Z"];
+    const FORMS: [&str; 3] = [
+        "99999999-999999-ffffff",
+        "9999-99-99T99:99:99Z",
+        "ffffffffffffffff",
+    ];
     let mut plain = String::new();
     let mut rest = line;
     while let Some(next) = rest.chars().next() {
