@@ -33,6 +33,8 @@ static SPEC: StateSpec = StateSpec {
     },
     owned: &["count"],
     terminal: &["over"],
+    shape: "",
+    migrations: "",
 };
 
 const FOLDER: &str = "STORE_PROCESSES_FOLDER";

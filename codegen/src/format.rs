@@ -78,6 +78,14 @@ pub(crate) enum Takes {
     Named(&'static Table),
     /// A table of lists of tables, by names.
     Entries(&'static Table),
+    /// A list of tables.
+    Items(&'static Table),
+    /// A graph hash, or a list of them.
+    Hashes,
+    /// A table of new names, by the old ones.
+    Renames,
+    /// A table of such tables of words, by names of fields.
+    WordRenames,
 }
 
 const fn key(name: &'static str, takes: Takes, doc: &'static str, example: &'static str) -> Key {
@@ -160,6 +168,12 @@ pub(crate) const MACHINE: Table = Table {
             true,
             Takes::Entries(&TRANSITION),
             "The ways from phase to phase. Each entry is one edge, or one from each of several phases.",
+        ),
+        table(
+            "migrations",
+            false,
+            Takes::Items(&MIGRATION),
+            "How loops of earlier versions go on, the oldest first: a loop goes through its entry and all that follow.",
         ),
     ],
 };
@@ -319,6 +333,50 @@ pub(crate) const PHASE: Table = Table {
             false,
             Takes::Anything,
             "Anything, for other tools. Not looked at.",
+        ),
+    ],
+};
+
+/// `[[migrations]]`.
+pub(crate) const MIGRATION: Table = Table {
+    what: "a migration",
+    doc: "How a loop of an earlier version goes on. `claudex-loop machine diff OLD NEW` proposes one.",
+    keys: &[
+        required(
+            "from",
+            Takes::Hashes,
+            "The graph hashes of the versions that it takes.",
+            r#""0a1b2c3d4e5f6071""#,
+        ),
+        key(
+            "doc",
+            Takes::Text,
+            "What was changed.",
+            r#""drafting became writing""#,
+        ),
+        table(
+            "phases",
+            false,
+            Takes::Renames,
+            "The phases in which loops go on, by the old ones.",
+        ),
+        table(
+            "fields",
+            false,
+            Takes::Renames,
+            "The new names of fields, by the old ones.",
+        ),
+        table(
+            "words",
+            false,
+            Takes::WordRenames,
+            "The new words of fields with one_of, by the old ones, each field by its new name.",
+        ),
+        table(
+            "set",
+            false,
+            Takes::Constants,
+            "Values that fields get, after they were renamed.",
         ),
     ],
 };

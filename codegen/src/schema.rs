@@ -168,6 +168,17 @@ fn takes(takes: &Takes) -> Value {
         Takes::Anything => json!({ "type": "object" }),
         Takes::Table(inner) => Value::Object(table(inner)),
         Takes::Named(inner) => by_name(Value::Object(table(inner))),
+        Takes::Items(inner) => {
+            json!({ "type": "array", "items": Value::Object(table(inner)), "minItems": 1 })
+        }
+        Takes::Hashes => {
+            let hash = json!({ "type": "string", "pattern": "^[0-9a-f]{16}$" });
+            json!({ "anyOf": [hash, { "type": "array", "items": hash, "minItems": 1, "uniqueItems": true }] })
+        }
+        Takes::Renames => by_name(reference("name")),
+        Takes::WordRenames => {
+            by_name(json!({ "type": "object", "additionalProperties": { "type": "string" } }))
+        }
         Takes::Entries(inner) => {
             by_name(json!({ "type": "array", "items": Value::Object(table(inner)), "minItems": 1 }))
         }

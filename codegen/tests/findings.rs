@@ -84,7 +84,6 @@ mod form {
         unknown_key_in_state: ["[fields]" => "[state]\nextention = \"x\"\n[fields]"] says "m.toml:8:1: unknown key `extention` in [state] (did you mean `extension`?)";
         unknown_key_of_a_behaviour: ["path = \"KEY\"" => "path = \"KEY\", writen = \"shut\""] says "m.toml:21:44: unknown key `writen` in `require-file` (did you mean `written`?)";
         meta_is_free: ["terminal = true" => "terminal = true\nmeta = { anything = [1, { x = 2 }] }"] says "nothing";
-        migrations_are_not_supported: ["" => "[migrations]\n"] says "m.toml:35:2: `migrations` is not supported (the word is reserved; leave it out and name the machine anew where its fields change)";
         no_name: ["name = \"door\"" => ""] says r#"m.toml:1:1: the machine has no `name` (add `name = "plan"`)"#;
         no_modes: ["[modes.door]\nstart = \"open\"" => ""] says "m.toml:1:1: the machine has no `modes` (add `[modes.plan]`)";
         no_start: ["start = \"open\"" => ""] says r#"m.toml:4:8: the mode `door` has no `start` (add `start = "drafting"`)"#;

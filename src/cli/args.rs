@@ -19,6 +19,8 @@ Exit codes:
   4  the loop stopped at max rounds, or stalled (run)
   5  the reviewer could not run (run, review)
   6  another loop is active (run)
+  7  loops on disk need a migration (machine diff)
+  8  loops on disk cannot go on (machine diff)
   130  interrupted by a signal";
 
 /// A loop engine for coding agents: a plan is drafted, grilled by a reviewer round after round, and summed up.

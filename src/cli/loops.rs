@@ -7,7 +7,7 @@ use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::locate::SPEAKER;
 use claudex_loop::plan::{AnyLoop, Phase, Verb, locate, runner};
 use claudex_loop::store::{Listed, LoopId, Store};
-use claudex_loop::{Actor, text};
+use claudex_loop::{Actor, OpenError, text};
 use jiff::Timestamp;
 
 use super::exit::{Exit, Failure};
@@ -45,7 +45,12 @@ fn person_only(actor: Actor, command: &str) -> Result<(), Failure> {
 
 /// Opens a loop for a change, and tells what was put right.
 pub(crate) fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<AnyLoop, Failure> {
-    let held = AnyLoop::open(store, id, actor).map_err(|error| Failure::new(Exit::Internal, error))?;
+    opened(AnyLoop::open(store, id, actor))
+}
+
+/// A loop that was opened, with what was put right told.
+pub(crate) fn opened(opened: Result<AnyLoop, OpenError>) -> Result<AnyLoop, Failure> {
+    let held = opened.map_err(|error| Failure::new(Exit::Internal, error))?;
     any::tell_repairs(&SPEAKER, held.raw());
     Ok(held)
 }

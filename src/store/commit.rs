@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::document::is_field_name;
 use super::error::{CommitError, StoreError, io_error};
 use super::fault::{self, Point};
-use super::heal::{self, Graph};
+use super::heal::{self, Older};
 use super::id::{LoopId, iso};
 use super::journal::{self, Change, ChangeEntry, Entry};
 use super::lock::Held;
@@ -14,6 +14,7 @@ use super::record::Record;
 use super::replace::{Prepared, sync_folder_of};
 use super::store::Store;
 use super::value::Value;
+use super::versions;
 
 impl Store {
     /// Makes a change of the loop that `held` is, and gives back what the loop is then.
@@ -28,7 +29,7 @@ impl Store {
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, CommitError> {
         self.some_loop(&held.id)?;
         self.locked(|lock| {
-            let found = heal::heal(self, lock, &held.id, Graph::Ours)?.record;
+            let found = heal::heal(self, lock, &held.id, Older::Migrate)?.record;
             let expected_phase = change.from.as_deref().unwrap_or(&held.phase);
             if found.revision != held.revision || found.phase != held.phase || found.phase != expected_phase {
                 return Err(CommitError::Stale {
@@ -102,7 +103,7 @@ impl Store {
         }
         self.some_loop(id)?;
         self.locked(|lock| {
-            let found = heal::heal(self, lock, id, Graph::Ours)?.record;
+            let found = heal::heal(self, lock, id, Older::Migrate)?.record;
             self.apply(
                 lock,
                 found,
@@ -111,19 +112,6 @@ impl Store {
                     ..Change::bare("set-field", by)
                 },
             )
-        })
-    }
-
-    /// Takes a loop that another version of the machine wrote into this one's care, and journals that. Whether its
-    /// phase and fields mean the same here is the caller's to check, before and after.
-    ///
-    /// # Errors
-    /// As [`Store::open`], another version excepted.
-    pub fn migrate(&self, id: &LoopId, by: &str) -> Result<Record, StoreError> {
-        self.some_loop(id)?;
-        self.locked(|lock| {
-            let found = heal::heal(self, lock, id, Graph::Any)?.record;
-            self.apply(lock, found, Change::bare("migrate", by))
         })
     }
 
@@ -145,7 +133,12 @@ impl Store {
         document.set(spec.fields.phase, &Value::Word(phase.clone()));
         document.set(spec.fields.revision, &Value::Count(revision));
         if let Some(field) = spec.fields.graph_hash {
-            document.set(field, &Value::Word(spec.graph_hash.to_owned()));
+            let ours = Value::Word(spec.graph_hash.to_owned());
+            if document.get(field).as_ref() != Some(&ours) {
+                // The first change of a loop that another version wrote: from now on it is one of this version.
+                versions::keep(self)?;
+                document.set(field, &ours);
+            }
         }
         if let Some(field) = spec.fields.updated
             && !change.edits.iter().any(|(edited, _)| edited == field)

@@ -9,6 +9,9 @@
 //! | a protected field differs, or is gone, or added | set back; other edits, comments and order stay            |
 //! | any other revision                              | the same                                                  |
 //! | names our machine, has no journal               | refused: no start made it here                            |
+//! | another version's that goes on as it is         | as above, by what either version protects                 |
+//! | another version's that `[[migrations]]` name    | as above, then one change `migrate`                       |
+//! | any other version's                             | refused                                                   |
 //!
 //! Bytes that are replaced for another reason than a crash are kept in `quarantine/`. `look` and `judge` write nothing;
 //! only `heal` does, under the project's lock.
@@ -23,13 +26,14 @@ use jiff::Timestamp;
 use super::document::{self, Document, DocumentError};
 use super::error::{StoreError, io_error};
 use super::id::{LoopId, compact};
-use super::journal::{self, ChangeEntry, Damage, Loaded};
+use super::journal::{self, Change, ChangeEntry, Damage, Loaded};
 use super::lock::Held;
 use super::record::Record;
 use super::replace::replace;
 use super::store::Store;
 use super::trust::{Trust, read_limited};
 use super::value::Value;
+use super::versions::{Versions, Way};
 
 /// Something that was put right when a loop was opened.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, serde::Serialize)]
@@ -93,11 +97,13 @@ pub struct Opened {
     pub repairs: Vec<Repair>,
 }
 
-/// Whether a document of another version of the machine is read.
+/// What is done with a loop of an older version of the machine that `[[migrations]]` name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Graph {
-    Ours,
-    Any,
+pub(super) enum Older {
+    /// It is migrated.
+    Migrate,
+    /// It is left as it is: nothing but its phase is asked for.
+    Leave,
 }
 
 /// What stands on disk for a loop.
@@ -118,6 +124,13 @@ pub(super) struct Judged {
     pub(super) record: Record,
     /// How the document must be written anew, if it must.
     fix: Option<Fix>,
+    /// The document as a migration makes it, if one is due. The record's phase is then that after it.
+    migrated: Option<Migrated>,
+}
+
+struct Migrated {
+    from: String,
+    document: Box<dyn Document>,
 }
 
 enum Fix {
@@ -165,7 +178,12 @@ pub(super) fn read_state(store: &Store, path: &Utf8Path) -> Result<State, StoreE
 }
 
 /// Says what the loop is, and writes nothing.
-pub(super) fn judge(store: &Store, id: &LoopId, found: &Found, graph: Graph) -> Result<Judged, StoreError> {
+pub(super) fn judge(
+    store: &Store,
+    id: &LoopId,
+    found: &Found,
+    versions: &Versions,
+) -> Result<Judged, StoreError> {
     let spec = store.spec();
     let path = store.path_of(id);
     let mut changes = found.journal.iter().flat_map(Loaded::changes);
@@ -194,17 +212,39 @@ pub(super) fn judge(store: &Store, id: &LoopId, found: &Found, graph: Graph) -> 
         }
         _ => {}
     }
-    if let Some(hash) = spec.fields.graph_hash.and_then(journaled)
-        && graph == Graph::Ours
-        && hash.to_plain() != spec.graph_hash
-    {
-        let found = hash.to_plain().into_owned();
-        return Err(StoreError::OtherGraph {
-            path,
-            found,
+    let phase = journaled(spec.fields.phase)
+        .map(|phase| phase.to_plain().into_owned())
+        .unwrap_or_default();
+    let hash = |field: &str| journaled(field).map_or(String::new(), |hash| hash.to_plain().into_owned());
+    let hash = spec.fields.graph_hash.map(hash);
+    let version = match &hash {
+        Some(hash) if *hash != spec.graph_hash => Some(versions.of(store, hash)),
+        _ => None,
+    };
+    let refused = |why: &str| {
+        let known = version.as_ref().and_then(|version| version.is_terminal(&phase));
+        StoreError::OtherGraph {
+            path: path.clone(),
+            machine: spec.machine,
+            found: hash.clone().unwrap_or_default(),
             expected: spec.graph_hash,
-        });
-    }
+            why: why.to_owned(),
+            over: known.unwrap_or_else(|| spec.is_terminal(&phase)),
+        }
+    };
+    let way = match version.as_ref().map(|version| &version.way) {
+        None => Way::Accepted,
+        Some(Ok(way)) => *way,
+        Some(Err(why)) => return Err(refused(why)),
+    };
+    let edited = |document: &dyn Document, change: &ChangeEntry| {
+        edited(document, change, |field| {
+            spec.is_protected(field)
+                || version
+                    .as_ref()
+                    .is_some_and(|version| version.is_protected(field))
+        })
+    };
 
     let is_whole = |document: &dyn Document| {
         [spec.fields.revision, spec.fields.machine]
@@ -219,12 +259,18 @@ pub(super) fn judge(store: &Store, id: &LoopId, found: &Found, graph: Graph) -> 
                 .and_then(|revision| revision.as_count());
             let before = changes.next().filter(|before| Some(before.revision) == revision);
             match before {
-                Some(before) if edited(store, &*document, before).is_empty() => {
+                Some(before) if edited(&*document, before).is_empty() => {
                     set_all(&mut *document, &last.fields);
+                    // What the change took away: a migration may rename a field.
+                    for (field, _) in &before.fields {
+                        if value_in(&last.fields, field).is_none() {
+                            document.remove(field);
+                        }
+                    }
                     (document, Some(Fix::RollForward(before.revision)))
                 }
                 _ => {
-                    let edited = edited(store, &*document, last);
+                    let edited = edited(&*document, last);
                     for field in &edited {
                         match journaled(field) {
                             Some(value) => document.set(field, value),
@@ -241,25 +287,33 @@ pub(super) fn judge(store: &Store, id: &LoopId, found: &Found, graph: Graph) -> 
             (document, Some(Fix::Rebuild))
         }
     };
-    let phase = journaled(spec.fields.phase)
-        .map(|phase| phase.to_plain().into_owned())
-        .unwrap_or_default();
+    let mut record = Record {
+        id: id.clone(),
+        revision: last.revision,
+        phase: phase.clone(),
+        document,
+        spec,
+    };
+    let mut migrated = None;
+    if let (Way::Migrated, Some(version)) = (way, &version) {
+        let mut document = record.document.boxed_clone();
+        let to = versions
+            .migrate(spec, version, &record.phase, &mut *document)
+            .map_err(|why| refused(&why))?;
+        let from = std::mem::replace(&mut record.phase, to);
+        migrated = Some(Migrated { from, document });
+    }
     Ok(Judged {
-        record: Record {
-            id: id.clone(),
-            revision: last.revision,
-            phase,
-            document,
-            spec,
-        },
+        record,
         fix,
+        migrated,
     })
 }
 
 /// Reads a loop, and writes what is needed for document and journal to agree.
-pub(super) fn heal(store: &Store, _: &Held, id: &LoopId, graph: Graph) -> Result<Opened, StoreError> {
+pub(super) fn heal(store: &Store, lock: &Held, id: &LoopId, older: Older) -> Result<Opened, StoreError> {
     let found = look(store, &Trust::new(), id)?;
-    let judged = match judge(store, id, &found, graph) {
+    let judged = match judge(store, id, &found, &Versions::default()) {
         Err(StoreError::Unreadable { path, error, .. }) => {
             let quarantined = Some(set_aside(store, &path)?);
             return Err(StoreError::Unreadable {
@@ -323,10 +377,33 @@ pub(super) fn heal(store: &Store, _: &Held, id: &LoopId, graph: Graph) -> Result
     for repair in &repairs {
         store.log(&format!("{id}: {repair}"));
     }
-    Ok(Opened {
-        record: judged.record,
-        repairs,
-    })
+    let record = match judged.migrated {
+        Some(migrated) if older == Older::Migrate => migrate(store, lock, judged.record, migrated)?,
+        _ => judged.record,
+    };
+    Ok(Opened { record, repairs })
+}
+
+/// Makes a loop of an older version one of ours, in one change.
+fn migrate(store: &Store, lock: &Held, found: Record, migrated: Migrated) -> Result<Record, StoreError> {
+    let to = found.phase;
+    let old = Record {
+        phase: migrated.from,
+        document: migrated.document,
+        ..found
+    };
+    let change = Change {
+        to: Some(to),
+        ..Change::bare("migrate", "engine")
+    };
+    let record = store.apply(lock, old, change)?;
+    store.log(&format!(
+        "{}: migrated to version {} of the machine, now in {}",
+        record.id,
+        store.spec().graph_hash,
+        record.phase
+    ));
+    Ok(record)
 }
 
 /// Moves a state file that is no loop of ours into the quarantine.
@@ -370,7 +447,7 @@ fn keep(store: &Store, name: &str, bytes: &[u8]) -> Result<Utf8PathBuf, StoreErr
 }
 
 /// The protected fields in which a document differs from a change of the journal.
-fn edited(store: &Store, document: &dyn Document, change: &ChangeEntry) -> Vec<String> {
+fn edited(document: &dyn Document, change: &ChangeEntry, is_protected: impl Fn(&str) -> bool) -> Vec<String> {
     let on_disk = document.fields();
     let mut names: Vec<&String> = change
         .fields
@@ -378,7 +455,7 @@ fn edited(store: &Store, document: &dyn Document, change: &ChangeEntry) -> Vec<S
         .chain(&on_disk)
         .map(|(name, _)| name)
         .collect();
-    names.retain(|name| store.spec().is_protected(name));
+    names.retain(|name| is_protected(name));
     let mut edited: Vec<String> = Vec::new();
     for name in names {
         if !reads_same(value_in(&on_disk, name), value_in(&change.fields, name)) && !edited.contains(name) {

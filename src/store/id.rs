@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::spec::IdForm;
 
 /// Names of our own in a state folder, which no loop may take.
-const RESERVED: [&str; 4] = ["swept", "quarantine", "rolled-back", "log"];
+const RESERVED: [&str; 5] = ["swept", "quarantine", "rolled-back", "log", "machines"];
 
 /// The id of a loop. It is safe as a file name: no separators, no dots, no leading dash in a stamp.
 #[derive(

@@ -21,6 +21,8 @@
 //! | `record`   | a loop at one revision                                                  |
 //! | `store`    | paths, listing, notes, the log                                          |
 //! | `commit`, `start`, `sweep` | the changes                                             |
+//! | `shape`    | what a machine's documents mean, and what another version makes of them |
+//! | `versions` | the shapes of other versions on disk, and which of their loops go on    |
 //! | `partial`  | single documents that name no machine, for shell helpers                |
 //! | `locate`   | where state folders are                                                 |
 //!
@@ -35,6 +37,7 @@
 //! <id>-runner.sh, <id>-prompt.txt
 //! <id>/journal.jsonl         one JSON object a line
 //! <id>/run.lock              held while a review runs
+//! machines/<graph hash>.json the shape of each version of the machine that began or changed a loop here
 //! swept/<id>/                a stale loop, whole; kept 30 days
 //! quarantine/<file>.<stamp>  bytes that were replaced because they were damaged or edited
 //! rolled-back/<stamp>/       everything of every loop, as it was rolled back
@@ -60,6 +63,7 @@ mod read;
 mod record;
 mod replace;
 mod scalar;
+pub mod shape;
 mod spec;
 mod start;
 #[expect(clippy::module_inception, reason = "the room is named after what it is about")]
@@ -71,6 +75,7 @@ mod testing;
 mod tests;
 mod trust;
 mod value;
+mod versions;
 
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
 pub use error::{CommitError, StartError, StoreError};
@@ -82,6 +87,7 @@ pub use lock::{Held, LockError, PidLock, RunLock, with_lock};
 pub use read::{read, read_to_string};
 pub use record::Record;
 pub use replace::replace;
+pub use shape::Shape;
 pub use spec::{Form, HeldFields, IdForm, StateSpec};
 pub use start::{StartPlan, Started};
 pub use store::{Foreign, Listed, Store};

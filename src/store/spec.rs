@@ -25,6 +25,11 @@ pub struct StateSpec {
     pub owned: &'static [&'static str],
     /// Stored forms of the terminal phases.
     pub terminal: &'static [&'static str],
+    /// What the documents' meaning depends on, as JSON, whose digest `graph_hash` is (see [`Shape`](super::Shape)). Empty:
+    /// other versions of the machine cannot be told apart, and their loops are refused.
+    pub shape: &'static str,
+    /// The machine's `[[migrations]]` as JSON; empty where there are none.
+    pub migrations: &'static str,
 }
 
 /// The form in which a document is written.

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::error::{StartError, StoreError, io_error};
-use super::heal::{self, Graph, Repair};
+use super::heal::{self, Older, Repair};
 use super::id::{LoopId, iso};
 use super::journal::{self, ChangeEntry};
 use super::lock::{Held, LockError, PROJECT, PidLock};
@@ -17,6 +17,7 @@ use super::store::{SIDECARS, Store};
 use super::sweep::Swept;
 use super::trust::Trust;
 use super::value::Value;
+use super::versions;
 
 /// What a new loop is made of.
 pub struct StartPlan<F>
@@ -127,8 +128,12 @@ impl Store {
         }
         let fields = (plan.fields)(&id);
         let record = self.new_record(plan.now, id, fields)?;
+        let kept = versions::keep(self)?;
         let created = self.create(plan.now, plan.by, &record);
         if created.is_err() {
+            if kept {
+                versions::unkeep(self);
+            }
             for path in SIDECARS.iter().map(|suffix| self.sidecar(&record.id, suffix)) {
                 let _ = std::fs::remove_file(path);
             }
@@ -163,7 +168,7 @@ impl Store {
                 }
             };
             let healed = match LoopId::parse(&file.stem, self.spec().ids) {
-                Ok(id) => heal::heal(self, lock, &id, Graph::Ours),
+                Ok(id) => heal::heal(self, lock, &id, Older::Leave),
                 Err(_) => Err(StoreError::NoMachine {
                     path: file.path.clone(),
                 }),
@@ -198,7 +203,8 @@ impl Store {
                     (None, Some(problem)) => aside(problem, heal::set_aside(self, &file.path)?),
                     (phase, _) => active(phase)?,
                 },
-                Err(StoreError::OtherGraph { .. } | StoreError::OtherMachine { .. }) => {
+                Err(StoreError::OtherGraph { over: true, .. }) => {}
+                Err(StoreError::OtherGraph { over: false, .. } | StoreError::OtherMachine { .. }) => {
                     active(self.phase_in(&file.path).0)?;
                 }
                 Err(other) => return Err(other),

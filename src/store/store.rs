@@ -9,13 +9,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::error::{StoreError, io_error};
-use super::heal::{self, Graph, Opened, State};
+use super::heal::{self, Older, Opened, State};
 use super::id::{LoopId, iso};
 use super::journal::{self, Entry, Loaded, NoteEntry};
 use super::lock::{Held, LockError, PidLock, RunLock, with_lock};
 use super::scalar::is_hidden;
 use super::spec::StateSpec;
 use super::trust::Trust;
+use super::versions::{self, Versions};
 
 /// Endings of the files beside a loop's state file, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
@@ -30,6 +31,8 @@ pub struct Store {
     root: Utf8PathBuf,
     spec: &'static StateSpec,
     deadline: Duration,
+    /// The state folder whose shapes are those of the loops here: another one for loops that were swept.
+    above: Option<Utf8PathBuf>,
 }
 
 /// A loop as [`Store::list`] sees it.
@@ -49,7 +52,8 @@ pub struct Listed {
     pub session: Option<String>,
     /// The folder that it belongs to.
     pub root: Option<String>,
-    /// Whether it is a loop of ours that can be opened: its machine and version are ours and it has a journal.
+    /// Whether it is a loop of ours that can be opened: it is our machine's, its version is ours or one that goes on with
+    /// ours, and it has a journal.
     pub ours: bool,
     /// What is wrong with it, for people.
     pub problem: Option<String>,
@@ -85,7 +89,22 @@ impl Store {
             root,
             spec,
             deadline: DEADLINE,
+            above: None,
         }
+    }
+
+    /// The same machine's store in a folder below this one, to which a loop was moved.
+    pub(super) fn below(&self, folder: Utf8PathBuf) -> Self {
+        Self {
+            above: Some(self.folder.clone()),
+            folder,
+            ..self.clone()
+        }
+    }
+
+    /// Where the shapes of the machine's versions are.
+    pub(super) fn machines_folder(&self) -> Utf8PathBuf {
+        self.above.as_ref().unwrap_or(&self.folder).join(versions::FOLDER)
     }
 
     /// The same, with another time to wait for the project's lock (10 s by default).
@@ -161,21 +180,24 @@ impl Store {
     }
 
     /// Opens a loop under the project's lock, putting right what a crash or an edit by hand left (see [`Repair`](super::Repair)).
+    /// One that another version of the machine wrote is opened as it is where that is safe, and changed, in one change
+    /// `migrate`, where the machine's `[[migrations]]` say how.
     ///
     /// # Errors
-    /// When there is no such loop, it is not ours or not trusted, or it cannot be read and has no journal.
+    /// When there is no such loop, it is not ours or not trusted, it cannot be read and has no journal, or it cannot go on
+    /// with this version of the machine.
     pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
         self.some_loop(id)?;
-        self.locked(|held| heal::heal(self, held, id, Graph::Ours))
+        self.locked(|held| heal::heal(self, held, id, Older::Migrate))
     }
 
     /// Every loop whose state file stands in the folder, newest first. Reads without a lock, writes nothing, and
     /// shows what a bad file's problem is instead of failing.
     pub fn list(&self) -> Vec<Listed> {
-        let trust = Trust::new();
+        let (trust, versions) = (Trust::new(), Versions::default());
         self.state_files()
             .into_iter()
-            .filter_map(|file| self.listed(&trust, file))
+            .filter_map(|file| self.listed(&trust, &versions, file))
             .collect()
     }
 
@@ -198,7 +220,7 @@ impl Store {
         self.state_files().into_iter().filter_map(foreign).collect()
     }
 
-    fn listed(&self, trust: &Trust, file: StateFile) -> Option<Listed> {
+    fn listed(&self, trust: &Trust, versions: &Versions, file: StateFile) -> Option<Listed> {
         let id = LoopId::parse(&file.stem, self.spec.ids).ok()?;
         let StateFile { path, modified, .. } = file;
         let mut listed = Listed {
@@ -223,7 +245,8 @@ impl Store {
             State::Read(document, _) => document.get(field).map(|value| value.to_plain().into_owned()),
             State::Missing | State::Unreadable(..) => None,
         };
-        match heal::judge(self, &listed.id, &found, Graph::Ours) {
+        let mut over = None;
+        match heal::judge(self, &listed.id, &found, versions) {
             Ok(judged) => {
                 listed.phase = Some(judged.record.phase().to_owned());
                 listed.session = judged.record.session();
@@ -231,16 +254,17 @@ impl Store {
                 listed.ours = true;
             }
             Err(error) => {
+                if let StoreError::OtherGraph { over: is_over, .. } = &error {
+                    over = Some(*is_over);
+                }
                 listed.phase = text(self.spec.fields.phase);
                 listed.session = text(self.spec.fields.session);
                 listed.root = text(self.spec.fields.root);
                 listed.problem = Some(error.to_string());
             }
         }
-        listed.terminal = listed
-            .phase
-            .as_deref()
-            .is_some_and(|phase| self.spec.is_terminal(phase));
+        let phase = listed.phase.as_deref();
+        listed.terminal = over.unwrap_or_else(|| phase.is_some_and(|phase| self.spec.is_terminal(phase)));
         Some(listed)
     }
 
@@ -296,7 +320,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.some_loop(id)?;
         self.locked(|held| {
-            heal::heal(self, held, id, Graph::Ours)?;
+            heal::heal(self, held, id, Older::Migrate)?;
             let entry = Entry::Note(NoteEntry {
                 at: Timestamp::now(),
                 note: note.to_owned(),

@@ -10,7 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::error::{StoreError, io_error};
-use super::heal::{self, Graph};
+use super::heal::{self, Older};
 use super::id::{LoopId, compact};
 use super::journal::Change;
 use super::lock::{Held, RunLock};
@@ -18,6 +18,7 @@ use super::record::Record;
 use super::replace::TEMPORARY;
 use super::store::{Listed, SIDECARS, Store};
 use super::trust::Trust;
+use super::versions::Versions;
 
 /// How long a swept loop is kept.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -97,8 +98,9 @@ impl Store {
             path.file_name().is_some_and(|name| name.starts_with(TEMPORARY)) && is_older(modified, STRAY)
         };
         let folders = self.loop_folders();
-        for folder in
-            std::iter::once(self.folder().to_owned()).chain(folders.iter().map(|id| self.loop_folder(id)))
+        for folder in [self.folder().to_owned(), self.machines_folder()]
+            .into_iter()
+            .chain(folders.iter().map(|id| self.loop_folder(id)))
         {
             swept.strays.extend(
                 entries(&folder)
@@ -151,7 +153,7 @@ impl Store {
         };
         for id in self.loop_folders().into_iter().filter(is_lost) {
             let judged = heal::look(self, &Trust::new(), &id)
-                .and_then(|found| heal::judge(self, &id, &found, Graph::Any));
+                .and_then(|found| heal::judge(self, &id, &found, &Versions::default()));
             // What cannot be opened cannot become active.
             let Ok(heal::Judged { record, .. }) = judged else {
                 continue;
@@ -160,7 +162,7 @@ impl Store {
                 && self.is_for(record.root().as_deref())
                 && !self.move_away(&id, "its state file was gone")?
             {
-                heal::heal(self, lock, &id, Graph::Any)?;
+                heal::heal(self, lock, &id, Older::Leave)?;
             }
         }
         Ok(())
@@ -207,7 +209,7 @@ impl Store {
 
     /// A store on the folder that a swept loop was moved to.
     fn swept_store(&self, id: &str) -> Self {
-        Self::at(self.swept_folder().join(id), self.root().to_owned(), self.spec())
+        self.below(self.swept_folder().join(id))
     }
 
     /// Loops that were swept and can be brought back, newest first.
@@ -252,7 +254,8 @@ impl Store {
             // A journal here means that a move in either direction was cut off by a crash: it is finished.
             let cut_off = self.journal_path(id).exists();
             if !cut_off {
-                heal::judge(&swept, id, &heal::look(&swept, &Trust::new(), id)?, Graph::Ours)?;
+                let found = heal::look(&swept, &Trust::new(), id)?;
+                heal::judge(&swept, id, &found, &Versions::default())?;
             }
             for path in swept.pieces(id).iter().rev().filter(|path| path.exists()) {
                 let target = self.folder().join(path.file_name().unwrap_or_default());
@@ -262,8 +265,34 @@ impl Store {
                 std::fs::rename(path, &target).map_err(io_error("bring back", path))?;
             }
             let _ = std::fs::remove_dir(swept.folder());
-            let found = heal::heal(self, lock, id, Graph::Ours)?.record;
+            let found = heal::heal(self, lock, id, Older::Migrate)?.record;
             self.apply(lock, found, Change::bare("bring-back", "person"))
+        })
+    }
+
+    /// Gives one loop up that cannot be opened: moves everything of it to `rolled-back/<stamp>/`, as
+    /// [`Store::roll_back_all`] does with all. None if a review of it runs, else the folder.
+    ///
+    /// # Errors
+    /// When there is no such loop, the lock cannot be taken, or something cannot be moved.
+    pub fn give_up(&self, id: &LoopId, now: Timestamp) -> Result<Option<Utf8PathBuf>, StoreError> {
+        self.some_loop(id)?;
+        self.locked(|_| {
+            let has_folder = self.loop_folder(id).is_dir();
+            let held = if has_folder {
+                RunLock::try_take(&self.run_lock_path(id))?
+            } else {
+                None
+            };
+            if has_folder && held.is_none() {
+                return Ok(None);
+            }
+            let target = self.rolled_back_folder(now);
+            for path in self.pieces(id) {
+                move_into(&target, &path)?;
+            }
+            self.log(&format!("{id}: given up, moved to {target}"));
+            Ok(Some(target))
         })
     }
 

@@ -29,6 +29,8 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     },
     owned: &["round", "decision_signal"],
     terminal: &["done", "cancelled"],
+    shape: "",
+    migrations: "",
 };
 
 /// A temporary folder, and its path.

@@ -5,3 +5,4 @@ mod heal;
 mod lists;
 mod start;
 mod sweep;
+mod versions;

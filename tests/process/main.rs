@@ -20,3 +20,4 @@ mod start;
 mod state_helpers;
 mod support;
 mod tamper;
+mod versions;

@@ -184,7 +184,13 @@ fn of_sixteen_starts_at_once_exactly_one_wins() {
         .filter(|name| ![".lock", ".gitignore", "log"].contains(&name.as_str()))
         .collect();
     left.sort();
-    assert_eq!(left, [id.clone(), format!("{id}.lock"), format!("{id}.state")]);
+    let expected = [
+        id.clone(),
+        format!("{id}.lock"),
+        format!("{id}.state"),
+        "machines".to_owned(),
+    ];
+    assert_eq!(left, expected);
     assert_eq!(project.changes(&id), ["start"]);
 }
 

@@ -34,6 +34,8 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     },
     owned: &["count"],
     terminal: &["over", "cancelled"],
+    shape: "",
+    migrations: "",
 };
 
 pub(crate) fn store(root: &Utf8Path) -> Store {

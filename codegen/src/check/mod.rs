@@ -8,6 +8,7 @@ mod bounds;
 mod graph;
 mod guards;
 mod idents;
+mod migrations;
 mod names;
 mod parameters;
 mod presence;
@@ -58,6 +59,7 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
         Ok(crossings) => bounds::bounds(&index, &edges, &crossings, &broken, &mut found),
         Err(too_large) => found.push(*too_large),
     }
+    migrations::migrations(&index, &mut found);
     found
 }
 

@@ -96,7 +96,7 @@ fn shown(constant: &Constant) -> String {
     }
 }
 
-fn held(field: &Field, span: Range<usize>) -> Diagnostic {
+pub(super) fn held(field: &Field, span: Range<usize>) -> Diagnostic {
     let message = format!(
         "`{}` is the engine's: only the engine writes it, and no guard reads it",
         field.name.value
@@ -158,7 +158,7 @@ fn is_id(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
-fn constant(field: &Field, value: &At<Constant>, found: &mut Vec<Diagnostic>) {
+pub(super) fn constant(field: &Field, value: &At<Constant>, found: &mut Vec<Diagnostic>) {
     if matches!(field.kind, FieldKind::Held(_)) {
         found.push(held(field, value.span.clone()));
     } else if let Some((message, help)) = misfit(&field.name.value, &field.kind, &value.value) {

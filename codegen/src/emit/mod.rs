@@ -10,6 +10,7 @@ mod fields;
 mod ident;
 mod on_stop;
 mod phases;
+pub(crate) mod shape;
 mod spec;
 mod table;
 mod transitions;
@@ -18,7 +19,6 @@ use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::quote;
-use sha2::{Digest, Sha256};
 
 use crate::catalogue::{self, ParameterKind};
 use crate::model::{Edge, FieldKind, Guard, Held, Machine, Transition, Update};
@@ -189,15 +189,6 @@ pub fn kind_text(kind: &FieldKind) -> String {
     spec::kind(kind)
 }
 
-/// The graph hash: 16 hex digits, the same for two machines with the same fields, phases and edges.
-pub fn graph_hash_of(machine: &Machine) -> String {
-    let options = Options {
-        commands: false,
-        file: String::new(),
-    };
-    graph_hash(&Context::new(machine, "", &options))
-}
-
 /// Every template that the machine names, each once, relative to the crate's root.
 pub(crate) fn templates(machine: &Machine) -> Vec<(String, std::ops::Range<usize>)> {
     let phases = machine.phases.iter().filter_map(|phase| phase.message.as_ref());
@@ -232,13 +223,14 @@ fn header() -> TokenStream {
     }
 }
 
-/// `SOURCE`, `SPEC` and `DIAGRAM`.
+/// `SOURCE`, `SPEC`, `DIAGRAM`, `SHAPE` and `MIGRATIONS`.
 fn documents(context: &Context<'_>) -> TokenStream {
     let (spec, diagram) = (
         spec::markdown(context),
         crate::draw(context.machine, crate::Format::Mermaid, None),
     );
     let path = format!("/{}", context.options.file);
+    let (shape, migrations) = (shape::shape(context.machine), shape::migrations(context.machine));
     quote! {
         /// The machine file itself.
         pub const SOURCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), #path));
@@ -246,57 +238,11 @@ fn documents(context: &Context<'_>) -> TokenStream {
         pub const SPEC: &str = #spec;
         /// The machine's graph, as a Mermaid flowchart.
         pub const DIAGRAM: &str = #diagram;
+        /// What the meaning of a state document depends on, as JSON. Its digest is the graph hash.
+        pub const SHAPE: &str = #shape;
+        /// The machine's `[[migrations]]` as JSON; empty where there are none.
+        pub const MIGRATIONS: &str = #migrations;
     }
-}
-
-/// A digest of everything that a state document's meaning depends on: fields, phases and edges, but no docs, messages or
-/// line numbers. 16 hex digits.
-fn graph_hash(context: &Context<'_>) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::new();
-    let machine = context.machine;
-    for field in &machine.fields {
-        let within: String = field
-            .within
-            .iter()
-            .flatten()
-            .map(|phase| format!(" in {}", phase.value))
-            .collect();
-        let kind = spec::kind(&field.kind);
-        let _ = writeln!(text, "field {} {kind:?}{within}", field.name.value);
-    }
-    for phase in &machine.phases {
-        let stored = phase
-            .stored
-            .as_ref()
-            .map_or(&phase.name.value, |stored| &stored.value);
-        let _ = writeln!(text, "phase {} {stored} {}", phase.name.value, phase.terminal);
-    }
-    for edge in &context.edges {
-        let declared = edge.declared;
-        let set: Vec<_> = declared
-            .set
-            .iter()
-            .map(|(name, update)| (&name.value, spec::update(&update.value)))
-            .collect();
-        let _ = writeln!(
-            text,
-            "edge {} {} {} {:?} {:?} {:?} {set:?}",
-            declared.name.value,
-            edge.from,
-            edge.to,
-            declared.when.as_ref().map(|guard| spec::guard(&guard.value)),
-            declared.requires.as_ref().map(|evidence| evidence.value),
-            declared.by.iter().map(|actor| actor.value).collect::<Vec<_>>(),
-        );
-    }
-    Sha256::digest(text.as_bytes())
-        .iter()
-        .take(8)
-        .fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
 }
 
 /// The field that holds something of the engine's, as an `Option` of text.

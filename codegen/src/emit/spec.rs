@@ -129,7 +129,9 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
     let (folder, extension) = (&machine.state.folder.value, &machine.state.extension.value);
     let _ = writeln!(
         text,
-        "A loop is the file `{folder}/<id>.{extension}` below its root, one `key: value` a line.\n"
+        "A loop is the file `{folder}/<id>.{extension}` below its root, one `key: value` a line. The graph hash of this \
+         version is `{}`.\n",
+        super::shape::graph_hash(&super::shape::shape(machine)),
     );
 
     let _ = writeln!(

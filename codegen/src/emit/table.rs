@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::ident::type_of;
-use super::{Context, behaviours, graph_hash, holder, owned, spec};
+use super::{Context, behaviours, holder, owned, shape, spec};
 use crate::model::{
     Actor, AtStart, Constant, Evidence, FieldKind, Form, Guard, Held, IdForm, Operand, Phase, Sign, Update,
 };
@@ -98,7 +98,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
 
 fn state(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
-    let (name, hash) = (&machine.name.value, graph_hash(context));
+    let (name, hash) = (&machine.name.value, shape::graph_hash(&shape::shape(machine)));
     let (folder, extension) = (&machine.state.folder.value, &machine.state.extension.value);
     let folder_env = match &machine.state.folder_env {
         Some(variable) => {
@@ -144,6 +144,7 @@ fn state(context: &Context<'_>) -> TokenStream {
             },
             owned: &[#(#owned),*],
             terminal: &[#(#terminal),*],
+            shape: SHAPE, migrations: MIGRATIONS,
         };
     }
 }

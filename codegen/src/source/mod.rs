@@ -7,6 +7,7 @@ mod behaviours;
 mod fields;
 pub(crate) mod guard;
 mod meta;
+mod migrations;
 mod phases;
 mod read;
 pub(crate) mod template;
@@ -102,24 +103,7 @@ fn syntax(source: &str, error: &toml::de::Error) -> Diagnostic {
 }
 
 fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
-    let known: Vec<&str> = format::MACHINE
-        .keys
-        .iter()
-        .map(|key| key.name)
-        .chain(["migrations"])
-        .collect();
-    let keys = reader.keys(root, format::MACHINE.what, &known);
-    if let Some((key, _)) = keys.get("migrations") {
-        let found = Diagnostic::new(
-            "claudex::machine::migrations",
-            key.span(),
-            "`migrations` is not supported",
-        );
-        reader
-            .note(found.help(
-                "the word is reserved; leave it out and name the machine anew where its fields change",
-            ));
-    }
+    let keys = reader.known(root, &format::MACHINE);
     let name = match keys.value("name") {
         None => {
             reader.missing(0..0, "name", "the machine", "name = \"plan\"");
@@ -144,6 +128,7 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
     let modes = phases::modes(reader, &keys, &fields);
     let phases = phases::phases(reader, &keys);
     let transitions = transitions::transitions(reader, &keys, &fields);
+    let migrations = migrations::migrations(reader, &keys, &fields);
     let messages = messages.unwrap_or_default();
     Machine {
         name,
@@ -154,6 +139,7 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
         fields,
         phases,
         transitions,
+        migrations,
     }
 }
 

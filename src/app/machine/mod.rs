@@ -5,6 +5,7 @@
 
 mod check;
 mod diagram;
+mod diff;
 mod edge;
 mod explain;
 mod load;
@@ -29,6 +30,8 @@ pub enum Command {
     Diagram(diagram::Arguments),
     /// Say what a phase or a transition is, and what can happen there
     Explain(explain::Arguments),
+    /// Say what a change of a machine means for loops on disk; exit 0 where it is safe, 7 or 8 where it is not
+    Diff(diff::Arguments),
     /// Print the JSON Schema of machine files, for editors
     ///
     /// With `#:schema machine.schema.json` as the first line of a machine.toml, editors that know Taplo complete and
@@ -55,6 +58,7 @@ pub fn run(command: Command, own: &Own) -> Result<Exit, Failure> {
         Command::Check(arguments) => Ok(check::run(&arguments)),
         Command::Diagram(arguments) => diagram::run(&arguments, own),
         Command::Explain(arguments) => explain::run(&arguments, own),
+        Command::Diff(arguments) => diff::run(&arguments, own),
         Command::Schema => {
             out::text(&claudex_build::schema());
             Ok(Exit::Complete)

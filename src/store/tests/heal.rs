@@ -208,14 +208,8 @@ fn another_machine_or_version_is_refused_and_both_are_named() {
     );
     let listed = with(&NEWER).list().remove(0);
     assert_eq!((listed.ours, listed.phase.as_deref()), (false, Some("drafting")));
-
-    let moved = with(&NEWER).migrate(record.id(), "person").unwrap();
-    assert_eq!((moved.revision(), moved.phase()), (2, "drafting"));
-    assert_eq!(with(&NEWER).open(record.id()).unwrap().repairs, []);
-    assert!(matches!(
-        store.open(record.id()),
-        Err(StoreError::OtherGraph { .. })
-    ));
+    // Where the other version is known, `versions` has what becomes of its loops.
+    assert_eq!(store.open(record.id()).unwrap().repairs, []);
 }
 
 #[test]
