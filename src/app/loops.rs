@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use camino::Utf8PathBuf;
+use jiff::Timestamp;
 use miette::Diagnostic;
 
 use super::caller::{Caller, UNKNOWN};
@@ -11,8 +12,9 @@ use super::program::{App, Program};
 use super::speaker::Speaker;
 use super::{locate, out, told, verbs};
 use crate::drive::Held;
-use crate::machine::{Actor, Raw};
-use crate::store::{Listed, LoopId, Store};
+use crate::machine::raw::OpenError;
+use crate::machine::{Actor, Raw, Table};
+use crate::store::{Listed, LoopId, Store, StoreError};
 use crate::text;
 
 /// The folder that a call is made from.
@@ -202,9 +204,51 @@ pub fn sweep(speaker: &Speaker, older: Duration, dry_run: bool) -> Result<Exit, 
 
 /// Opens a loop for a change, and tells what was put right.
 pub(super) fn open<M: Program>(store: &Store, id: &LoopId, actor: Actor) -> Result<M::Any, Failure> {
-    let held = M::open(store, id, actor).map_err(|error| Failure::new(Exit::Internal, error))?;
+    opened::<M>(M::open(store, id, actor))
+}
+
+/// A loop that was opened, with what was put right told.
+pub(super) fn opened<M: Program>(opened: Result<M::Any, OpenError>) -> Result<M::Any, Failure> {
+    let held = opened.map_err(|error| Failure::new(Exit::Internal, error))?;
     tell_repairs(&App::<M>::SPEAKER, held.raw());
     Ok(held)
+}
+
+/// Whether a loop that could not be opened can be given up by this transition: the loop is another version's, so that no edge
+/// of ours is its own, and the transition ends loops wherever they are. Nobody has to keep such a loop.
+pub fn can_be_given_up<T>(opened: &Result<T, OpenError>, table: &Table, transition: &str) -> bool {
+    let edges: Vec<_> = table
+        .edges
+        .iter()
+        .filter(|edge| edge.transition == transition)
+        .collect();
+    let ends = edges.iter().all(|edge| table.phases[edge.to].terminal);
+    let anywhere = (0..table.phases.len())
+        .filter(|&phase| !table.phases[phase].terminal)
+        .all(|phase| edges.iter().any(|edge| edge.from == phase));
+    matches!(opened, Err(OpenError::Store(StoreError::OtherGraph { .. }))) && ends && anywhere
+}
+
+/// Gives up a loop of another version of the machine: its files are moved aside.
+///
+/// # Errors
+/// A review or a command of it is running, or the files cannot be moved.
+pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
+    let moved = store
+        .give_up(id, Timestamp::now())
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let Some(folder) = moved else {
+        return Err(Failure::plain(
+            Exit::Refused,
+            "claudex::give_up::running",
+            format!("loop {id}: something that it began is running"),
+            "wait for its end, then give the loop up; nothing was changed",
+        ));
+    };
+    out::line(&format!(
+        "Loop {id} was begun with another version of the machine. It was given up; its files were moved to {folder}"
+    ));
+    Ok(Exit::Complete)
 }
 
 /// Takes a loop over into this session.

@@ -21,7 +21,11 @@ pub(super) fn verb<M: Program>(verb: M::Verb) -> Result<Exit, Failure> {
     let name = M::transition(&verb).replace('_', "-");
     let actor = Caller::from_env().actor(false);
     let (store, id) = loops::find(&speaker, M::id(&verb))?;
-    let held = loops::open::<M>(&store, &id, actor)?;
+    let opened = M::open(&store, &id, actor);
+    if loops::can_be_given_up(&opened, M::TABLE, M::transition(&verb)) {
+        return loops::give_up(&store, &id);
+    }
+    let held = loops::opened::<M>(opened)?;
     let now = take::<M>(verb, held)?;
     let raw = now.raw();
     out::line(&format!(

@@ -1,12 +1,12 @@
 //! The machine's verbs: mark-done, more, cancel, and whatever machine.toml opens to an agent or a person.
 
+use claudex_loop::app::loops as any;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::settings::{MOST_ROUNDS, Settings, positive};
-use claudex_loop::plan::typestate::{DecisionSignal, STATE};
+use claudex_loop::plan::typestate::{DecisionSignal, STATE, TABLE};
 use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, changes, locate, runner, summary};
-use claudex_loop::store::{LoopId, Store, StoreError};
-use claudex_loop::{OpenError, Refusal, drive, text};
-use jiff::Timestamp;
+use claudex_loop::store::LoopId;
+use claudex_loop::{Refusal, drive, text};
 
 use super::exit::{Exit, Failure};
 use super::loops::{find, find_for, help_after, named, opened};
@@ -34,12 +34,11 @@ pub(crate) fn verb(mut verb: Verb) -> Result<Exit, Failure> {
         _ => failure,
     })?;
     let settings = super::settings_for(transition, store.root())?;
-    let held = match AnyLoop::open(&store, &id, actor) {
-        Err(OpenError::Store(StoreError::OtherGraph { .. })) if transition == Transition::Cancel => {
-            return give_up(&store, &id);
-        }
-        result => opened(result)?,
-    };
+    let result = AnyLoop::open(&store, &id, actor);
+    if any::can_be_given_up(&result, &TABLE, <&str>::from(transition)) {
+        return any::give_up(&store, &id);
+    }
+    let held = opened(result)?;
     let now = verb.run(held).map_err(|refused| {
         store.log(&format!("{id} {name} refused: {refused}"));
         let help = match (transition, &*refused.refusal) {
@@ -82,26 +81,6 @@ pub(crate) fn verb(mut verb: Verb) -> Result<Exit, Failure> {
         Transition::More => granted(&now, &settings),
         _ => gone_on(&now, &name),
     });
-    Ok(Exit::Complete)
-}
-
-/// Cancels a loop whose version of the machine cannot go on with ours: no edge of ours is its own, but nobody has to
-/// keep it.
-fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
-    let moved = store
-        .give_up(id, Timestamp::now())
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
-    let Some(folder) = moved else {
-        return Err(Failure::plain(
-            Exit::Refused,
-            "claudex::cancel::running",
-            format!("loop {id}: a review of it is running"),
-            "wait for its end, then cancel; nothing was changed",
-        ));
-    };
-    out::line(&format!(
-        "Loop {id} was begun with another version of the machine. It was given up; its files were moved to {folder}"
-    ));
     Ok(Exit::Complete)
 }
 

@@ -166,3 +166,31 @@ fn a_train_that_was_put_aside_comes_back_and_can_be_taken_over() {
     assert_eq!(yard.status()["session"], "session-2");
     assert_eq!(yard.approves(), "", "it is no longer this session's");
 }
+
+#[test]
+fn a_train_of_another_version_of_the_machine_can_be_called_off() {
+    let yard = Yard::new();
+    let id = yard.start("train", "1.0");
+    // As a program of other edges would have left it, on a machine that never saw this one's shape.
+    let state = std::fs::read_to_string(yard.state(&id)).expect("it is there");
+    let hash = state
+        .lines()
+        .find_map(|line| line.strip_prefix("graph_hash: "))
+        .expect("the state names its machine")
+        .to_owned();
+    for file in [yard.state(&id), yard.folder().join(&id).join("journal.jsonl")] {
+        let text = std::fs::read_to_string(&file).expect("it is there");
+        std::fs::write(&file, text.replace(&hash, "0123456789abcdef")).expect("it is ours");
+    }
+    let said = yard.run(&["approve", &id]);
+    assert_eq!(said.code, Some(3), "{}{}", said.out, said.err);
+    assert!(
+        said.err.contains("0123456789abcdef") && said.err.contains(&hash),
+        "{}",
+        said.err
+    );
+    let said = yard.run(&["abort", &id, "--why", "nobody needs it"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+    assert!(said.out.contains("It was given up"), "{}", said.out);
+    yard.start("train", "1.1");
+}
