@@ -217,9 +217,9 @@ fn what_is_printed_knows_it(project: &Project) {
     has(
         &project.run(&["machine", "diagram"]),
         &[
-            "summarizing --> approving",
-            "approving --> done",
-            "approving --> reviewing",
+            r#"phase_summarizing -->|"finish"| phase_approving"#,
+            r#"phase_approving -.->|"sign_off (person)"| phase_done"#,
+            r#"phase_approving -.->|"send_back (person)"| phase_reviewing"#,
         ],
     );
     for shell in ["bash", "zsh", "fish"] {
