@@ -187,6 +187,7 @@ fn a_phase_that_machine_toml_gains_is_asked_in_signed_off_sent_back_and_shown_wi
     let program = built();
     what_is_printed_knows_it(&Project::new(&program));
     a_person_signs_it_off(&Project::new(&program));
+    a_person_answers_in_the_dialog(&Project::new(&program));
     a_person_sends_it_back(&Project::new(&program));
     a_job_without_a_person_says_what_it_lacks(&Project::new(&program));
 }
@@ -293,6 +294,30 @@ fn a_person_signs_it_off(project: &Project) {
         &["phase:     done", "waits for: nothing"],
     );
     assert_eq!(project.approved(), "");
+}
+
+fn a_person_answers_in_the_dialog(project: &Project) {
+    let (id, _) = project.asked();
+    let question = "Is PLAN.md approved?";
+    let event = |answer: &str| {
+        json!({
+            "session_id": "s1", "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "cwd": project.root,
+            "tool_input": {}, "tool_response": {
+                "questions": [{"question": question, "header": "Approval", "options": [], "multiSelect": false}],
+                "answers": {question: answer}
+            }
+        })
+        .to_string()
+    };
+    // What is none of the options is no answer.
+    project.ran(&["answer"], &event("yes"), false);
+    has(&project.run(&["status"]), &["phase:     approving"]);
+    let (code, told) = project.ran(&["answer"], &event("Sign off"), false);
+    assert_eq!(code, 0, "{told}");
+    has(
+        &project.run(&["journal", &id]),
+        &["sign_off by a person approving -> done"],
+    );
 }
 
 fn a_person_sends_it_back(project: &Project) {
