@@ -127,7 +127,9 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
         });
         quote! { #(#values),* }
     };
-    let arms = entry.outcomes.iter().map(|outcome| {
+    // Outcomes that do the same share an arm.
+    let mut arms: Vec<(Vec<TokenStream>, TokenStream)> = Vec::new();
+    for outcome in entry.outcomes {
         let variant = type_of(outcome.name);
         let of = |wanted: &str| {
             let named = behaviour.outcomes.iter().find(|(name, _)| name == wanted);
@@ -154,8 +156,18 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
                 _ => quote! { rt::or_else(#before, Loop::#method) },
             }
         });
-        quote! { rt::#seen::#variant #binding => #attempts }
-    });
+        let pattern = quote! { rt::#seen::#variant #binding };
+        let same = |(_, known): &&mut (Vec<TokenStream>, TokenStream)| {
+            outcome.evidence.is_none() && known.to_string() == attempts.to_string()
+        };
+        match arms.iter_mut().find(same) {
+            Some((patterns, _)) => patterns.push(pattern),
+            None => arms.push((vec![pattern], attempts)),
+        }
+    }
+    let arms = arms
+        .iter()
+        .map(|(patterns, attempts)| quote! { #(#patterns)|* => #attempts });
     quote! {
         let observed = match rt::observe::#function(held.raw(), #parameters) {
             Ok(observed) => observed,
