@@ -3,7 +3,8 @@
 //! | file             | subject                                                                        |
 //! |------------------|--------------------------------------------------------------------------------|
 //! | `reference`      | what a loop is, which changes are legal: the judge of all the others           |
-//! | `protocol`       | the model: disk, processes, what may happen, what must hold                    |
+//! | `protocol`       | the model: disk, processes, what may happen                                    |
+//! | `promises`       | what must hold in every state of the model, and what must happen in some       |
 //! | `steps`          | the store's steps in the model                                                 |
 //! | `proved`         | the model, walked through; and broken models, which must break a promise       |
 //! | `folder`         | the implementation's folder, read as the reference's values                    |
@@ -14,6 +15,7 @@
 mod folder;
 mod implementation;
 mod programs;
+mod promises;
 mod protocol;
 mod proved;
 mod random;

@@ -1,0 +1,92 @@
+//! The graph of a machine: its edges, with `*` and `same` resolved, and its parts by name.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{At, Field, FieldKind, From, Held, Machine, Phase, To, Transition};
+
+impl Machine {
+    /// The phase of this name.
+    pub fn phase(&self, name: &str) -> Option<&Phase> {
+        self.phases.iter().find(|phase| phase.name.value == name)
+    }
+
+    /// The field of this name.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name.value == name)
+    }
+
+    /// The name of the field that holds something of the engine's.
+    pub fn holder(&self, held: Held) -> Option<&str> {
+        let field = self
+            .fields
+            .iter()
+            .find(|field| field.kind == FieldKind::Held(held));
+        field.map(|field| field.name.value.as_str())
+    }
+
+    /// The names of the transitions, each once, in the order of the file.
+    pub fn transition_names(&self) -> Vec<&str> {
+        let names = self
+            .transitions
+            .iter()
+            .map(|transition| transition.name.value.as_str());
+        let mut seen = HashSet::new();
+        names.filter(|name| seen.insert(*name)).collect()
+    }
+
+    /// Every edge: each declared entry at each of its sources, `*` and `same` resolved. Names that do not exist are
+    /// passed over; `check` has reported them.
+    pub fn edges(&self) -> Vec<Edge<'_>> {
+        let names = self
+            .phases
+            .iter()
+            .enumerate()
+            .map(|(at, phase)| (phase.name.value.as_str(), at));
+        let index: HashMap<&str, usize> = names.collect();
+        let index = |name: &At<String>| index.get(name.value.as_str()).copied();
+        let mut explicit: HashSet<(&str, usize)> = HashSet::new();
+        for declared in &self.transitions {
+            if let From::Phases(names) = &declared.from {
+                explicit.extend(
+                    names
+                        .iter()
+                        .filter_map(index)
+                        .map(|at| (declared.name.value.as_str(), at)),
+                );
+            }
+        }
+        let mut edges = Vec::new();
+        for declared in &self.transitions {
+            let sources: Vec<usize> = match &declared.from {
+                From::Phases(names) => names.iter().filter_map(index).collect(),
+                From::Any(_) => {
+                    let open = |at: &usize| {
+                        !self.phases[*at].terminal && !explicit.contains(&(declared.name.value.as_str(), *at))
+                    };
+                    (0..self.phases.len()).filter(open).collect()
+                }
+            };
+            for from in sources {
+                let to = match &declared.to {
+                    To::Same(_) => Some(from),
+                    To::Phase(name) => index(name),
+                };
+                if let Some(to) = to {
+                    edges.push(Edge { declared, from, to });
+                }
+            }
+        }
+        edges
+    }
+}
+
+/// A declared transition at one source.
+#[derive(Debug, Clone, Copy)]
+pub struct Edge<'m> {
+    /// What declares it.
+    pub declared: &'m Transition,
+    /// Index of the source in [`Machine::phases`].
+    pub from: usize,
+    /// Index of the target.
+    pub to: usize,
+}
