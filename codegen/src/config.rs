@@ -142,7 +142,7 @@ impl Config {
         if let Some(other) = claim(out.join(&code), &root.join(file)) {
             return lines.push(error(&format!(
                 "{} and {} both name their machine `{name}`, and one would replace the other; give one another `name`",
-                other.display(),
+                other.strip_prefix(&root).unwrap_or(&other).display(),
                 options.file
             )));
         }

@@ -111,7 +111,10 @@ fn command(name: &str) -> Result<String, (String, String)> {
     match commands::find(name) {
         Ok((Some(command), _)) if command.is_installed() => Ok(format!("{name} runs {}", command.program)),
         Ok((Some(command), file)) => Err((
-            format!("{name}: its program {} is not installed, or not in PATH", command.program),
+            format!(
+                "{name}: its program {} is not installed, or not in PATH",
+                command.program
+            ),
             format!("install it, or name another in [commands.{name}] of {file}"),
         )),
         Ok((None, file)) => Err((
