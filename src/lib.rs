@@ -91,6 +91,20 @@ macro_rules! main {
     };
 }
 
+/// Without the feature `app` there is no program to make, and this says what is missing.
+#[cfg(not(feature = "app"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! main {
+    ($($any:tt)*) => {
+        compile_error!(
+            "`claudex_loop::main!` needs the feature `app`: in Cargo.toml, write `features = [\"app\"]` at claudex-loop under [dependencies]"
+        );
+
+        fn main() {}
+    };
+}
+
 /// Includes the module that `claudex-build` generated for a machine.
 ///
 /// `machine!(plan)` declares `pub mod plan`; `machine!(plan as typestate)` gives the module another name. The machine's
@@ -104,7 +118,15 @@ macro_rules! machine {
     ($name:ident as $module:ident) => {
         #[doc = concat!("The types that `claudex-build` generated for the `", stringify!($name), "` machine.")]
         #[doc = ""]
-        #[doc = include_str!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".svg"))]
+        #[doc = include_str!(concat!(
+            env!(
+                "OUT_DIR",
+                "there is no build script: write build.rs beside Cargo.toml, with `fn main() { claudex_build::Config::new().compile(\"machine.toml\"); }`"
+            ),
+            "/",
+            stringify!($name),
+            ".svg"
+        ))]
         pub mod $module {
             include!(concat!(
                 env!("OUT_DIR"),

@@ -3,10 +3,12 @@
 //! What is wrong becomes `cargo::error=` lines on a normal way out, since a build script that panics buries its message
 //! in a backtrace. Knows no more of a machine than the files that it names.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
 use crate::emit::{Options, gate, templates};
@@ -137,6 +139,13 @@ impl Config {
         };
         let name = &machine.name.value;
         let code = format!("{name}.rs");
+        if let Some(other) = claim(out.join(&code), &root.join(file)) {
+            return lines.push(error(&format!(
+                "{} and {} both name their machine `{name}`, and one would replace the other; give one another `name`",
+                other.strip_prefix(&root).unwrap_or(&other).display(),
+                options.file
+            )));
+        }
         for (target, text) in [
             (format!("{name}.format.rs"), gate(&code)),
             (format!("{name}.svg"), draw(&machine, Format::Svg, None)),
@@ -154,6 +163,15 @@ impl Config {
             }
         }
     }
+}
+
+/// Notes that a machine file is about to write this code; another file that wrote it in this process, if there is one. A build
+/// script is one process, so this sees two machines of one name in a crate.
+fn claim(code: PathBuf, file: &Path) -> Option<PathBuf> {
+    static WRITTEN: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = written.entry(code).or_insert_with(|| file.to_owned());
+    (first != file).then(|| first.clone())
 }
 
 /// The text of a file, or in a few words why there is none.

@@ -133,7 +133,7 @@ mod guard_text {
         the_place_in_a_long_string: ["\"tries < 3\"" => "'''\ntries\n  ! 3'''"] says "m.toml:35:3: a comparison is wanted, not `!` (compare with ==, !=, <, <=, > or >=; a flag is `tries == true`)";
         a_number_that_is_none: ["\"tries < 3\"" => "\"tries < 3x\""] says "m.toml:33:17: `3x` is not a number (a number is 0 to 9223372036854775807)";
         deep_parentheses: ["\"tries < 3\"" => "'((((((((((((((((((tries < 3))))))))))))))))))'"] says "m.toml:33:25: too many parentheses in parentheses (16 are the most)";
-        an_update_that_is_none: ["\"tries + 1\"" => "\"tries + most\""] says "m.toml:34:27: `tries`: a number is wanted after `+`, not `most` (write `field + 1`)";
+        an_update_that_is_none: ["\"tries + 1\"" => "\"tries + most\""] says "m.toml:34:27: `tries`: a number is wanted after `+`, not `most` (write `field + 1`: only a number stands there, never a field)";
         an_update_by_a_call: ["\"tries + 1\"" => "\"next(Tries)\""] says "m.toml:34:19: `tries`: `Tries` is not a field's name (name a field with one_of: `next(field)`)";
     }
 }

@@ -1,4 +1,7 @@
-//! `doctor`: whether a loop's folder can be written here, and whether the client calls this program's hooks.
+//! `doctor`: whether a loop's folder can be written here, whether the client calls this program's hooks, and whether the
+//! commands that its phases run are configured.
+
+use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
@@ -8,6 +11,8 @@ use super::exit::{Exit, Failure};
 use super::program::{App, Program};
 use super::speaker::Speaker;
 use super::{locate, loops, out, screen};
+use crate::drive::commands;
+use crate::machine::table::Table;
 use crate::store;
 use crate::text;
 
@@ -41,10 +46,11 @@ impl Check {
 pub(super) fn doctor<M: Program>(json: bool) -> Result<Exit, Failure> {
     let speaker = App::<M>::SPEAKER;
     let here = loops::here()?;
-    let checks = [
+    let mut checks = vec![
         Check::of("folder", folder(&speaker, &here)),
         Check::of("hook", hook(&speaker, &here)),
     ];
+    checks.extend(runs(M::TABLE).map(|name| Check::of("run", command(name))));
     if json {
         out::json(&checks);
     } else {
@@ -87,6 +93,35 @@ fn folder(speaker: &Speaker, here: &Utf8Path) -> Result<String, (String, String)
             format!("{there} cannot be written: {error}"),
             "let your user write it, or start loops elsewhere".to_owned(),
         )),
+    }
+}
+
+/// The commands that the machine's phases run, each once, in the order of the phases.
+fn runs(machine: &'static Table) -> impl Iterator<Item = &'static str> {
+    let mut seen = BTreeSet::new();
+    let behaviours = machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
+    behaviours
+        .filter(|behaviour| behaviour.name == "run")
+        .filter_map(|behaviour| behaviour.parameter("command"))
+        .filter(move |name| seen.insert(*name))
+}
+
+/// Whether the person's configuration has the command, and its program is installed.
+fn command(name: &str) -> Result<String, (String, String)> {
+    match commands::find(name) {
+        Ok((Some(command), _)) if command.is_installed() => Ok(format!("{name} runs {}", command.program)),
+        Ok((Some(command), file)) => Err((
+            format!(
+                "{name}: its program {} is not installed, or not in PATH",
+                command.program
+            ),
+            format!("install it, or name another in [commands.{name}] of {file}"),
+        )),
+        Ok((None, file)) => Err((
+            format!("{name} is not configured, and a loop waits where it is to run"),
+            format!("add [commands.{name}] with its program to {file}"),
+        )),
+        Err(error) => Err((format!("{name}: {error}"), "mend the file".to_owned())),
     }
 }
 

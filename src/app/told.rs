@@ -69,15 +69,27 @@ fn doc(phase: &PhaseInfo) -> String {
     }
 }
 
+/// `, by give_up: The build failed for the third time`: the edge that was taken just now.
+fn cause(raw: &Raw) -> String {
+    let Some(edge) = raw.taken() else {
+        return String::new();
+    };
+    match text::one_line(edge.doc, DOC).trim_end_matches('.') {
+        "" => format!(", by {}", edge.transition),
+        doc => format!(", by {}: {doc}", edge.transition),
+    }
+}
+
 /// One line for a turn that may end: the loop is over, or goes on at another stop.
 pub fn ended(speaker: &Speaker, raw: &Raw) -> String {
     let phase = phase(raw);
     if phase.terminal {
         return speaker.line(&format!(
-            "loop {} is over: {}{}",
+            "loop {} is over: {}{}{}",
             raw.id(),
             phase.name,
-            doc(phase)
+            doc(phase),
+            cause(raw)
         ));
     }
     speaker.line(&format!(

@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::program::{App, Program};
 use super::{loops, out, told};
 use crate::drive::{Held, words};
-use crate::machine::Refusal;
+use crate::machine::{Actor, Refusal};
 
 /// A verb, as the command line has it.
 pub(super) fn verb<M: Program>(verb: M::Verb) -> Result<Exit, Failure> {
@@ -57,6 +57,10 @@ pub(super) fn take<M: Program>(verb: M::Verb, held: M::Any) -> Result<M::Any, Fa
     let now = M::run(verb, held).map_err(|refused| {
         store.log(&format!("{id} {name} refused: {refused}"));
         let help = match &*refused.refusal {
+            Refusal::Actor { .. } if actor == Actor::Person => format!(
+                "only the agent takes it, from the client's shell; tell it to run `{} {name} {id}`; nothing was changed",
+                M::NAME
+            ),
             Refusal::Actor { .. } => format!(
                 "ask the person to run `{} {name} {id}` in a terminal; nothing was changed",
                 M::NAME

@@ -261,7 +261,10 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
         "ask" => format!("an answer to: {}", ask::asked(raw)?.question),
         "run" => command(behaviour.parameter("command")?),
         "wait-for" => match behaviour.parameter("field") {
-            Some(field) => format!("the field {field}"),
+            Some(field) => match raw.time(field) {
+                Some(time) => format!("{time}, its {field}"),
+                None => format!("the field {field}"),
+            },
             None => format!("{} to be there", filled("file")?),
         },
         _ => return None,

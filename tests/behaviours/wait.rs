@@ -59,7 +59,7 @@ fn a_field_is_waited_for_until_a_person_sets_it() {
     assert_eq!(project.stop(), "moved close resting\nends false\n");
     let said = project.stop();
     assert!(
-        said.starts_with("waits\n") && said.contains("the field until"),
+        said.starts_with("waits\n") && said.contains(", its until"),
         "{said}"
     );
     let since = std::time::Instant::now();

@@ -312,7 +312,8 @@ impl<'t> Parser<'t> {
         let (token, part) = self.next();
         let Token::Number(digits) = token else {
             let message = format!("a number is wanted after `{sign}`, not {}", token.shown());
-            return fault(part, message, format!("write `field {sign} 1`"));
+            let help = format!("write `field {sign} 1`: only a number stands there, never a field");
+            return fault(part, message, help);
         };
         let number = number(digits, part)?;
         Ok(if sign == "+" { number } else { -number })

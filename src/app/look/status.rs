@@ -142,11 +142,8 @@ fn print(shown: &Shown, columns: Option<usize>, now: Timestamp) {
         let value = match value {
             Json::String(text) => text.clone(),
             Json::Null => String::new(),
-            Json::Array(texts) => texts
-                .iter()
-                .filter_map(Json::as_str)
-                .collect::<Vec<_>>()
-                .join(", "),
+            // One text of a list may hold a comma: so they are quoted, as they are on disk.
+            Json::Array(texts) if texts.is_empty() => String::new(),
             other => other.to_string(),
         };
         if !value.is_empty() {

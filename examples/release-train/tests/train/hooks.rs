@@ -54,6 +54,24 @@ fn the_hooks_that_are_printed_run_as_they_are_and_the_doctor_finds_them() {
 
     let said = yard.run(&["doctor", "--json"]);
     assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+    let run: Vec<_> = serde_json::from_str::<Vec<Value>>(&said.out)
+        .unwrap()
+        .split_off(2);
+    let found: Vec<_> = run.iter().map(|check| check["found"].as_str().unwrap()).collect();
+    assert_eq!(found, ["build runs test", "probe runs test"]);
+    std::fs::remove_file(yard.configuration.join("claudex-loop/config.toml")).unwrap();
+    let said = yard.run(&["doctor"]);
+    assert_eq!(said.code, Some(1), "{}", said.out);
+    assert!(
+        said.out.contains("FAIL  run     probe is not configured"),
+        "{}",
+        said.out
+    );
+    assert!(
+        said.out.contains("add [commands.probe] with its program to "),
+        "{}",
+        said.out
+    );
     let by_name: Value = serde_json::from_str(&yard.done(&["hooks", "--by-name"])).unwrap();
     assert_eq!(
         by_name.pointer("/hooks/Stop/0/hooks/0/command"),

@@ -24,7 +24,7 @@ arguments = ["!", "-e", "burning"]
 pub(crate) struct Yard {
     _folder: tempfile::TempDir,
     pub(crate) path: PathBuf,
-    configuration: PathBuf,
+    pub(crate) configuration: PathBuf,
 }
 
 /// What a call of the program came to.

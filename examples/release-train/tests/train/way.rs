@@ -98,7 +98,10 @@ fn a_canary_that_burns_goes_back_and_the_agent_writes_why() {
     assert!(yard.blocks().contains("ROLLBACK.md"));
     assert!(yard.approves().contains("waits for ROLLBACK.md to be written"));
     yard.write("ROLLBACK.md");
-    assert!(yard.approves().contains("is over: aborted (Nobody has it)"));
+    assert!(
+        yard.approves()
+            .contains("is over: aborted (Nobody has it), by rolled_back: It is back, and written down")
+    );
     assert_eq!(yard.status()["fields"]["why"], "a probe of the canary failed");
 }
 
