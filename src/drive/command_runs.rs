@@ -1,7 +1,7 @@
 //! The commands that `run` ran for a loop, as the journal tells them, and what they wrote.
 //!
 //! A run is two notes, as a review's: that it began, and how it ended. One that began and never ended was cut off with its
-//! stop; [`end_what_was_left`] ends its processes.
+//! stop; `end_what_was_left` ends its processes.
 
 use std::time::Duration;
 
