@@ -53,7 +53,7 @@ pub enum OpenError {
     #[display("loop {id}: phase `{found}` is none of {machine}'s ({known})")]
     #[diagnostic(
         code(claudex::open::phase),
-        help("`claudex-loop journal {id}` shows the last good phase")
+        help("the last good phase is in its journal: `journal {id}`")
     )]
     Phase {
         /// The loop.
@@ -69,7 +69,7 @@ pub enum OpenError {
     #[display("loop {id}: {problem}")]
     #[diagnostic(
         code(claudex::open::field),
-        help("`claudex-loop journal {id}` shows the last good values")
+        help("the last good values are in its journal: `journal {id}`")
     )]
     Field {
         /// The loop.

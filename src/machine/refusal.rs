@@ -87,7 +87,7 @@ pub enum Refusal {
     #[display("{_0}")]
     #[diagnostic(
         code(claudex::refused::field),
-        help("the journal has the last good values: `claudex-loop journal <id>`")
+        help("the last good values are in its journal: `journal` with its id")
     )]
     Field(FieldError),
     /// What a behaviour has to look at could not be read.

@@ -132,7 +132,7 @@ fn a_loop_of_a_version_that_cannot_go_on_lets_the_turn_end_and_may_be_given_up()
         .says("the phase `waiting` was removed")
         .says("machine diff")
         .says("[[migrations]]")
-        .says("claudex-loop cancel");
+        .says("such as `cancel`");
     project
         .run(&["start", "plan", "another"])
         .exits(1)
@@ -252,6 +252,7 @@ fn the_entry_that_diff_prints_makes_the_change_go_through() {
         .run(&["machine", "diff", "old.toml", "new.toml"])
         .exits(0)
         .says("migrated:")
+        .says("an entry of `[[migrations]]` says how loops go on")
         .says("Loops on disk are migrated when they are opened.");
     assert!(!after.out.contains("needs a migration"), "{}", after.out);
 }

@@ -10,8 +10,29 @@ use crate::diagnostic::{self, Diagnostic};
 use crate::format;
 use crate::model::{At, Behaviour, Choice};
 
+/// `announce = { then = "transition" }`: how a behaviour is written, with the first of its outcomes.
+fn in_braces(entry: &Entry) -> String {
+    let first = entry.outcomes.first().map_or("then", |outcome| outcome.name);
+    let more = if entry.parameters().next().is_some() || entry.outcomes.len() > 1 {
+        ", .."
+    } else {
+        ""
+    };
+    format!("{} = {{ {first} = \"TRANSITION\"{more} }}", entry.name)
+}
+
 pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Behaviour> {
-    let table = reader.table("on_stop", value)?;
+    let Some(table) = value.get_ref().as_table() else {
+        let named = value.get_ref().as_str().and_then(catalogue::find);
+        let help = match named {
+            Some(entry) => format!("write `on_stop = {{ {} }}`", in_braces(entry)),
+            None => {
+                "write `on_stop = { BEHAVIOUR = { .. } }`; without it the phase is written in Rust".to_owned()
+            }
+        };
+        reader.wrong_type_with("on_stop", value, "a table", Some(help));
+        return None;
+    };
     let known: Vec<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
     let entries = in_order(table);
     let (name, value) = match entries.as_slice() {
@@ -52,7 +73,11 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
         reader.note(found.help(help));
         return None;
     };
-    let table = reader.table(entry.name, value)?;
+    let Some(table) = value.get_ref().as_table() else {
+        let help = format!("write `{}`", in_braces(entry));
+        reader.wrong_type_with(entry.name, value, "a table", Some(help));
+        return None;
+    };
     let parameters = entry.parameters().map(|parameter| parameter.name);
     let outcomes = entry.outcomes.iter().filter(|outcome| !outcome.waits);
     let outcomes = outcomes.map(|outcome| outcome.name);

@@ -101,8 +101,23 @@ impl Reader<'_> {
 
     /// Notes a value of another type than the key takes.
     pub(super) fn wrong_type(&mut self, key: &str, value: Value<'_>, wanted: &str) {
+        self.wrong_type_with(key, value, wanted, None);
+    }
+
+    /// The same, with how it is written.
+    pub(super) fn wrong_type_with(
+        &mut self,
+        key: &str,
+        value: Value<'_>,
+        wanted: &str,
+        help: Option<String>,
+    ) {
         let message = format!("`{key}` takes {wanted}, not {}", kind_of(value.get_ref()));
-        self.note(Diagnostic::new("claudex::machine::wrong_type", value.span(), message).label(wanted));
+        let found = Diagnostic::new("claudex::machine::wrong_type", value.span(), message).label(wanted);
+        self.note(match help {
+            Some(help) => found.help(help),
+            None => found,
+        });
     }
 
     pub(super) fn table<'t>(&mut self, key: &str, value: Value<'t>) -> Option<&'t DeTable<'t>> {

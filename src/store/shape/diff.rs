@@ -164,6 +164,7 @@ pub fn compare(old: &Shape, new: &Shape, migrations: &Migrations) -> Vec<Differe
                     .any(|still| still.what == one.what && still.verdict >= one.verdict)
                 {
                     one.verdict = Verdict::Migrated;
+                    "an entry of `[[migrations]]` says how loops go on".clone_into(&mut one.means);
                     one.remedy.clear();
                     one.suggestion = None;
                 }
