@@ -85,9 +85,8 @@ pub enum StoreError {
     #[diagnostic(
         code(claudex::store::other_graph),
         help(
-            "give it up with `claudex-loop cancel` and its id (its files are kept), or finish it with the version that began \
-             it; who owns machine.toml: `claudex-loop machine diff` of the old and the new one says what changed, and prints \
-             the `[[migrations]]` entry that lets such loops go on"
+            "give it up (its files are kept), or finish it with the version that began it; who owns machine.toml: `machine diff` \
+             of the old and the new one says what changed, and prints the `[[migrations]]` entry that lets such loops go on"
         )
     )]
     OtherGraph {
