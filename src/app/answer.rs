@@ -45,12 +45,17 @@ fn taken<M: Program>(
     answers: &[Answer],
 ) -> Result<Told, String> {
     let held = M::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
+    let repairs: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
+    let repaired = (!repairs.is_empty()).then(|| speaker.line(&format!("loop {id}: {}", repairs.join("; "))));
     let chosen = answers.iter().find_map(|answer| {
         let transition = ask::chosen(held.raw(), &answer.header, &answer.question, &answer.text)?;
         Some((transition, answer))
     });
     let Some((transition, answer)) = chosen else {
-        return Ok(Told::default());
+        return Ok(Told {
+            person: repaired,
+            ..Told::default()
+        });
     };
     let Some(verb) = M::plain(transition, id.to_string()) else {
         return Err(format!("`{transition}` takes more than an answer"));
@@ -85,6 +90,7 @@ fn taken<M: Program>(
             phase.name,
         ))),
         more: words.filter(|_| !phase.terminal),
-        person: None,
+        // Opening it was the one time that this can be told.
+        person: repaired,
     })
 }

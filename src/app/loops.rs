@@ -10,6 +10,7 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::program::{App, Program};
 use super::speaker::Speaker;
+use super::stranded::{self, ends_anywhere};
 use super::{locate, out, told, verbs};
 use crate::drive::Held;
 use crate::machine::raw::OpenError;
@@ -27,7 +28,7 @@ pub fn here() -> Result<Utf8PathBuf, Failure> {
             Exit::Internal,
             "claudex::here",
             error.to_string(),
-            "go to a folder that exists",
+            "go to a folder that exists, and whose path is UTF-8",
         )
     })
 }
@@ -209,7 +210,7 @@ pub(super) fn open<M: Program>(store: &Store, id: &LoopId, actor: Actor) -> Resu
 
 /// A loop that was opened, with what was put right told.
 pub(super) fn opened<M: Program>(opened: Result<M::Any, OpenError>) -> Result<M::Any, Failure> {
-    let held = opened.map_err(|error| Failure::new(Exit::Internal, error))?;
+    let held = opened.map_err(|error| stranded::failure(&App::<M>::SPEAKER, error))?;
     tell_repairs(&App::<M>::SPEAKER, held.raw());
     Ok(held)
 }
@@ -217,16 +218,7 @@ pub(super) fn opened<M: Program>(opened: Result<M::Any, OpenError>) -> Result<M:
 /// Whether a loop that could not be opened can be given up by this transition: the loop is another version's, so that no edge
 /// of ours is its own, and the transition ends loops wherever they are. Nobody has to keep such a loop.
 pub fn can_be_given_up<T>(opened: &Result<T, OpenError>, table: &Table, transition: &str) -> bool {
-    let edges: Vec<_> = table
-        .edges
-        .iter()
-        .filter(|edge| edge.transition == transition)
-        .collect();
-    let ends = edges.iter().all(|edge| table.phases[edge.to].terminal);
-    let anywhere = (0..table.phases.len())
-        .filter(|&phase| !table.phases[phase].terminal)
-        .all(|phase| edges.iter().any(|edge| edge.from == phase));
-    matches!(opened, Err(OpenError::Store(StoreError::OtherGraph { .. }))) && ends && anywhere
+    matches!(opened, Err(OpenError::Store(StoreError::OtherGraph { .. }))) && ends_anywhere(table, transition)
 }
 
 /// Gives up a loop of another version of the machine: its files are moved aside.

@@ -11,6 +11,7 @@
 //! | `start`, `verbs`, `loops`, `look`, `doctor` | its commands |
 //! | `stop`, `answer`, `hooks` | what a client's hooks call |
 //! | `speaker`, `told`, `words` | how it names itself, and what it says of a loop and its journal |
+//! | `stranded` | what it says of a loop that another version of the machine wrote |
 //! | `locate`, `caller`, `near` | which loop is meant, who calls, what was mistyped |
 //! | `exit`, `out`, `screen`, `table`, `shell` | exit codes, printing, fitting a terminal, quoting |
 //! | `machine` | tools on machine files |
@@ -33,6 +34,7 @@ pub mod shell;
 pub mod speaker;
 mod start;
 pub mod stop;
+pub mod stranded;
 pub mod table;
 pub mod told;
 mod verbs;

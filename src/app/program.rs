@@ -100,6 +100,7 @@ impl<M: Program> App<M> {
         program: M::NAME,
         plugin: None,
         state: M::TABLE.state,
+        table: M::TABLE,
     };
 }
 

@@ -1,5 +1,6 @@
 //! Who speaks to people: what a program's lines begin with, and what is typed to call it.
 
+use crate::machine::Table;
 use crate::store::StateSpec;
 
 /// A program as its own messages name it.
@@ -13,6 +14,8 @@ pub struct Speaker {
     pub plugin: Option<&'static str>,
     /// Where its loops lie.
     pub state: &'static StateSpec,
+    /// Its machine.
+    pub table: &'static Table,
 }
 
 impl Speaker {

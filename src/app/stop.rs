@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use super::caller::UNKNOWN;
 use super::locate;
 use super::speaker::Speaker;
+use super::stranded;
 use crate::drive::{Held, Step};
 use crate::hook::decision::Decision;
 use crate::hook::input::Input;
@@ -96,7 +97,7 @@ pub fn decide(
         return approve;
     }
     let mut healed = Vec::new();
-    let decision = match choose(&stores, input.session_id.as_deref(), &mut healed) {
+    let decision = match choose(&speaker, &stores, input.session_id.as_deref(), &mut healed) {
         Choice::Drive { store, id } => drive(driver, &store, &id, input, now),
         Choice::Swept { id } => noted(speaker.line(&format!(
             "loop {id} was put aside after it had been idle for too long. To take it up: {}",
@@ -142,7 +143,10 @@ pub fn owned(
                     && listed.ours
                     && store.is_for(listed.root.as_deref())
             };
-            let id = heal(&store, &mut Vec::new()).into_iter().find(is_own)?.id;
+            let id = heal(speaker, &store, &mut Vec::new())
+                .into_iter()
+                .find(is_own)?
+                .id;
             Some((store, id))
         })
 }
@@ -161,17 +165,20 @@ enum Choice {
 
 /// The loop that is not over and belongs to this session; else one that belongs to nobody yet. `healed` gets what was put
 /// right or set aside on the way, each a sentence: whoever's loop it was, this is the one time that it can be told.
-fn choose(stores: &[Store], session: Option<&str>, healed: &mut Vec<String>) -> Choice {
+fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &mut Vec<String>) -> Choice {
     let mut unknown = None;
     let mut broken = None;
     for store in stores {
-        for listed in heal(store, healed) {
+        for listed in heal(speaker, store, healed) {
             if listed.problem.is_some() && listed.terminal {
                 // It is over, whatever wrote it: another version of ours, or an older tool. Nobody has to be told at each stop.
                 continue;
             }
             if let Some(problem) = &listed.problem {
-                broken.get_or_insert_with(|| format!("{} cannot be used as a loop: {problem}", listed.path));
+                broken.get_or_insert_with(|| match problem.starts_with(listed.path.as_str()) {
+                    true => problem.clone(),
+                    false => format!("{} cannot be used as a loop: {problem}", listed.path),
+                });
                 continue;
             }
             if listed.terminal || !listed.ours || !store.is_for(listed.root.as_deref()) {
@@ -207,7 +214,7 @@ fn choose(stores: &[Store], session: Option<&str>, healed: &mut Vec<String>) -> 
 
 /// The loops of a store, after those that cannot be read were opened once: opening heals from the journal, or sets the
 /// file aside and says why.
-fn heal(store: &Store, healed: &mut Vec<String>) -> Vec<Listed> {
+fn heal(speaker: &Speaker, store: &Store, healed: &mut Vec<String>) -> Vec<Listed> {
     let mut listed = store.list();
     let mut repaired = false;
     for broken in listed.iter_mut().filter(|listed| listed.problem.is_some()) {
@@ -225,7 +232,10 @@ fn heal(store: &Store, healed: &mut Vec<String>) -> Vec<Listed> {
                     } => Some(format!("; it was set aside as {kept}")),
                     _ => None,
                 };
-                let problem = text::one_line(&format!("{error}{}", kept.as_deref().unwrap_or_default()), 500);
+                let help = stranded::help(speaker, &error).map(|help| format!("; {help}"));
+                let (kept_at, help) = (kept.as_deref().unwrap_or_default(), help.unwrap_or_default());
+                // What is to be done must not fall to a long reason.
+                let problem = text::one_line(&format!("{error}{kept_at}"), 700) + &help;
                 if kept.is_some() {
                     healed.push(problem.clone());
                 }
@@ -255,17 +265,18 @@ fn heal(store: &Store, healed: &mut Vec<String>) -> Vec<Listed> {
 fn drive<D: Driver>(driver: &mut D, store: &Store, id: &LoopId, input: &Input, now: Timestamp) -> Decision {
     let speaker = *driver.speaker();
     let fault = |problem: String| {
-        let line = text::one_line(&problem, 500);
+        let line = text::one_line(&problem, 900);
         store.log(&format!("{id} stop: {line}"));
         noted(speaker.line(&format!("loop {id} was left as it is: {line}")))
     };
     let mut held = match driver.open(store, id) {
         Ok(held) => held,
-        Err(error) => return fault(error.to_string()),
+        Err(error) => return fault(stranded::line(&speaker, &store.path_of(id), &error)),
     };
     let repairs: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
     let owner = held.raw().text(speaker.state.fields.session);
-    if let Some(session) = input.session_id.as_deref()
+    // A session of that name owns nothing: each stop would bind the loop to nobody again, one more change every time.
+    if let Some(session) = input.session_id.as_deref().filter(|session| *session != UNKNOWN)
         && [UNKNOWN, ""].contains(&owner.as_str())
     {
         let bound = store.set_session(held.raw().record(), session, "bind", "hook");

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use claudex_loop::app::loops as any;
+use claudex_loop::app::{loops as any, stranded};
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::locate::SPEAKER;
 use claudex_loop::plan::typestate::TABLE;
@@ -51,7 +51,7 @@ pub(crate) fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<AnyLoop, 
 
 /// A loop that was opened, with what was put right told.
 pub(crate) fn opened(opened: Result<AnyLoop, OpenError>) -> Result<AnyLoop, Failure> {
-    let held = opened.map_err(|error| Failure::new(Exit::Internal, error))?;
+    let held = opened.map_err(|error| stranded::failure(&SPEAKER, error))?;
     any::tell_repairs(&SPEAKER, held.raw());
     Ok(held)
 }

@@ -202,16 +202,25 @@ fn arguments(edge: &EdgeInfo) -> Vec<&'static str> {
 
 /// The command line of a transition's verb.
 fn line(raw: &Raw, transition: &str, arguments: &[&str]) -> String {
-    format!("{} {}", program(), call_of(raw, transition, arguments))
+    format!(
+        "{} {}",
+        program(),
+        typed(raw.id().as_str(), transition, arguments)
+    )
 }
 
 /// An edge's verb as it is typed after the program's name: `abort ID --why <why>`.
 pub fn call(raw: &Raw, edge: &EdgeInfo) -> String {
-    call_of(raw, edge.transition, &arguments(edge))
+    call_of(raw.id().as_str(), edge)
 }
 
-fn call_of(raw: &Raw, transition: &str, arguments: &[&str]) -> String {
-    let mut line = format!("{} {}", transition.replace('_', "-"), raw.id());
+/// The same for a loop that was not opened.
+pub fn call_of(id: &str, edge: &EdgeInfo) -> String {
+    typed(id, edge.transition, &arguments(edge))
+}
+
+fn typed(id: &str, transition: &str, arguments: &[&str]) -> String {
+    let mut line = format!("{} {id}", transition.replace('_', "-"));
     for argument in arguments {
         line.push_str(&format!(" --{} <{argument}>", argument.replace('_', "-")));
     }

@@ -30,7 +30,7 @@ pub struct Answer {
 }
 
 /// The answers of a PostToolUse event of AskUserQuestion, in the order of the questions; questions without one are left
-/// out. Any other event, a subagent's too, and any other shape have none.
+/// out, and so are those that were asked twice. Any other event, a subagent's too, and any other shape have none.
 pub fn of(input: &Input) -> Vec<Answer> {
     let is_ours =
         input.hook_event_name.as_deref() == Some("PostToolUse") && input.tool_name.as_deref() == Some(TOOL);
@@ -39,6 +39,11 @@ pub fn of(input: &Input) -> Vec<Answer> {
     };
     let given = |question: &str| response.get("answers")?.get(question)?.as_str();
     let questions = response.get("questions").and_then(Value::as_array);
+    // The client files an answer under its question's words: of two that read the same nobody knows which was meant.
+    let is_alone = |question: &str| {
+        let same = |asked: &&Value| asked.get("question").and_then(Value::as_str) == Some(question);
+        questions.into_iter().flatten().filter(same).count() == 1
+    };
     questions
         .into_iter()
         .flatten()
@@ -46,7 +51,7 @@ pub fn of(input: &Input) -> Vec<Answer> {
         .filter_map(|asked| {
             let header = asked.get("header")?.as_str()?.to_owned();
             let question = asked.get("question")?.as_str()?.to_owned();
-            let raw = given(&question)?;
+            let raw = given(&question).filter(|_| is_alone(&question))?;
             let several = asked.get("multiSelect").and_then(Value::as_bool) == Some(true);
             let text = several
                 .then(|| choices(raw))
@@ -191,6 +196,21 @@ mod tests {
             };
             assert!(of(&input).is_empty(), "{response}");
         }
+    }
+
+    #[test]
+    fn of_two_questions_that_read_the_same_neither_has_an_answer() {
+        let asked = |first: &str, second: &str| {
+            let one = |question, header| json!({"question": question, "header": header, "options": []});
+            let answers = json!({first: "Roll out", second: "Roll out"});
+            of(&input(
+                &json!([one(first, "Rollout"), one(second, "Lunch")]),
+                &answers,
+            ))
+            .len()
+        };
+        assert_eq!(asked("Roll out?", "Eat?"), 2);
+        assert_eq!(asked("Roll out?", "Roll out?"), 0);
     }
 
     #[test]

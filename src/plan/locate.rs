@@ -5,7 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::app::locate as any;
 pub use crate::app::locate::{NotFound, here};
 use crate::app::speaker::Speaker;
-use crate::plan::typestate::STATE;
+use crate::plan::typestate::{STATE, TABLE};
 use crate::store::{Listed, LoopId, Store};
 
 /// The plan loop's program, as its messages name it.
@@ -14,6 +14,7 @@ pub const SPEAKER: Speaker = Speaker {
     program: "claudex-loop",
     plugin: Some("claudex"),
     state: &STATE,
+    table: &TABLE,
 };
 
 /// What `CLAUDEX_STATE_DIR` says.

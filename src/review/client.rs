@@ -191,6 +191,7 @@ fn not_installed(program: &str) -> Ended {
         }),
         stdout: Vec::new(),
         dropped: 0,
+        stdout_end: Vec::new(),
         stderr_tail: String::new(),
         elapsed: std::time::Duration::ZERO,
     }

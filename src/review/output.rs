@@ -1,4 +1,4 @@
-//! What is kept of a child's output: the beginning of stdout, the end of stderr, and each line for whoever watches.
+//! What is kept of a child's output: the beginning and the end of stdout, the end of stderr, and each line for whoever watches.
 //!
 //! Bounded, whatever the child writes. This file reads from nothing and judges nothing.
 
@@ -8,7 +8,7 @@ use crate::text;
 
 /// How many bytes of stdout are kept; more is not a review.
 pub const KEPT: usize = 4 * 1024 * 1024;
-/// How many bytes of stderr are kept, from its end.
+/// How many bytes of stderr are kept, from its end, and of a stdout that is longer than what is kept of its beginning.
 const TAIL: usize = 8 * 1024;
 /// How many bytes of one line are looked at.
 const LINE: usize = 4 * 1024;
@@ -33,6 +33,8 @@ pub(super) struct Output {
     pub(super) stdout: Vec<u8>,
     /// How many bytes of stdout came after those.
     pub(super) dropped: u64,
+    /// The end of those.
+    end: Vec<u8>,
     stderr: Vec<u8>,
     lines: [Lines; 2],
 }
@@ -62,13 +64,9 @@ impl Output {
                 let fits = bytes.len().min(KEPT - self.stdout.len());
                 self.stdout.extend_from_slice(&bytes[..fits]);
                 self.dropped += (bytes.len() - fits) as u64;
+                keep_end(&mut self.end, &bytes[fits..]);
             }
-            Stream::Stderr => {
-                self.stderr.extend_from_slice(bytes);
-                if self.stderr.len() > 2 * TAIL {
-                    self.stderr.drain(..self.stderr.len() - TAIL);
-                }
-            }
+            Stream::Stderr => keep_end(&mut self.stderr, bytes),
         }
         self.lines[stream as usize].take(bytes, &mut |line| hand(stream, line))
     }
@@ -82,11 +80,24 @@ impl Output {
         self.lines[stream as usize].flush(&mut |line| hand(stream, line))
     }
 
+    /// The end of the stdout that is not kept.
+    pub(super) fn stdout_end(&self) -> &[u8] {
+        &self.end[self.end.len().saturating_sub(TAIL)..]
+    }
+
     /// The end of stderr, made plain.
     pub(super) fn stderr_tail(&self) -> String {
         text::plain(&String::from_utf8_lossy(
             &self.stderr[self.stderr.len().saturating_sub(TAIL)..],
         ))
+    }
+}
+
+/// Appends bytes of which only the last [`TAIL`] are wanted; twice as many are held at most.
+fn keep_end(end: &mut Vec<u8>, bytes: &[u8]) {
+    end.extend_from_slice(bytes);
+    if end.len() > 2 * TAIL {
+        end.drain(..end.len() - TAIL);
     }
 }
 
@@ -167,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn stdout_keeps_its_beginning_and_counts_the_rest() {
+    fn stdout_keeps_its_beginning_and_its_end_and_counts_the_rest() {
         let mut output = Output::default();
         let chunk = vec![b'a'; 1024 * 1024];
         for _ in 0..6 {
@@ -178,6 +189,14 @@ mod tests {
             );
         }
         assert_eq!((output.stdout.len(), output.dropped), (KEPT, 2 * 1024 * 1024));
+        let last = [b'b'; 10];
+        assert!(
+            output
+                .take(Stream::Stdout, &last, &mut |_, _| ControlFlow::Continue(()))
+                .is_continue()
+        );
+        assert_eq!(output.stdout_end().len(), TAIL);
+        assert!(output.stdout_end().ends_with(b"aabbbbbbbbbb"));
     }
 
     #[test]

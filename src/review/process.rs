@@ -99,11 +99,12 @@ fn begin(call: &Call<'_>, interpret: Option<&mut Interpret<'_>>, watch: &mut Wat
             (how, running.output)
         }
     };
-    let stderr_tail = output.stderr_tail();
+    let (stderr_tail, stdout_end) = (output.stderr_tail(), output.stdout_end().to_vec());
     Ended {
         how,
         stdout: output.stdout,
         dropped: output.dropped,
+        stdout_end,
         stderr_tail,
         elapsed: begun.elapsed(),
     }

@@ -30,10 +30,16 @@ use super::journal::{self, Change, ChangeEntry, Damage, Loaded};
 use super::lock::Held;
 use super::record::Record;
 use super::replace::replace;
+use super::spec::StateSpec;
 use super::store::Store;
 use super::trust::{Trust, read_limited};
 use super::value::Value;
 use super::versions::{Versions, Way};
+
+/// What a migration is called in the journal.
+const MIGRATE: &str = "migrate";
+/// Who makes one.
+const ENGINE: &str = "engine";
 
 /// Something that was put right when a loop was opened.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, serde::Serialize)]
@@ -144,9 +150,19 @@ pub(super) fn look(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found, S
     look_by(store, trust, id, Loaded::read)
 }
 
-/// Like [`look`], for [`judge`] alone: it needs no more of the journal than the newest two changes.
+/// Like [`look`], for [`judge`] alone: of a loop of our own version it needs no more of the journal than the newest two
+/// changes.
 pub(super) fn glance(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found, StoreError> {
-    look_by(store, trust, id, Loaded::newest)
+    look_by(store, trust, id, |path| {
+        let newest = Loaded::newest(path)?;
+        // Whether a loop of another version goes on is asked of its whole history.
+        match newest.as_ref().and_then(|loaded| loaded.changes().next()) {
+            Some(last) if hash_of(store.spec(), last).is_some_and(|hash| hash != store.spec().graph_hash) => {
+                Loaded::read(path)
+            }
+            _ => Ok(newest),
+        }
+    })
 }
 
 fn look_by(
@@ -215,8 +231,7 @@ pub(super) fn judge(
     let phase = journaled(spec.fields.phase)
         .map(|phase| phase.to_plain().into_owned())
         .unwrap_or_default();
-    let hash = |field: &str| journaled(field).map_or(String::new(), |hash| hash.to_plain().into_owned());
-    let hash = spec.fields.graph_hash.map(hash);
+    let hash = hash_of(spec, last);
     let version = match &hash {
         Some(hash) if *hash != spec.graph_hash => Some(versions.of(store, hash)),
         _ => None,
@@ -234,6 +249,11 @@ pub(super) fn judge(
     };
     let way = match version.as_ref().map(|version| &version.way) {
         None => Way::Accepted,
+        Some(Ok(Way::Accepted)) if found.journal.as_ref().is_some_and(|loaded| left(spec, loaded)) => {
+            return Err(refused(
+                "a migration took it from this version to a later one, and nothing leads back",
+            ));
+        }
         Some(Ok(way)) => *way,
         Some(Err(why)) => return Err(refused(why)),
     };
@@ -394,7 +414,7 @@ fn migrate(store: &Store, lock: &Held, found: Record, migrated: Migrated) -> Res
     };
     let change = Change {
         to: Some(to),
-        ..Change::bare("migrate", "engine")
+        ..Change::bare(MIGRATE, ENGINE)
     };
     let record = store.apply(lock, old, change)?;
     store.log(&format!(
@@ -463,6 +483,27 @@ fn edited(document: &dyn Document, change: &ChangeEntry, is_protected: impl Fn(&
         }
     }
     edited
+}
+
+/// The version that made a change; empty where it names none, None where this machine cannot tell its versions apart.
+fn hash_of(spec: &StateSpec, change: &ChangeEntry) -> Option<String> {
+    let field = spec.fields.graph_hash?;
+    Some(value_in(&change.fields, field).map_or(String::new(), |hash| hash.to_plain().into_owned()))
+}
+
+/// Whether a migration took the loop from our version. Were it taken back as it is, the migration would be due again: two
+/// programs that alternate would set the same fields for ever, and a counter among them would bound nothing.
+fn left(spec: &StateSpec, journal: &Loaded) -> bool {
+    let mut later: Option<&ChangeEntry> = None;
+    for change in journal.changes() {
+        if later.is_some_and(|later| later.what == MIGRATE && later.by == ENGINE)
+            && hash_of(spec, change).as_deref() == Some(spec.graph_hash)
+        {
+            return true;
+        }
+        later = Some(change);
+    }
+    false
 }
 
 fn value_in<'a>(fields: &'a [(String, Value)], field: &str) -> Option<&'a Value> {

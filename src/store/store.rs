@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
+use rustix::fs::OFlags;
 
 use super::error::{StoreError, io_error};
 use super::heal::{self, Older, Opened, State};
@@ -355,7 +356,7 @@ impl Store {
     pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
         self.some_loop(id)?;
         let path = self.path_of(id);
-        let nofollow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+        let nofollow = OFlags::NOFOLLOW.bits().cast_signed();
         self.locked(|_| {
             OpenOptions::new()
                 .write(true)
@@ -399,7 +400,8 @@ impl Store {
             .append(true)
             .create(true)
             .mode(0o600)
-            .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+            // A pipe that nobody reads would hold the open for ever.
+            .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
             .open(self.folder.join("log"));
         let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
     }

@@ -9,7 +9,7 @@ use crate::app::program::{App, Program};
 use crate::app::speaker::Speaker;
 use crate::app::told::{self, Way};
 use crate::app::words::{self, purpose};
-use crate::app::{locate, loops, out, screen};
+use crate::app::{locate, loops, out, screen, stranded};
 use crate::drive::Held;
 use crate::machine::table::FieldKind;
 use crate::machine::{Actor, Raw};
@@ -208,7 +208,7 @@ pub(in crate::app) fn status<M: Program>(id: Option<&str>, json: bool) -> Result
                 problems.extend(held.raw().repairs().iter().map(ToString::to_string));
                 all.push(shown(&speaker, held.raw()));
             }
-            Err(error) => problems.push(format!("{}: {error}", store.path_of(&id))),
+            Err(error) => problems.push(stranded::line(&speaker, &store.path_of(&id), &error)),
         }
     }
     if json {

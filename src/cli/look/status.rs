@@ -1,6 +1,6 @@
 //! `status`: where a loop is, on one screen. The names in `--json` are documented in docs/status.md.
 
-use claudex_loop::app::words;
+use claudex_loop::app::{stranded, words};
 use claudex_loop::plan::settings::Settings;
 use claudex_loop::plan::{AnyLoop, Phase, changes, locate, reviewers, summary};
 use claudex_loop::review::runs::How;
@@ -315,7 +315,7 @@ pub(crate) fn status(arguments: &args::Look) -> Result<Exit, Failure> {
                 });
                 all.push(shown(&held, &settings, now));
             }
-            Err(error) => problems.push(format!("{}: {error}", store.path_of(&id))),
+            Err(error) => problems.push(stranded::line(&locate::SPEAKER, &store.path_of(&id), &error)),
         }
     }
     if arguments.json {

@@ -20,6 +20,7 @@ fn session(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
         stdout: text.join("\n").into_bytes(),
         // More than is kept: the events were read as they came.
         dropped: KEPT as u64,
+        stdout_end: Vec::new(),
         stderr_tail: String::new(),
         elapsed: Duration::from_secs(1),
     };

@@ -17,6 +17,7 @@ fn turn(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
         how: How::Exited(status),
         stdout: Vec::new(),
         dropped: 0,
+        stdout_end: Vec::new(),
         stderr_tail: "warning: noise\n".to_owned(),
         elapsed: Duration::from_secs(1),
     };

@@ -16,8 +16,10 @@ pub struct Ended {
     pub how: How,
     /// The beginning of its stdout, at most [`KEPT`](super::super::output::KEPT) bytes.
     pub stdout: Vec<u8>,
-    /// How many bytes of its stdout came after those and were dropped.
+    /// How many bytes of its stdout came after those.
     pub dropped: u64,
+    /// The last of the bytes that came after them, some kilobytes: for people, who look for what went wrong at the end.
+    pub stdout_end: Vec<u8>,
     /// The end of its stderr, some kilobytes, made plain.
     pub stderr_tail: String,
     /// From before the start to after the end of the group.
@@ -30,7 +32,7 @@ impl Ended {
         self.dropped > 0
     }
 
-    /// Keeps what it wrote in a file for people: stdout as it came, then the end of stderr. Nothing is kept of one that wrote
+    /// Keeps what it wrote in a file for people: stdout's beginning and end as they came, then the end of stderr. Nothing is kept of one that wrote
     /// nothing.
     ///
     /// # Errors
@@ -41,7 +43,11 @@ impl Ended {
         }
         let mut text = self.stdout.clone();
         if self.truncated() {
-            text.extend_from_slice(format!("\n----- {} bytes left out -----\n", self.dropped).as_bytes());
+            let left_out = self.dropped.saturating_sub(self.stdout_end.len() as u64);
+            if left_out > 0 {
+                text.extend_from_slice(format!("\n----- {left_out} bytes left out -----\n").as_bytes());
+            }
+            text.extend_from_slice(&self.stdout_end);
         }
         if !self.stderr_tail.is_empty() {
             text.extend_from_slice(b"\n----- stderr -----\n");

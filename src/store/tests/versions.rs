@@ -394,6 +394,48 @@ fn sixteen_that_open_the_same_loop_migrate_it_once() {
 }
 
 #[test]
+fn what_a_migration_took_from_a_version_does_not_go_back_to_it() {
+    let case = Case::new();
+    // Nothing unsafe lies between the two, so the old program would take the loop as it is.
+    let with_a_note = [(
+        "{\"name\":\"topic\"",
+        "{\"name\":\"note\",\"kind\":\"text\",\"initial\":\"\"},\n{\"name\":\"topic\"",
+    )];
+    let later = spec(
+        &edited(&with_a_note),
+        &entry(r#"[{"from":["OLD"],"set":{"round":1}}]"#),
+    );
+    let (new, id) = (case.as_of(later), case.record.id());
+    let mut held = new.open(id).unwrap().record;
+    for round in 0..4 {
+        let before = (case.text(), case.changes());
+        let error = case.old.open(id).unwrap_err();
+        assert!(
+            matches!(&error, StoreError::OtherGraph { why, .. } if why.contains("nothing leads back")),
+            "{error}"
+        );
+        let listed = case.old.list().remove(0);
+        assert_eq!(listed.problem, Some(error.to_string()), "after {round} changes");
+        assert_eq!((case.text(), case.changes()), before, "nothing was changed");
+        held = new
+            .commit(&held, change("revise", "drafting", "drafting", &[]))
+            .unwrap();
+    }
+    let migrations = case
+        .changes()
+        .iter()
+        .filter(|what| what.starts_with("migrate"))
+        .count();
+    assert_eq!(migrations, 1);
+    // Who owns the old machine may still say how: an entry for the later one leads back.
+    let back = spec(
+        OLD,
+        &format!(r#"[{{"from":["{}"],"set":{{}}}}]"#, later.graph_hash),
+    );
+    assert_eq!(case.as_of(back).open(id).unwrap().record.phase(), held.phase());
+}
+
+#[test]
 fn a_loop_goes_through_its_entry_and_all_that_follow() {
     let case = Case::new();
     let chain = entry(

@@ -162,3 +162,38 @@ fn only_an_offered_answer_to_the_phases_question_counts() {
         "it was answered"
     );
 }
+
+#[test]
+fn a_session_that_calls_itself_unknown_does_not_take_the_train_anew_at_each_stop() {
+    let (yard, id) = Yard::approving("1.0");
+    yard.done(&["adopt"]);
+    let said = yard.stop_of("unknown");
+    assert_eq!(said.0, "block", "{}", said.1);
+    let before = std::fs::read_to_string(yard.state(&id)).unwrap();
+    for _ in 0..3 {
+        assert_eq!(yard.stop_of("unknown").0, "approve");
+    }
+    assert_eq!(std::fs::read_to_string(yard.state(&id)).unwrap(), before);
+    // It still belongs to nobody: a session with a name takes it.
+    yard.approves();
+    assert_eq!(yard.status()["session"], SESSION);
+}
+
+#[test]
+fn what_an_answer_puts_right_the_person_is_told() {
+    let (yard, id) = Yard::approving("1.0");
+    let text = std::fs::read_to_string(yard.state(&id)).unwrap();
+    std::fs::write(yard.state(&id), text.replace("probes: 1", "probes: 9")).unwrap();
+    let event = yard.dialog("Roll 1.0 out to everyone?", "Roll out");
+    let told = yard.hook("answer", event.to_string().as_bytes());
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let said = told["systemMessage"].as_str().unwrap_or_default();
+    assert!(
+        said.contains(&id) && said.contains("edited by hand (probes)"),
+        "{told}"
+    );
+    assert_eq!(
+        (yard.phase().as_str(), &yard.status()["fields"]["probes"]),
+        ("rollout", &serde_json::json!(1))
+    );
+}

@@ -118,3 +118,50 @@ impl Yard {
         shown["loops"][0]["phase"].as_str().unwrap_or_default().to_owned()
     }
 }
+
+#[test]
+fn what_a_flooding_build_wrote_last_is_what_the_agent_is_shown() {
+    let yard = Yard::new();
+    yard.configure(
+        "[commands.build]\nprogram = \"sh\"\narguments = [\"-c\", \"yes | head -c 6000000; echo; echo the reason; exit 3\"]\ntimeout = \"2m\"\n",
+    );
+    yard.start("hotfix", "1.0");
+    let said = yard.blocks();
+    assert!(
+        said.contains("the reason") && said.contains("exit status 3"),
+        "{said}"
+    );
+    assert!(said.chars().count() < 9_000);
+}
+
+#[test]
+fn a_pipe_where_the_log_should_be_holds_nobody() {
+    let yard = Yard::new();
+    let id = yard.start("hotfix", "1.0");
+    let log = yard.folder().join("log");
+    let _ = std::fs::remove_file(&log);
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&log)
+            .status()
+            .unwrap()
+            .success()
+    );
+    // `timeout` ends a program that waits for a reader; it is asked for by its own exit status.
+    for (verb, input) in [
+        (
+            vec!["stop"],
+            format!("{{\"session_id\":\"s\",\"cwd\":{:?}}}", yard.path),
+        ),
+        (vec!["abort", &id, "--why", "x"], String::new()),
+    ] {
+        let mut command = std::process::Command::new("timeout");
+        command
+            .arg("20")
+            .arg(env!("CARGO_BIN_EXE_release-train"))
+            .args(verb);
+        yard.place(&mut command);
+        crate::support::feed(command, input.as_bytes());
+    }
+    assert_eq!(yard.phase(), "aborted");
+}

@@ -189,6 +189,15 @@ fn a_train_of_another_version_of_the_machine_can_be_called_off() {
         "{}",
         said.err
     );
+    // What is to be done is said in the words of this program, wherever the train is met.
+    let way = format!("give it up with `release-train abort {id} --why <why>`");
+    let stopped = yard.approves();
+    for told in [&said.err, &stopped, &yard.done(&["status", &id])] {
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(&way) && !told.contains("claudex-loop"), "{told}");
+        assert_eq!(told.matches(".state was written by version").count(), 1, "{told}");
+    }
+    assert_eq!(stopped.matches(".state").count(), 1, "{stopped}");
     let said = yard.run(&["abort", &id, "--why", "nobody needs it"]);
     assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
     assert!(said.out.contains("It was given up"), "{}", said.out);

@@ -49,6 +49,11 @@ impl Yard {
         }
     }
 
+    /// Replaces the configuration.
+    pub(crate) fn configure(&self, text: &str) {
+        std::fs::write(self.configuration.join("claudex-loop/config.toml"), text).unwrap();
+    }
+
     /// The program in the yard, called by a person in a terminal.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_release-train"));

@@ -1,0 +1,84 @@
+//! A loop that another version of the machine wrote and that cannot go on: what is said of it, and how a person gives it up.
+//!
+//! The store finds such loops and knows no program; which verb ends a loop wherever it is, is read off the table here.
+
+use camino::Utf8Path;
+
+use super::exit::{Exit, Failure};
+use super::speaker::Speaker;
+use crate::drive::words;
+use crate::machine::raw::OpenError;
+use crate::machine::table::Table;
+use crate::store::StoreError;
+
+/// Whether a transition ends loops wherever they are.
+pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
+    let edges = || table.edges.iter().filter(|edge| edge.transition == transition);
+    let going_on = |&phase: &usize| !table.phases[phase].terminal;
+    edges().all(|edge| table.phases[edge.to].terminal)
+        && (0..table.phases.len())
+            .filter(going_on)
+            .all(|phase| edges().any(|edge| edge.from == phase))
+}
+
+/// The verb by which a person gives a loop up, as it is typed in a terminal; None where the machine has none.
+fn way_out(speaker: &Speaker, id: &str) -> Option<String> {
+    let mut edges = speaker.table.edges.iter();
+    let edge = edges.find(|edge| !edge.by.is_empty() && ends_anywhere(speaker.table, edge.transition))?;
+    Some(format!("{} {}", speaker.program, words::call_of(id, edge)))
+}
+
+/// What a person does about a loop that could not be opened because another version of the machine wrote it; None for any
+/// other error.
+pub fn help(speaker: &Speaker, error: &StoreError) -> Option<String> {
+    let StoreError::OtherGraph { path, .. } = error else {
+        return None;
+    };
+    let given_up = way_out(speaker, path.file_stem().unwrap_or_default());
+    let given_up = given_up.map(|way| format!("give it up with `{way}` (its files are kept), or "));
+    Some(format!(
+        "{}finish it with the version that began it",
+        given_up.unwrap_or_default()
+    ))
+}
+
+/// A loop that could not be opened, as a failure of a command.
+pub fn failure(speaker: &Speaker, error: OpenError) -> Failure {
+    let help = match &error {
+        OpenError::Store(error) => help(speaker, error),
+        _ => None,
+    };
+    match help {
+        None => Failure::new(Exit::Internal, error),
+        Some(help) => {
+            let help = format!(
+                "{help}; who owns machine.toml: `{} machine diff` of the old and the new one says what changed, and prints the \
+                 `[[migrations]]` entry that lets such loops go on",
+                speaker.program
+            );
+            Failure::plain(
+                Exit::Internal,
+                "claudex::store::other_graph",
+                error.to_string(),
+                &help,
+            )
+        }
+    }
+}
+
+/// The same in one line, below the loop's path where the error does not begin with it.
+pub fn line(speaker: &Speaker, path: &Utf8Path, error: &OpenError) -> String {
+    let said = error.to_string();
+    let said = match said.starts_with(path.as_str()) {
+        true => said,
+        false => format!("{path}: {said}"),
+    };
+    let help = match error {
+        OpenError::Store(error) => help(speaker, error),
+        _ => None,
+    };
+    match help {
+        Some(help) => format!("{said}; {help}"),
+        None => said,
+    }
+}
