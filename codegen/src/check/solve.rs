@@ -151,18 +151,20 @@ impl<'g> Search<'g, '_> {
     }
 
     fn fill_domains(&mut self, texts: BTreeSet<String>) {
-        let fresh = (1..=self.domains.len())
+        // As many as there are fields, whatever texts the guards name: `t == "text 1"` leaves other texts open.
+        let several = self.domains.len();
+        let fresh = (1..)
             .map(|at| format!("text {at}"))
-            .filter(|text| !texts.contains(text));
-        let ids: Vec<String> = (0..=self.domains.len())
-            .map(|at| {
-                if at == 0 {
-                    String::new()
-                } else {
-                    format!("id-{at}")
-                }
-            })
+            .filter(|text| !texts.contains(text))
+            .take(several);
+        let others = (1..)
+            .map(|at| format!("id-{at}"))
             .filter(|id| !texts.contains(id))
+            .take(several);
+        let none = (!texts.contains("")).then(String::new);
+        let ids: Vec<String> = none
+            .into_iter()
+            .chain(others)
             .chain(texts.iter().cloned())
             .collect();
         let texts: Vec<String> = texts.iter().cloned().chain(fresh).collect();
