@@ -204,23 +204,21 @@ impl Operand {
         let (number, offset) = match self {
             Operand::Constant(Constant::Time(seconds)) => (i128::from(*seconds), 0),
             Operand::Constant(constant) => return Ok(operated(&constant.value())),
-            Operand::Now { offset } => (i128::from(now.as_second()), *offset),
+            // A clock before 1970 says what a document would have.
+            Operand::Now { offset } => (i128::from(now.as_second().max(1)), *offset),
             Operand::Length { name, offset } => {
                 let value = read(table, record, name)?;
                 (value.as_list().map_or(0, <[String]>::len) as i128, *offset)
             }
             Operand::Field { name, offset } => {
                 let value = read(table, record, name)?;
-                let kind = table.field(name).map(|field| field.kind);
-                match (kind, operated(&value)) {
-                    (Some(FieldKind::Time), _) => {
-                        (i128::from(time::seconds(&value).unwrap_or_default()), *offset)
-                    }
-                    // A quoted number is one all the same.
-                    (Some(FieldKind::Count), _) => {
-                        (i128::from(value.as_count().unwrap_or_default()), *offset)
-                    }
-                    (_, other) => return Ok(other),
+                match table.field(name).map(|field| field.kind) {
+                    Some(FieldKind::Time) => (i128::from(time::seconds(&value).unwrap_or_default()), *offset),
+                    // A quoted number is one all the same, and so is a flag; and a word of digits is a word.
+                    Some(FieldKind::Count) => (i128::from(value.as_count().unwrap_or_default()), *offset),
+                    Some(FieldKind::Flag) => return Ok(Operated::Flag(value.as_flag().unwrap_or_default())),
+                    Some(_) => return Ok(Operated::Text(value.to_plain().into_owned())),
+                    None => return Ok(operated(&value)),
                 }
             }
         };
@@ -307,7 +305,7 @@ impl Update {
                 };
                 let at = words
                     .iter()
-                    .position(|word| value.as_str() == Some(word))
+                    .position(|word| value.to_plain() == *word)
                     .unwrap_or(0);
                 Ok(Value::Word(words[(at + 1) % words.len()].to_owned()))
             }
@@ -440,5 +438,106 @@ mod tests {
         ] {
             assert!(!is_id(&value), "{value:?}");
         }
+    }
+
+    #[cfg(feature = "app")]
+    #[test]
+    fn a_field_is_compared_as_what_the_machine_says_it_is_however_it_is_written() {
+        use crate::machine::table::FieldInfo;
+        use crate::store::{ChangeEntry, Form, HeldFields, StateSpec};
+
+        const fn field(name: &'static str, kind: FieldKind) -> FieldInfo {
+            FieldInfo {
+                name,
+                doc: "",
+                kind,
+                initial: Constant::Null,
+                at_start: false,
+                within: None,
+            }
+        }
+        static STATE: StateSpec = StateSpec {
+            machine: "m",
+            graph_hash: "",
+            folder: ".m",
+            folder_env: None,
+            extension: "state",
+            form: Form::Lines,
+            ids: IdForm::Name,
+            fields: HeldFields {
+                phase: "phase",
+                id: "id",
+                revision: "revision",
+                machine: "machine",
+                session: "session",
+                root: "root",
+                mode: None,
+                started: None,
+                started_epoch: None,
+                updated: None,
+                graph_hash: None,
+            },
+            owned: &[],
+            terminal: &[],
+            shape: "",
+            migrations: "",
+        };
+        static TABLE: Table = Table {
+            name: "m",
+            doc: "",
+            file: "m.toml",
+            state: &STATE,
+            modes: &[],
+            fields: &[
+                field("word", FieldKind::OneOf(&["2", "3", "4"])),
+                field("text", FieldKind::Text),
+                field("parent", FieldKind::Id),
+                field("flag", FieldKind::Flag),
+            ],
+            phases: &[],
+            transitions: &[],
+            edges: &[],
+        };
+        // As people, other programs and fields that had another type once write it.
+        let fields = [
+            ("word", Value::Count(3)),
+            ("text", Value::Flag(true)),
+            ("parent", Value::Count(7)),
+            ("flag", Value::Text("true".to_owned())),
+        ];
+        let now = Timestamp::UNIX_EPOCH;
+        let change = ChangeEntry {
+            revision: 1,
+            at: now,
+            what: String::new(),
+            by: String::new(),
+            from: None,
+            to: None,
+            run: None,
+            evidence: None,
+            fields: fields.map(|(name, value)| (name.to_owned(), value)).into(),
+        };
+        let id = LoopId::parse("x", IdForm::Name).unwrap();
+        let record = Record::of_change(&STATE, &id, &change);
+        for (name, constant) in [
+            ("word", Constant::Text("3")),
+            ("text", Constant::Text("true")),
+            ("parent", Constant::Text("7")),
+            ("flag", Constant::Flag(true)),
+        ] {
+            let guard = |sign| Guard::Compare {
+                left: Operand::Field { name, offset: 0 },
+                sign,
+                right: Operand::Constant(constant),
+            };
+            assert_eq!(guard(Sign::Equal).holds(&TABLE, &record, now), Ok(true), "{name}");
+            assert_eq!(
+                guard(Sign::NotEqual).holds(&TABLE, &record, now),
+                Ok(false),
+                "{name}"
+            );
+        }
+        let next = Update::Next("word").value(&TABLE, &record, &[], now).unwrap();
+        assert_eq!(next, Some(Value::Word("4".to_owned())));
     }
 }
