@@ -127,6 +127,27 @@ macro_rules! machine {
             stringify!($name),
             ".svg"
         ))]
+        // What these look at is the machine file's: its names, its docs, how much of everything it declares.
+        #[allow(
+            clippy::doc_lazy_continuation,
+            clippy::doc_link_with_quotes,
+            clippy::doc_markdown,
+            clippy::enum_variant_names,
+            clippy::fn_params_excessive_bools,
+            clippy::large_enum_variant,
+            clippy::missing_errors_doc,
+            clippy::should_implement_trait,
+            clippy::struct_excessive_bools,
+            clippy::struct_field_names,
+            clippy::tabs_in_doc_comments,
+            clippy::too_many_arguments,
+            clippy::too_many_lines,
+            clippy::wrong_self_convention,
+            rustdoc::bare_urls,
+            rustdoc::broken_intra_doc_links,
+            rustdoc::invalid_html_tags,
+            rustdoc::invalid_rust_codeblocks
+        )]
         pub mod $module {
             include!(concat!(
                 env!("OUT_DIR"),

@@ -20,6 +20,64 @@ const fn may_go_anywhere<T: Send + Sync + Unpin + 'static>() {}
 
 ";
 
+/// Names that Rust, its prelude or the generated code itself have; and all phases but one in each match.
+const NAMES: &str = r#"name = "p"
+
+[modes.gen]
+start = "clone"
+
+[modes.some]
+start = "clone"
+
+[fields]
+phase    = { holds = "phase" }
+id       = { holds = "id" }
+root     = { holds = "root" }
+session  = { holds = "session" }
+revision = { holds = "revision" }
+machine  = { holds = "machine" }
+async    = { type = "flag", at_start = "required", doc = "\u202egnp.exe" }
+type     = { one_of = ["some", "gen", "2"], in = ["clone", "copy"] }
+raw      = { type = "count", in = ["copy"] }
+r        = { type = "text" }
+
+[phases.clone]
+doc = "\u202egnp.exe"
+
+[phases.copy]
+on_stop.review = { subject = "X", round = "raw", clean = "gen", findings = "gen", failed = "gen" }
+
+[phases.err]
+
+[phases.ok]
+terminal = true
+
+[[transitions.n]]
+from = "clone"
+to   = "copy"
+when = "async == true"
+
+[[transitions.n]]
+from = "clone"
+to   = "err"
+when = "async == false"
+
+[[transitions.gen]]
+from = "copy"
+to   = "err"
+
+[[transitions.debug]]
+from = "err"
+to   = "ok"
+
+[[transitions.drop]]
+from = ["clone", "copy", "err"]
+to   = "ok"
+by   = ["agent"]
+args = { raw = "text", other = "text", refused = "text", n = "text", value = { type = "text", doc = "\u202e" } }
+set  = { r = "args.raw" }
+"#;
+
 /// How many machines come out of the hat.
 const HATS: u32 = 8;
 
@@ -81,6 +139,7 @@ fn out_of_a_hat(known: usize) -> impl Iterator<Item = machines::Found> {
 fn the_code_of_every_machine_is_without_a_pedantic_warning_and_its_types_are_send_sync_and_unpin() {
     let mut all = machines::all();
     all.extend(out_of_a_hat(all.len()));
+    all.push(machines::found("names", all.len(), NAMES.to_owned()));
     let stranger = machines::crate_of("pedantic", &all);
     stranger.write("src/lib.rs", &library(&all));
     let checked = stranger.cargo(&["clippy", "--lib", "--quiet"]);

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use crate::catalogue::{CATALOGUE, Entry};
 use crate::format::{self, Key, Table, Takes, Words};
 
-/// A name, as `[a-z][a-z0-9_]*` of at most 64 characters.
-const NAME: &str = "^[a-z][a-z0-9_]{0,63}$";
+/// A name; it has at most 64 characters.
+const NAME: &str = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$";
 
 /// The schema of a machine file, as JSON Schema (draft 2020-12), with a line's end.
 pub fn schema() -> String {
@@ -29,7 +29,7 @@ pub fn schema() -> String {
 /// What several keys take.
 fn definitions() -> Value {
     json!({
-        "name": { "type": "string", "pattern": NAME },
+        "name": { "type": "string", "maxLength": 64, "pattern": NAME },
         "constant": {
             "anyOf": [
                 { "type": "integer", "minimum": 0 },
@@ -129,7 +129,8 @@ fn takes(takes: &Takes) -> Value {
         Takes::Name => reference("name"),
         Takes::Sources => json!({
             "anyOf": [
-                { "type": "string", "pattern": "^(\\*|[a-z][a-z0-9_]{0,63})$" },
+                { "const": "*" },
+                reference("name"),
                 names(),
             ],
         }),

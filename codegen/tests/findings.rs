@@ -94,6 +94,8 @@ mod form {
         no_required_outcome: ["written = \"shut\", " => ""] says r#"m.toml:21:13: `require-file` has no `written` (add `written = "transition"`)"#;
         terminal_is_a_boolean: ["terminal = true" => "terminal = \"yes\""] says "m.toml:24:12: `terminal` takes true or false, not a string";
         a_transition_is_a_list: ["[[transitions.shut]]" => "[transitions.shut]"] says "m.toml:26:14: `transitions.shut` is a list of entries, not a table (write `[[transitions.shut]]`, with two brackets)";
+        a_name_that_would_be_self: ["tries    = { type = \"count\" }" => "tries = { type = \"count\" }\nself_ = { one_of = [\"a\"] }"] says r#"m.toml:15:1: "self_" cannot name a field (in a name each _ stands alone between letters or digits: `self`)"#;
+        a_name_with_two_underscores: ["name = \"door\"" => "name = \"door__way\""] says r#"m.toml:2:8: "door__way" cannot name the machine (in a name each _ stands alone between letters or digits: `door_way`)"#;
         a_name_in_capitals: ["[phases.closed]" => "[phases.Closed]", "to   = \"closed\"" => "to = \"Closed\""] says r#"m.toml:23:9: "Closed" cannot name a phase (a name is a-z, then a-z, 0-9 and _, at most 64 characters: `closed`)"#;
         a_name_with_a_hyphen: ["quick " => "be-quick "] says r#"m.toml:18:1: "be-quick" cannot name a field (a name is a-z, then a-z, 0-9 and _, at most 64 characters: `be_quick`)"#;
         a_word_with_a_space: ["\"green\"" => "\"dark green\""] says r#"m.toml:16:31: "dark green" cannot be a word of `one_of` (a word is a-z, 0-9 and -, at most 64 characters: `max-reached`)"#;
@@ -142,6 +144,10 @@ mod names {
     use super::said;
 
     cases! {
+        a_phase_with_the_method_of_every_machine: ["[phases.open]" => "[phases.stop]", "start = \"open\"" => "start = \"stop\"", "from = \"open\"\nto   = \"closed\"" => "from = \"stop\"\nto = \"closed\"", "from = \"open\"\nto   = \"same\"" => "from = \"stop\"\nto = \"same\""] says "m.toml:20:9: the phase `stop` would be the method `OnStop::stop`, which every machine has (rename the phase)";
+        a_phase_with_the_type_of_an_iterator: ["[phases.closed]" => "[phases.phase_iter]", "to   = \"closed\"" => "to = \"phase_iter\""] says "m.toml:23:9: the phase `phase_iter` and the type `PhaseIter` that every module has both give the Rust type `PhaseIter` (rename the phase)";
+        a_phase_with_the_type_of_a_fields_iterator: ["[phases.closed]" => "[phases.color_iter]", "to   = \"closed\"" => "to = \"color_iter\""] says "m.toml:16:1: the field `color` and the phase `color_iter` both give the Rust type `ColorIter` (rename the field)";
+        a_transition_named_like_a_trait_that_derives_name: ["[[transitions.shut]]" => "[[transitions.iterator]]", "written = \"shut\"" => "written = \"iterator\""] says "m.toml:26:15: the transition `iterator` and the type `Iterator` that every module has both give the Rust type `Iterator` (rename the transition)";
         unknown_target: ["to   = \"closed\"" => "to = \"closd\""] says "m.toml:28:6: no phase is named `closd` (did you mean `closed`?)";
         unknown_source: ["from = \"open\"\nto   = \"closed\"" => "from = [\"open\", \"opened\"]\nto = \"closed\""] says "m.toml:27:17: no phase is named `opened` (did you mean `open`?)";
         unknown_start: ["start = \"open\"" => "start = \"opne\""] says "m.toml:5:9: no phase is named `opne` (did you mean `open`?)";
@@ -265,6 +271,11 @@ mod guards {
     const SHUT: &str = "to   = \"closed\"";
 
     cases! {
+        // The solver tries texts of its own: whatever texts a guard names, there are others.
+        texts_that_leave_a_gap: [
+            SHUT => "to = \"closed\"\nwhen = 'owner == \"text 1\"'",
+            "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = 'owner == \"text 2\"'\n",
+        ] says r#"m.toml:26:15: no edge of `shut` from `open` is open when owner = "text 3" (widen a guard, or add an edge for what is left)"#;
         counts_that_overlap: [
             SHUT => "to = \"closed\"\nwhen = \"tries <= most\"",
             "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = \"tries >= most\"\n",

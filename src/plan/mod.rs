@@ -3,6 +3,11 @@
 //! [`typestate`] is what `build.rs` generated; the other files are the few things that a machine file does not say. The
 //! rooms below (`hook`, `drive`, `review`, `machine`, `store`) know nothing of this one.
 
+#![expect(
+    clippy::allow_attributes,
+    reason = "`machine!` has them for machines of any shape, which a stranger's crate does not see"
+)]
+
 crate::machine!(plan as typestate);
 
 pub mod caller;

@@ -10,8 +10,8 @@ use crate::source::guard::NOW;
 
 const CODE: &str = "claudex::machine::name_collision";
 
-/// Types that every generated module has, and those of Rust that it names without their path.
-const TYPES: [&str; 18] = [
+/// Types that every generated module has, and those of Rust that it, or what derives its traits, names without their path.
+const TYPES: [&str; 22] = [
     "Loop",
     "AnyLoop",
     "Phase",
@@ -24,12 +24,16 @@ const TYPES: [&str; 18] = [
     "FieldsIn",
     "InPhase",
     "FromRaw",
+    "PhaseIter",
+    "TransitionIter",
+    "ModeIter",
     "String",
     "Option",
     "Vec",
     "Result",
     "From",
     "Into",
+    "Iterator",
 ];
 /// Methods that every loop has.
 const METHODS: [&str; 8] = [
@@ -134,6 +138,10 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             let one = Diagnostic::new(CODE, phase.name.span.clone(), "a phase is named `same`");
             found.push(one.help("`to = \"same\"` means the source; rename the phase"));
         }
+        if phase.name.value == "stop" && !phase.terminal {
+            let message = "the phase `stop` would be the method `OnStop::stop`, which every machine has";
+            found.push(Diagnostic::new(CODE, phase.name.span.clone(), message).help("rename the phase"));
+        }
         types.add(camel(&phase.name.value), "phase", &phase.name, found);
     }
     for entry in &transitions {
@@ -141,7 +149,9 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     }
     for field in &machine.fields {
         if let FieldKind::OneOf(words) = &field.kind {
-            types.add(camel(&field.name.value), "field", &field.name, found);
+            let name = camel(&field.name.value);
+            types.add(format!("{name}Iter"), "field", &field.name, found);
+            types.add(name, "field", &field.name, found);
             variants(words, &field.name.value, found);
         }
         if field.within.is_some() {

@@ -10,7 +10,7 @@ use super::Context;
 use super::ident::{kebab, type_of, value_of};
 use super::phases::doc_of;
 use super::transitions::type_of_argument;
-use crate::model::{ArgumentKind, Evidence, From};
+use crate::model::{ArgumentKind, Evidence};
 
 /// The transition that the CLI's own `resume` takes; it gets no verb of its own.
 const RESUME: &str = "resume";
@@ -31,14 +31,26 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let variants = open.iter().map(|name| variant(context, name));
     let arms = open.iter().map(|name| arm(context, name));
     let idents: Vec<_> = open.iter().map(|name| type_of(name)).collect();
-    let plain: Vec<_> = open
+    let plain: Vec<&str> = open
         .iter()
+        .copied()
         .filter(|name| {
             let declared = context.first(name);
             declared.requires.is_none() && declared.args.is_empty()
         })
         .collect();
-    let otherwise = (plain.len() < context.names.len()).then(|| quote! { _ => None });
+    let others: Vec<_> = context
+        .names
+        .iter()
+        .filter(|name| !plain.contains(name))
+        .map(|name| type_of(name))
+        .collect();
+    // A wildcard for one variant is a warning of clippy's.
+    let otherwise = match others.as_slice() {
+        [] => quote! {},
+        [only] => quote! { Transition::#only => None },
+        _ => quote! { _ => None },
+    };
     let plain_arms = plain.iter().map(|name| {
         let ident = type_of(name);
         quote! { Transition::#ident => Some(Self::#ident { id: Some(id), from_prompt: false }) }
@@ -222,7 +234,9 @@ fn arm(context: &Context<'_>, name: &str) -> TokenStream {
     let mut sources: Vec<usize> = context.edges_of(name).iter().map(|edge| edge.from).collect();
     sources.sort_unstable();
     sources.dedup();
-    let every = sources.len() == context.machine.phases.len() && !matches!(declared.from, From::Any(_));
+    let others: Vec<usize> = (0..context.machine.phases.len())
+        .filter(|at| sources.binary_search(at).is_err())
+        .collect();
     let phases = sources.iter().map(|&from| {
         let phase = type_of(&context.machine.phases[from].name.value);
         let call = match settled {
@@ -246,7 +260,14 @@ fn arm(context: &Context<'_>, name: &str) -> TokenStream {
         };
         quote! { AnyLoop::#phase(held) => #call }
     });
-    let otherwise = (!every).then(|| quote! { other => Err(rt::undeclared(other, #name)) });
+    let otherwise = match others[..] {
+        [] => quote! {},
+        [only] => {
+            let only = type_of(&context.machine.phases[only].name.value);
+            quote! { other @ AnyLoop::#only(_) => Err(rt::undeclared(other, #name)) }
+        }
+        _ => quote! { other => Err(rt::undeclared(other, #name)) },
+    };
     quote! {
         Self::#ident { id: _, from_prompt: _, #rejecting #(#arguments),* } => match held { #(#phases,)* #otherwise }
     }

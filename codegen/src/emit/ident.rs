@@ -46,6 +46,10 @@ pub(super) fn kebab(name: &str) -> String {
 }
 
 fn ident(text: &str) -> Ident {
+    // A word of Rust from edition 2024 on; syn takes it for a name.
+    if text == "gen" {
+        return Ident::new_raw(text, Span::call_site());
+    }
     match syn::parse_str::<Ident>(text) {
         Ok(ident) => ident,
         Err(_) => Ident::new_raw(text, Span::call_site()),
@@ -70,5 +74,6 @@ mod tests {
     fn a_keyword_becomes_a_raw_identifier() {
         assert_eq!(value_of("loop").to_string(), "r#loop");
         assert_eq!(value_of("await").to_string(), "r#await");
+        assert_eq!(value_of("gen").to_string(), "r#gen");
     }
 }

@@ -3,6 +3,8 @@
 //! A phase whose `on_stop` names a behaviour of the catalogue gets a default method, the adapter from the behaviour's
 //! outcomes to transitions. A phase without one gets a required method: forgetting it does not compile.
 
+use std::collections::HashSet;
+
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -52,7 +54,22 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let review_of = if reviews.is_empty() {
         quote! { None }
     } else {
-        quote! { match self { #(#review_arms,)* _ => None } }
+        let known: HashSet<&str> = reviews
+            .iter()
+            .map(|(phase, _)| phase.name.value.as_str())
+            .collect();
+        let others: Vec<_> = context
+            .machine
+            .phases
+            .iter()
+            .filter(|phase| !known.contains(phase.name.value.as_str()))
+            .map(|phase| type_of(&phase.name.value))
+            .collect();
+        let otherwise = match others.as_slice() {
+            [only] => quote! { Phase::#only => None },
+            _ => quote! { _ => None },
+        };
+        quote! { match self { #(#review_arms,)* #otherwise } }
     };
     let doc = format!(
         " What a stop does in each phase. A phase of `{}` without `on_stop` is a method to write.",

@@ -5,6 +5,7 @@
 
 /// A doc as the text of a doc comment, with the space that stands after the slashes.
 pub(super) fn comment(doc: &str) -> String {
+    let doc = &visible(doc);
     let mut text = String::with_capacity(doc.len() + 8);
     let mut is_code = false;
     for (at, part) in doc.split('`').enumerate() {
@@ -24,6 +25,19 @@ pub(super) fn comment(doc: &str) -> String {
     } else {
         format!(" {text}")
     }
+}
+
+/// With characters that reorder what is shown as their code points: rustc does not take them in a comment.
+fn visible(doc: &str) -> String {
+    let mut text = String::with_capacity(doc.len());
+    for character in doc.chars() {
+        if matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+            text.push_str(&format!("U+{:04X}", u32::from(character)));
+        } else {
+            text.push(character);
+        }
+    }
+    text
 }
 
 /// Adds a word, in backticks where it is a name of a program's.
@@ -69,6 +83,7 @@ mod tests {
             ("ISO 8601, UTC: PLAN.md", " ISO 8601, UTC: PLAN.md"),
             ("one ` alone_here", " one ` alone_here"),
             ("", ""),
+            ("\u{202e}gnp.exe", " U+202Egnp.exe"),
         ] {
             assert_eq!(comment(doc), expected);
         }

@@ -152,7 +152,7 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
         .args
         .iter()
         .filter(|argument| !argument.doc.is_empty())
-        .map(|argument| format!(" - `{}`: {}", argument.name.value, argument.doc));
+        .map(|argument| format!(" - `{}`:{}", argument.name.value, comment(&argument.doc)));
     let argument_docs: Vec<String> = argument_docs.collect();
     let argument_docs = if argument_docs.is_empty() {
         quote! {}
@@ -173,6 +173,12 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
             quote! { evidence: &rt::Settled, },
             quote! { Some(rt::claim_of(evidence)) },
         ),
+    };
+    // Inside the method `P` and `N` are its type parameters.
+    let legal = if ["P", "N"].contains(&ident.to_string().as_str()) {
+        quote! { self::#ident }
+    } else {
+        quote! { #ident }
     };
     quote! {
         #[doc = #trait_doc]
@@ -195,7 +201,7 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
             /// actor may not, or the disk refused.
             pub fn #method<N>(self, #evidence #(#parameters),*) -> Result<N, rt::Refused<Self>>
             where
-                P: #ident<Next = N>,
+                P: #legal<Next = N>,
                 N: sealed::FromRaw,
             {
                 rt::commit(self.raw, #name, &[#(#arguments),*], #claim)

@@ -226,13 +226,17 @@ impl Reader<'_> {
         None
     }
 
-    /// A name as written, noted if it is not `[a-z][a-z0-9_]*` of at most 64 characters.
+    /// A name as written, noted if it is none ([`is_name`]).
     pub(super) fn name(&mut self, what: &str, name: At<String>) -> At<String> {
         if !is_name(&name.value) {
             let message = format!("{:?} cannot name {what}", name.value);
             let found = Diagnostic::new("claudex::machine::bad_name", name.span.clone(), message);
             let mended = mend_name(&name.value);
-            let help = "a name is a-z, then a-z, 0-9 and _, at most 64 characters";
+            let help = if has_letters_of_names(&name.value) {
+                "in a name each _ stands alone between letters or digits"
+            } else {
+                "a name is a-z, then a-z, 0-9 and _, at most 64 characters"
+            };
             let tried = mended.map(|mended| format!("{help}: `{mended}`"));
             self.note(found.help(tried.unwrap_or_else(|| help.to_owned())));
         }
@@ -312,8 +316,14 @@ fn unescaped(inner: &str) -> Option<Vec<usize>> {
     Some(places)
 }
 
-/// Whether it is `[a-z][a-z0-9_]*` of at most 64 characters.
+/// Whether it is `[a-z][a-z0-9]*(_[a-z0-9]+)*` of at most 64 characters. `self_` would be the type `Self`, and rustc and
+/// people take `a__b` for a slip.
 pub(super) fn is_name(text: &str) -> bool {
+    has_letters_of_names(text) && !text.contains("__") && !text.ends_with('_')
+}
+
+/// Whether it is `[a-z][a-z0-9_]*` of at most 64 characters.
+fn has_letters_of_names(text: &str) -> bool {
     let rest = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     text.len() <= 64 && text.starts_with(|c: char| c.is_ascii_lowercase()) && text.bytes().all(rest)
 }
@@ -325,11 +335,12 @@ fn mend_name(text: &str) -> Option<String> {
         if character.is_ascii_uppercase() && at > 0 && !name.ends_with('_') {
             name.push('_');
         }
-        name.push(if character.is_ascii_alphanumeric() {
-            character.to_ascii_lowercase()
-        } else {
-            '_'
-        });
+        if character.is_ascii_alphanumeric() {
+            name.push(character.to_ascii_lowercase());
+        } else if !name.ends_with('_') {
+            name.push('_');
+        }
     }
+    let name = name.trim_end_matches('_').to_owned();
     is_name(&name).then_some(name)
 }

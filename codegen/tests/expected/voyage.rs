@@ -538,12 +538,12 @@ pub struct FieldsIn<'l, P> {
     all: Fields<'l>,
     phase: ::core::marker::PhantomData<fn() -> P>,
 }
-impl<P> Clone for FieldsIn<'_, P> {
+impl<P> ::core::clone::Clone for FieldsIn<'_, P> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<P> Copy for FieldsIn<'_, P> {}
+impl<P> ::core::marker::Copy for FieldsIn<'_, P> {}
 impl<'l, P> ::core::ops::Deref for FieldsIn<'l, P> {
     type Target = Fields<'l>;
     fn deref(&self) -> &Fields<'l> {
