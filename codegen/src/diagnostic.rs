@@ -99,7 +99,7 @@ impl miette::Diagnostic for Diagnostic {
 pub struct Diagnostics {
     /// The file, as its user names it.
     pub name: String,
-    /// Its whole text.
+    /// Its whole text, as it can be shown: see [`shown`].
     pub source: String,
     /// The findings, in the order of their places.
     pub list: Vec<Diagnostic>,
@@ -122,7 +122,7 @@ impl Diagnostics {
         }
         Self {
             name: name.to_owned(),
-            source: source.to_owned(),
+            source: shown(source),
             list,
         }
     }
@@ -256,13 +256,38 @@ impl LineStarts {
     }
 }
 
+/// Whether a character ends a line, moves a cursor or turns the direction of reading.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// A file's text as a terminal may show it, with every character in its place: what is hidden, except the ends of lines and
+/// tabs, has been replaced by something of the same size in bytes.
+pub fn shown(source: &str) -> String {
+    let mut text = String::with_capacity(source.len());
+    let mut rest = source.chars().peekable();
+    while let Some(character) = rest.next() {
+        let ends_line = character == '\n' || character == '\r' && rest.peek() == Some(&'\n');
+        if ends_line || character == '\t' || !is_hidden(character) {
+            text.push(character);
+        } else {
+            text.push_str(match character.len_utf8() {
+                1 => "?",
+                2 => "\u{bf}",
+                _ => "\u{fffd}",
+            });
+        }
+    }
+    text
+}
+
 /// The text with everything escaped that ends a line, moves a cursor or turns the direction of reading.
 pub fn one_line(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for character in text.chars() {
-        let turns = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' | '\u{feff}');
-        if character.is_control() || turns {
+        if is_hidden(character) {
             clean.extend(character.escape_default());
         } else {
             clean.push(character);

@@ -241,3 +241,17 @@ fn a_byte_is_on_a_line() {
     assert_eq!([0, 1, 2, 3, 99].map(|at| line_of("a\nb", at)), [1, 1, 2, 2, 2]);
     assert_eq!(line_of("", 0), 1);
 }
+
+#[test]
+fn what_is_shown_of_a_file_moves_no_cursor_and_is_in_its_place() {
+    let source = "a\u{1b}[31m\0 \u{85}\u{202e}é\r\n\tb\rc\n";
+    let shown = claudex_build::diagnostic::shown(source);
+    assert_eq!(shown, "a?[31m? \u{bf}\u{fffd}é\r\n\tb?c\n");
+    assert_eq!(shown.len(), source.len());
+    let found = check("name = \"\u{1b}[31m\u{202e}\"\n").unwrap_err();
+    let mut picture = String::new();
+    miette::NarratableReportHandler::new()
+        .render_report(&mut picture, &found)
+        .unwrap();
+    assert!(!picture.contains(['\u{1b}', '\u{202e}']), "{picture}");
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Context;
-use crate::diagnostic::list;
+use crate::diagnostic::{list, one_line};
 use crate::model::{
     Actor, AtStart, Constant, Evidence, Field, FieldKind, Guard, Held, Operand, Sign, Update,
 };
@@ -116,6 +116,11 @@ fn within(field: &Field) -> String {
     phases.unwrap_or_default()
 }
 
+/// Text for a cell of a table: on one line, and nothing in it that ends the cell or that a terminal obeys.
+fn cell(text: &str) -> String {
+    one_line(&text.replace("\r\n", " ").replace('\n', " ")).replace('|', "\\|")
+}
+
 /// `SPEC.md`.
 pub(super) fn markdown(context: &Context<'_>) -> String {
     let machine = context.machine;
@@ -124,7 +129,8 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
     let _ = writeln!(
         text,
         "Generated from `{}`. {}\n",
-        context.options.file, machine.doc
+        context.options.file,
+        one_line(&machine.doc.replace('\n', " "))
     );
     let (folder, extension) = (&machine.state.folder.value, &machine.state.extension.value);
     let _ = writeln!(
@@ -144,7 +150,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         let doc = if field.doc.is_empty() {
             String::new()
         } else {
-            format!("{}; ", field.doc)
+            format!("{}; ", cell(&field.doc))
         };
         let start = match field.at_start {
             AtStart::Never => "",
@@ -175,13 +181,10 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
             (_, true) => "the loop is over".to_owned(),
             (None, false) => "written in Rust".to_owned(),
             (Some(behaviour), false) => {
-                let options = behaviour.options.iter().map(|choice| {
-                    format!(
-                        "\"{}\": `{}`",
-                        choice.label.value.replace('|', "\\|"),
-                        choice.then.value
-                    )
-                });
+                let options = behaviour
+                    .options
+                    .iter()
+                    .map(|choice| format!("\"{}\": `{}`", cell(&choice.label.value), choice.then.value));
                 let outcomes = behaviour
                     .outcomes
                     .iter()
@@ -197,7 +200,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
                 format!("{}: {}", behaviour.name.value, ways.join("; "))
             }
         };
-        let _ = writeln!(text, "| `{}` | {} | {stop} |", phase.name.value, phase.doc);
+        let _ = writeln!(text, "| `{}` | {} | {stop} |", phase.name.value, cell(&phase.doc));
     }
 
     let _ = writeln!(
@@ -210,7 +213,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         let when = declared
             .when
             .as_ref()
-            .map(|when| format!("`{}`", guard(&when.value)))
+            .map(|when| format!("`{}`", cell(&guard(&when.value))))
             .unwrap_or_default();
         let needs = match declared.requires.as_ref().map(|evidence| evidence.value) {
             None => "",
@@ -233,7 +236,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         let set: Vec<_> = declared
             .set
             .iter()
-            .map(|(name, value)| format!("`{} = {}`", name.value, update(&value.value)))
+            .map(|(name, value)| format!("`{} = {}`", name.value, cell(&update(&value.value))))
             .collect();
         let _ = writeln!(
             text,

@@ -118,7 +118,7 @@ fn text_of(file: &Utf8Path, name: String) -> Result<String, Trouble> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         // What stands before it is the same in both, so that the place is right.
-        let source = String::from_utf8_lossy(error.as_bytes()).into_owned();
+        let source = claudex_build::diagnostic::shown(&String::from_utf8_lossy(error.as_bytes()));
         let found = Diagnostic::new(
             "claudex::machine::encoding",
             at..at + char::REPLACEMENT_CHARACTER.len_utf8(),
