@@ -200,7 +200,7 @@ fn config() -> ProptestConfig {
 }
 
 fn tape() -> impl Strategy<Value = Vec<u32>> {
-    prop::collection::vec(any::<u32>(), 0..80)
+    prop::collection::vec(any::<u32>(), 0..160)
 }
 
 proptest! {
