@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use claudex_build::{Config, Generated, check_source, generate};
+use claudex_build::{Config, Format, Generated, check_source, draw, generate, migrations, shape, spec};
 use proptest::prelude::*;
 
 #[path = "fuzz/grammar.rs"]
@@ -19,6 +19,25 @@ const VOYAGE: &str = include_str!("expected/machine.toml");
 /// For one input, in a debug build on a busy machine. How fast it is in earnest is the benches' part.
 const SOON: Duration = Duration::from_secs(10);
 
+/// What holds for the pictures of a machine and for what is said of it: each is well-formed, whatever its texts.
+fn shown(source: &str) {
+    let machine = check_source("m.toml", source).unwrap();
+    let svg = draw(&machine, Format::Svg, None);
+    if let Err(error) = roxmltree::Document::parse(&svg) {
+        panic!("{error} in the picture of\n{source}\n{svg}");
+    }
+    // Every string ends on its line.
+    for line in draw(&machine, Format::Dot, None).lines() {
+        let plain = line.replace("\\\\", "").replace("\\\"", "");
+        assert!(plain.matches('"').count() % 2 == 0, "{line}\n{source}");
+    }
+    let said = draw(&machine, Format::Mermaid, None) + &spec(&machine, source, "m.toml");
+    let obeyed = |c: char| c.is_control() && c != '\n' || matches!(c, '\u{202a}'..='\u{202e}');
+    assert!(!said.contains(obeyed), "{said:?}");
+    let shape = shape(&machine) + &migrations(&machine);
+    assert!(!shape.contains(obeyed), "{shape:?}");
+}
+
 /// What holds for every input. The code where it is a machine.
 fn holds(source: &str) -> Option<Generated> {
     let begun = Instant::now();
@@ -31,6 +50,7 @@ fn holds(source: &str) -> Option<Generated> {
             if let Err(error) = syn::parse_file(&generated.rust) {
                 panic!("{error} in the code of\n{source}");
             }
+            shown(source);
             Some(generated)
         }
         Err(found) => {

@@ -255,3 +255,18 @@ fn what_is_shown_of_a_file_moves_no_cursor_and_is_in_its_place() {
         .unwrap();
     assert!(!picture.contains(['\u{1b}', '\u{202e}']), "{picture}");
 }
+
+#[test]
+fn what_is_said_of_a_machine_moves_no_cursor_and_keeps_its_tables() {
+    let doc = "doc = \"\\u001b[31m\\u202e | a\\r\\nb\"\n";
+    let source = PLAN
+        .replacen("doc     = \"The agent writes the plan.\"\n", doc, 1)
+        .replacen("doc      = \"An agent", "doc = \"\\u0000 An agent", 1);
+    let machine = check_source("m.toml", &source).unwrap();
+    let said = claudex_build::spec(&machine, &source, "m.toml");
+    assert!(
+        said.contains("| `drafting` | \\u{1b}[31m\\u{202e} \\| a b | "),
+        "{said}"
+    );
+    assert!(said.contains("`m.toml`. \\u{0} An agent"), "{said}");
+}
