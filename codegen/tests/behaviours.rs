@@ -1,5 +1,8 @@
 //! What is said of `on_stop`s that cannot be: one small wrong edit of the same right machine for each.
 
+#[macro_use]
+mod support;
+
 use claudex_build::{check_source, generate};
 
 /// A machine without a fault, in which every behaviour that needs no review stands once. Line numbers count from the first
@@ -90,34 +93,8 @@ from = "ending"
 to   = "over"
 "#;
 
-fn edited(edits: &[(&str, &str)]) -> String {
-    let mut source = GATE.to_owned();
-    for (from, to) in edits {
-        assert_eq!(
-            source.matches(from).count(),
-            1,
-            "{from:?} has to stand once in\n{source}"
-        );
-        source = source.replace(from, to);
-    }
-    source
-}
-
 fn said(edits: &[(&str, &str)]) -> String {
-    match check_source("m.toml", &edited(edits)) {
-        Ok(_) => "nothing".to_owned(),
-        Err(found) => found.to_string().replace('\n', " & "),
-    }
-}
-
-macro_rules! cases {
-    ($($name:ident: [$($from:expr => $to:expr),* $(,)?] says $expected:expr;)*) => {
-        $(#[test]
-        fn $name() {
-            let said = said(&[$(($from, $to)),*]);
-            assert_eq!(said, $expected, "\n@@{}@@{said}@@", stringify!($name));
-        })*
-    };
+    support::found(&support::edited(GATE, edits))
 }
 
 mod turn {
@@ -205,10 +182,13 @@ fn what_a_question_names_is_the_machines_own() {
 
 #[test]
 fn an_option_without_a_description_has_that_of_its_transition() {
-    let documented = edited(&[(
-        "by   = [\"agent\", \"person\"]",
-        "by = [\"person\"]\ndoc = \"Not now.\"",
-    )]);
+    let documented = support::edited(
+        GATE,
+        &[(
+            "by   = [\"agent\", \"person\"]",
+            "by = [\"person\"]\ndoc = \"Not now.\"",
+        )],
+    );
     let rust = generate("m.toml", &documented).unwrap().rust;
     let words: String = rust.split_whitespace().collect();
     assert!(

@@ -1,6 +1,9 @@
 //! What is said of times, ids, lists, fields that exist in some phases only, and arguments: each case edits the same
 //! right machine, and shows place, message and help.
 
+#[macro_use]
+mod support;
+
 /// A machine without a fault. Line numbers count from the first line, which is empty.
 const RELEASE: &str = r#"
 name = "release"
@@ -52,33 +55,7 @@ set  = { notes = "notes + args.why", quick = "args.quick" }
 "#;
 
 fn said(edits: &[(&str, &str)]) -> String {
-    let mut source = RELEASE.to_owned();
-    for (from, to) in edits {
-        if from.is_empty() {
-            source.push_str(to);
-        } else {
-            assert_eq!(
-                source.matches(from).count(),
-                1,
-                "{from:?} has to stand once in\n{source}"
-            );
-            source = source.replace(from, to);
-        }
-    }
-    match claudex_build::check_source("m.toml", &source) {
-        Ok(_) => "nothing".to_owned(),
-        Err(found) => found.to_string().replace('\n', " & "),
-    }
-}
-
-macro_rules! cases {
-    ($($name:ident: [$($from:expr => $to:expr),* $(,)?] says $expected:expr;)*) => {
-        $(#[test]
-        fn $name() {
-            let said = said(&[$(($from, $to)),*]);
-            assert_eq!(said, $expected, "\n@@{}@@{said}@@", stringify!($name));
-        })*
-    };
+    support::found(&support::edited(RELEASE, edits))
 }
 
 const GUARD: &str = "\"until <= now and percent >= 5\"";

@@ -1,6 +1,9 @@
 //! One small wrong machine for each thing that is checked. Each case edits the same right machine, and shows what is
 //! said of it: place, message and help, nothing else. Several findings are joined by an ampersand.
 
+#[macro_use]
+mod support;
+
 /// A machine without a fault. Line numbers count from the first line, which is empty.
 const DOOR: &str = r#"
 name = "door"
@@ -39,33 +42,7 @@ set  = { tries = "tries + 1" }
 "#;
 
 fn said(edits: &[(&str, &str)]) -> String {
-    let mut source = DOOR.to_owned();
-    for (from, to) in edits {
-        if from.is_empty() {
-            source.push_str(to);
-        } else {
-            assert_eq!(
-                source.matches(from).count(),
-                1,
-                "{from:?} has to stand once in\n{source}"
-            );
-            source = source.replace(from, to);
-        }
-    }
-    match claudex_build::check_source("m.toml", &source) {
-        Ok(_) => "nothing".to_owned(),
-        Err(found) => found.to_string().replace('\n', " & "),
-    }
-}
-
-macro_rules! cases {
-    ($($name:ident: [$($from:expr => $to:expr),* $(,)?] says $expected:expr;)*) => {
-        $(#[test]
-        fn $name() {
-            let said = said(&[$(($from, $to)),*]);
-            assert_eq!(said, $expected, "\n@@{}@@{said}@@", stringify!($name));
-        })*
-    };
+    support::found(&support::edited(DOOR, edits))
 }
 
 mod form {
