@@ -133,7 +133,7 @@ fn a_loop_of_a_version_that_cannot_go_on_lets_the_turn_end_and_may_be_given_up()
         .says("the phase `waiting` was removed")
         .says("machine diff")
         .says("[[migrations]]")
-        .says("such as `cancel`");
+        .says(&format!("give it up with `claudex-loop cancel {id}`"));
     project
         .run(&["start", "plan", "another"])
         .exits(1)

@@ -11,7 +11,7 @@ use quote::{format_ident, quote};
 use super::Context;
 use super::ident::{camel, constant_of, type_of, value_of};
 use crate::catalogue::{self, ParameterKind};
-use crate::model::{Behaviour, Phase};
+use crate::model::{Behaviour, Evidence, Phase};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let open: Vec<_> = context
@@ -124,6 +124,14 @@ fn method(context: &Context<'_>, phase: &Phase) -> TokenStream {
     }
 }
 
+/// What a stop does for outcomes that do the same.
+struct Arm {
+    patterns: Vec<TokenStream>,
+    /// The evidence that they show to their transitions; patterns of one arm bind one type.
+    shown: Option<Evidence>,
+    attempts: TokenStream,
+}
+
 fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> TokenStream {
     let entry =
         catalogue::find(&behaviour.name.value).expect("source takes behaviours of the catalogue only");
@@ -145,7 +153,7 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
         quote! { #(#values),* }
     };
     // Outcomes that do the same share an arm.
-    let mut arms: Vec<(Vec<TokenStream>, TokenStream)> = Vec::new();
+    let mut arms: Vec<Arm> = Vec::new();
     for outcome in entry.outcomes {
         let variant = type_of(outcome.name);
         let of = |wanted: &str| {
@@ -174,17 +182,21 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
             }
         });
         let pattern = quote! { rt::#seen::#variant #binding };
-        let same = |(_, known): &&mut (Vec<TokenStream>, TokenStream)| {
-            outcome.evidence.is_none() && known.to_string() == attempts.to_string()
-        };
+        let shown = outcome.evidence.filter(|_| uses);
+        let same = |arm: &&mut Arm| arm.shown == shown && arm.attempts.to_string() == attempts.to_string();
         match arms.iter_mut().find(same) {
-            Some((patterns, _)) => patterns.push(pattern),
-            None => arms.push((vec![pattern], attempts)),
+            Some(arm) => arm.patterns.push(pattern),
+            None => arms.push(Arm {
+                patterns: vec![pattern],
+                shown,
+                attempts,
+            }),
         }
     }
-    let arms = arms
-        .iter()
-        .map(|(patterns, attempts)| quote! { #(#patterns)|* => #attempts });
+    let arms = arms.iter().map(|arm| {
+        let (patterns, attempts) = (&arm.patterns, &arm.attempts);
+        quote! { #(#patterns)|* => #attempts }
+    });
     quote! {
         let observed = match rt::observe::#function(held.raw(), #parameters) {
             Ok(observed) => observed,

@@ -5,7 +5,7 @@
 
 /// A doc as the text of a doc comment, with the space that stands after the slashes.
 pub(super) fn comment(doc: &str) -> String {
-    let doc = &visible(doc);
+    let doc = &balanced(&visible(doc));
     let mut text = String::with_capacity(doc.len() + 8);
     let mut is_code = false;
     for (at, part) in doc.split('`').enumerate() {
@@ -27,14 +27,31 @@ pub(super) fn comment(doc: &str) -> String {
     }
 }
 
-/// With characters that reorder what is shown as their code points: rustc does not take them in a comment.
+/// With characters that reorder what is shown as their code points, which rustc does not take in a comment; and without
+/// tabs, which mean nothing in a text.
 fn visible(doc: &str) -> String {
     let mut text = String::with_capacity(doc.len());
     for character in doc.chars() {
-        if matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+        if character == '\t' {
+            text.push(' ');
+        } else if matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
             text.push_str(&format!("U+{:04X}", u32::from(character)));
         } else {
             text.push(character);
+        }
+    }
+    text
+}
+
+/// With a backtick that has no partner in its line as an apostrophe, and its line's others too: Markdown would look for the
+/// partner further down.
+fn balanced(doc: &str) -> String {
+    let mut text = String::with_capacity(doc.len());
+    for line in doc.split_inclusive('\n') {
+        if line.matches('`').count() % 2 == 0 {
+            text.push_str(line);
+        } else {
+            text.push_str(&line.replace('`', "'"));
         }
     }
     text
@@ -75,13 +92,15 @@ mod tests {
     fn names_of_programs_become_code_and_the_rest_stays() {
         for (doc, expected) in [
             ("from repo_root: the plan", " from `repo_root`: the plan"),
+            ("one\ttwo", " one two"),
+            ("`one\n`two`", " 'one\n`two`"),
             (
                 "(see max_rounds), or `max_rounds`",
                 " (see `max_rounds`), or `max_rounds`",
             ),
             ("GraphHash and a::b, é_ü", " `GraphHash` and `a::b`, `é_ü`"),
             ("ISO 8601, UTC: PLAN.md", " ISO 8601, UTC: PLAN.md"),
-            ("one ` alone_here", " one ` alone_here"),
+            ("one ` alone_here", " one ' `alone_here`"),
             ("", ""),
             ("\u{202e}gnp.exe", " U+202Egnp.exe"),
         ] {

@@ -1996,10 +1996,8 @@ pub trait OnStop {
                         |held| held.wave(&evidence),
                     )
                 }
-                rt::ReviewSeen::Findings(evidence) => {
-                    rt::or_else(attempt, |held| held.repair(&evidence))
-                }
-                rt::ReviewSeen::Stalled(evidence) => {
+                rt::ReviewSeen::Findings(evidence)
+                | rt::ReviewSeen::Stalled(evidence) => {
                     rt::or_else(attempt, |held| held.repair(&evidence))
                 }
                 rt::ReviewSeen::Nothing => rt::or_else(attempt, Loop::remind),
