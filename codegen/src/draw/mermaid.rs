@@ -11,17 +11,16 @@ pub(super) fn write(picture: &Picture) -> String {
         let _ = writeln!(text, "    mode_{at}([\"{}\"]):::mode", escaped(mode));
     }
     let groups = groups(&picture.arrows);
+    let mut again: HashMap<usize, Vec<String>> = HashMap::new();
+    for arrow in groups.iter().flatten().filter(|arrow| arrow.from == arrow.to) {
+        again.entry(arrow.from).or_default().extend(labels(arrow));
+    }
     for (at, phase) in picture.phases.iter().enumerate() {
         let (id, mut lines) = (&phase.id, vec![escaped(&phase.name)]);
         if !phase.stop.is_empty() {
             lines.push(format!("<i>{}</i>", escaped(&phase.stop)));
         }
-        let own = groups
-            .iter()
-            .flatten()
-            .filter(|arrow| arrow.from == at && arrow.to == at);
-        let own: Vec<_> = own.flat_map(|arrow| labels(arrow)).collect();
-        if !own.is_empty() {
+        if let Some(own) = again.remove(&at) {
             lines.push("and again by:".to_owned());
             lines.extend(own);
         }
