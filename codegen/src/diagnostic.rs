@@ -31,7 +31,7 @@ impl Diagnostic {
         let (label, help, related) = (String::new(), None, Vec::new());
         Self {
             code,
-            message: message.into(),
+            message: shortened(message.into()),
             span,
             label,
             help,
@@ -42,21 +42,21 @@ impl Diagnostic {
     /// Sets what is written under the place.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = label.into();
+        self.label = shortened(label.into());
         self
     }
 
     /// Sets what to do about it.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(shortened(help.into()));
         self
     }
 
     /// Adds another place.
     #[must_use]
     pub fn related(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
-        self.related.push((span, label.into()));
+        self.related.push((span, shortened(label.into())));
         self
     }
 }
@@ -83,15 +83,32 @@ impl miette::Diagnostic for Diagnostic {
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let place = |label: &str, span: &Range<usize>| {
             let label = (!label.is_empty()).then(|| one_line(label));
-            LabeledSpan::new(label, span.start, span.end.saturating_sub(span.start))
+            LabeledSpan::new(label, span.start, underlined(span))
         };
         let own = LabeledSpan::new_primary_with_span(
             (!self.label.is_empty()).then(|| one_line(&self.label)),
-            (self.span.start, self.span.end.saturating_sub(self.span.start)),
+            (self.span.start, underlined(&self.span)),
         );
         let others = self.related.iter().map(move |(span, label)| place(label, span));
         Some(Box::new(std::iter::once(own).chain(others)))
     }
+}
+
+/// A text without its middle, where a name or a value in it is longer than anybody reads.
+fn shortened(text: String) -> String {
+    const LONGEST: usize = 1_500;
+    const LAST: usize = 400;
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let first = text.floor_char_boundary(LONGEST - LAST);
+    let last = text.ceil_char_boundary(text.len() - LAST);
+    format!("{}[...]{}", &text[..first], &text[last..])
+}
+
+/// How many bytes of a place are underlined.
+fn underlined(span: &Range<usize>) -> usize {
+    span.end.saturating_sub(span.start).min(UNDERLINED)
 }
 
 /// Every finding about one file, in its order. Never empty where it is returned as an error.
@@ -104,6 +121,13 @@ pub struct Diagnostics {
     /// The findings, in the order of their places.
     pub list: Vec<Diagnostic>,
 }
+
+/// The most bytes of a file that a picture shows with the lines around a place.
+const WHOLE: usize = 4_096;
+/// The bytes on either side of a place that are shown of longer lines.
+const AROUND: usize = 100;
+/// The most bytes that a label underlines.
+const UNDERLINED: usize = 1_000;
 
 /// How many findings are kept: beyond that a file is beyond help, and a build log beyond reading.
 const KEPT: usize = 100;
@@ -203,14 +227,39 @@ impl SourceCode for Diagnostics {
         after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let inner = self.source.read_span(span, before, after)?;
-        let contents = MietteSpanContents::new_named(
-            self.name.clone(),
-            inner.data(),
-            *inner.span(),
-            inner.line(),
-            inner.column(),
-            inner.line_count(),
-        );
+        let whole = inner.span().offset()..inner.span().offset() + inner.data().len();
+        let contents = if inner.data().len() <= WHOLE {
+            MietteSpanContents::new_named(
+                self.name.clone(),
+                inner.data(),
+                *inner.span(),
+                inner.line(),
+                inner.column(),
+                inner.line_count(),
+            )
+        } else {
+            // Lines that nobody could read are shown around the place alone.
+            let start = self
+                .source
+                .floor_char_boundary(span.offset().saturating_sub(AROUND));
+            let end = self
+                .source
+                .ceil_char_boundary(span.offset() + span.len() + AROUND);
+            let (start, end) = (start.max(whole.start), end.min(whole.end));
+            let text = &self.source[start..end];
+            let left_out = &self.source[whole.start..start];
+            let column = left_out
+                .rfind('\n')
+                .map_or(inner.column() + left_out.len(), |at| left_out.len() - at - 1);
+            MietteSpanContents::new_named(
+                self.name.clone(),
+                text.as_bytes(),
+                (start, text.len()).into(),
+                inner.line() + left_out.matches('\n').count(),
+                column,
+                text.lines().count(),
+            )
+        };
         Ok(Box::new(contents.with_language("TOML")))
     }
 }

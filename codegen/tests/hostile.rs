@@ -270,3 +270,33 @@ fn what_is_said_of_a_machine_moves_no_cursor_and_keeps_its_tables() {
     );
     assert!(said.contains("`m.toml`. \\u{0} An agent"), "{said}");
 }
+
+#[test]
+fn names_and_values_that_nobody_could_read_are_said_without_their_middle() {
+    let long = "ä".repeat(300_000);
+    for (source, place) in [
+        ("a".repeat(10 << 20), "machine.toml:1:1"),
+        (format!("name = \"{long}\"\n"), "machine.toml:1:8"),
+        (
+            format!("name = \"x\"\ndoc = \"{long}\" oops\n"),
+            "machine.toml:2:300010",
+        ),
+        (
+            format!("name = \"x\"\n{} = 1\n", "b".repeat(500_000)),
+            "machine.toml:2:1",
+        ),
+        (
+            format!("name = \"x\"\nnope = [{}]\n", "\"c\", ".repeat(100_000)),
+            "machine.toml:2:1",
+        ),
+    ] {
+        let found = claudex_build::check_source("machine.toml", &source).expect_err("it is wrong");
+        let shown: String = found.cargo_lines().collect();
+        assert!(shown.len() < 8_000, "{} bytes", shown.len());
+        assert!(
+            shown.contains(place),
+            "{place}: {}",
+            &shown[..shown.floor_char_boundary(2_000)]
+        );
+    }
+}

@@ -181,6 +181,16 @@ fn whatever_a_file_holds_check_ends_soon_with_a_diagnostic() {
         ),
         ("nothing", Vec::new(), "claudex::machine::missing_key"),
         (
+            "a name as long as a book",
+            format!("name = \"{}\"", "ä".repeat(300_000)).into_bytes(),
+            "claudex::machine::bad_name",
+        ),
+        (
+            "a mistake at the end of a line as long as a book",
+            format!("doc = \"{}\" oops", "ä".repeat(300_000)).into_bytes(),
+            "claudex::machine::syntax",
+        ),
+        (
             "control characters",
             b"name = \"\\u001b[31m\\u202e\"".to_vec(),
             "claudex::machine::bad_name",
@@ -198,6 +208,10 @@ fn whatever_a_file_holds_check_ends_soon_with_a_diagnostic() {
             "{what}: {}",
             shown.err
         );
+        // Of what nobody could read only the part around the place is shown.
+        for said in [&shown.err, &ran.out] {
+            assert!(said.len() < 200_000, "{what}: {} bytes", said.len());
+        }
         let found = json(&ran);
         let codes: Vec<&str> = found
             .as_array()
