@@ -27,6 +27,16 @@ fn over(project: &Project, flags: &[&str]) -> String {
     id
 }
 
+#[test]
+fn a_loop_that_sums_up_may_still_be_given_up() {
+    let (project, id) = at_max_rounds();
+    project.run(&["cancel", &id]).exits(0).says("cancelled");
+    assert_eq!(project.field(&id, "phase"), "cancelled");
+    project.fire().approved();
+    let said = project.run(&["more", &id, "--rounds", "1"]).exits(1);
+    assert!(said.err.contains("cancelled"), "{}", said.err);
+}
+
 fn runner(project: &Project, id: &str) -> String {
     std::fs::read_to_string(project.folder().join(format!("{id}-runner.sh"))).unwrap()
 }
