@@ -48,7 +48,7 @@ struct Agent {
     rule: Vec<Rule>,
 }
 
-/// Every scenario below `folder`, or those that are named, in the order of their names.
+/// Every scenario in `folder`, or those that are named (`file` or `file.case`), in the order of their names.
 ///
 /// # Errors
 /// The first file that cannot be used, or a name without a file.
@@ -65,17 +65,18 @@ pub(in crate::e2e) fn all(folder: &Path, only: &[String]) -> Result<Vec<Scenario
         }
         let mut scenario: Scenario = parse(&path)?;
         scenario.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        scenarios.push(scenario);
+        scenarios.extend(scenario.cases());
     }
     scenarios.sort_by(|one, other| one.name.cmp(&other.name));
-    if let Some(name) = only.iter().find(|name| scenarios.iter().all(|it| it.name != **name)) {
+    let named = |it: &Scenario, name: &String| it.name == *name || it.name.split('.').next() == Some(name);
+    if let Some(name) = only.iter().find(|name| !scenarios.iter().any(|it| named(it, name))) {
         let there: Vec<_> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         return Err(LoadError::Unknown {
             name: name.clone(),
             there: there.join(", "),
         });
     }
-    scenarios.retain(|scenario| only.is_empty() || only.contains(&scenario.name));
+    scenarios.retain(|scenario| only.is_empty() || only.iter().any(|name| named(scenario, name)));
     Ok(scenarios)
 }
 

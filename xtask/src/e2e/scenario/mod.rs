@@ -49,7 +49,27 @@ pub(super) struct Scenario {
     pub(super) rule: Vec<Rule>,
     /// The real Codex as a reviewer, and what its model says.
     pub(super) codex: Option<Codex>,
+    /// Variants of the scenario, each played by itself; none is the scenario as it stands.
+    #[serde(default)]
+    pub(super) case: Vec<Case>,
     pub(super) step: Vec<Step>,
+}
+
+/// One variant of a scenario: what is other in it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Case {
+    /// Its name, after the scenario's.
+    name: String,
+    /// Words for the templates.
+    #[serde(default)]
+    pub(super) words: BTreeMap<String, String>,
+    /// Rules that come before the scenario's.
+    #[serde(default)]
+    rule: Vec<Rule>,
+    /// Rules that come before those of Codex's model.
+    #[serde(default)]
+    codex: Vec<Rule>,
 }
 
 /// One of the two pinned versions of Claude Code.
@@ -90,7 +110,7 @@ impl Default for Project {
 }
 
 /// Where the plugin is installed from.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Plugin {
     /// A folder of the scenario's own that marketplace and plugin are copied to; without it, the repository itself.
@@ -98,6 +118,15 @@ pub(super) struct Plugin {
     /// Installed before the first step. Where it is false, the scenario's steps install it.
     #[serde(default = "yes")]
     pub(super) install: bool,
+}
+
+impl Default for Plugin {
+    fn default() -> Self {
+        Self {
+            folder: None,
+            install: true,
+        }
+    }
 }
 
 /// The model behind the real Codex.
@@ -113,6 +142,30 @@ pub(super) struct Codex {
 }
 
 impl Scenario {
+    /// The scenario once for each of its cases; the rules of a case are then the first, and `case` has it alone.
+    fn cases(self) -> Vec<Self> {
+        if self.case.is_empty() {
+            return vec![self];
+        }
+        let variant = |case: &Case| {
+            let mut it = self.clone();
+            it.name = format!("{}.{}", self.name, case.name);
+            it.rule.splice(0..0, case.rule.iter().cloned());
+            if let Some(codex) = &mut it.codex {
+                codex.rule.splice(0..0, case.codex.iter().cloned());
+            }
+            it.case = vec![case.clone()];
+            it
+        };
+        self.case.iter().map(variant).collect()
+    }
+
+    /// The words of its case.
+    pub(super) fn words(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        let cases = self.case.iter().flat_map(|case| &case.words);
+        cases.map(|(name, word)| (name.clone(), word.clone()))
+    }
+
     /// How long the whole scenario may take.
     pub(super) fn limit(&self) -> Duration {
         Duration::from_secs(self.limit)

@@ -20,10 +20,15 @@ impl Pattern {
 
     /// Whether the text is somewhere in `text`.
     pub(in crate::e2e) fn is_in(&self, text: &str) -> bool {
+        self.end_in(text).is_some()
+    }
+
+    /// Where the first place of the text ends in `text`.
+    pub(in crate::e2e) fn end_in(&self, text: &str) -> Option<usize> {
         if !self.0.contains(ANYTHING) {
-            return text.contains(&self.0);
+            return text.find(&self.0).map(|start| start + self.0.len());
         }
-        self.regex("").is_match(text)
+        self.regex("").find(text).map(|found| found.end())
     }
 
     /// Whether the text is the whole of `text`, the white space at both ends apart.
@@ -32,7 +37,7 @@ impl Pattern {
     }
 
     fn regex(&self, whole: &str) -> Regex {
-        let parts: Vec<_> = self.0.trim().split(ANYTHING).map(regex::escape).collect();
+        let parts: Vec<_> = self.0.split(ANYTHING).map(regex::escape).collect();
         let body = parts.join("(?s:.*?)");
         let source = if whole.is_empty() { body } else { format!(r"\A{body}\z") };
         Regex::new(&source).expect("escaped text and gaps are a regular expression")

@@ -14,7 +14,7 @@ pub(in crate::e2e) enum Step {
     Say(Say),
     /// The end of a session that a `say` with `wait = false` left running.
     Wait { session: String },
-    /// A session's client is killed, as by a power cut: it and all that it started.
+    /// A session's client is killed with its process group (SIGKILL).
     Kill { session: String },
     /// A person's command in a terminal of their own.
     Person(Person),
@@ -30,6 +30,24 @@ pub(in crate::e2e) enum Step {
     Close { session: String },
     /// What must be true now.
     Check(Box<Check>),
+}
+
+impl Step {
+    /// The word that `do` has for it.
+    pub(in crate::e2e) fn name(&self) -> &'static str {
+        match self {
+            Self::Say(_) => "say",
+            Self::Wait { .. } => "wait",
+            Self::Kill { .. } => "kill",
+            Self::Person(_) => "person",
+            Self::Write(_) => "write",
+            Self::Open(_) => "open",
+            Self::Type(_) => "type",
+            Self::See(_) => "see",
+            Self::Close { .. } => "close",
+            Self::Check(_) => "check",
+        }
+    }
 }
 
 /// A prompt without a screen.

@@ -1,0 +1,213 @@
+//! What must be true: of the loop on disk, of what the model was sent, of what the client printed, of files. The loop is asked
+//! for through the program itself, as a person would.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use miette::{IntoDiagnostic as _, miette};
+use serde_json::Value;
+
+use super::conversation::Conversation;
+use super::home::{Home, SOON};
+use super::scenario::{Check, FileCheck, Pattern};
+use super::words::Words;
+
+/// Where a check looks.
+pub(super) struct Place<'a> {
+    pub(super) home: &'a Home,
+    pub(super) conversation: &'a Conversation,
+    /// What the clients have printed so far, of the session that the check names or of all.
+    pub(super) printed: String,
+}
+
+/// A loop of the project, as `list --json` tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Loop {
+    pub(super) id: String,
+    path: PathBuf,
+}
+
+impl Place<'_> {
+    /// Looks once.
+    ///
+    /// # Errors
+    /// The first thing that is not as it must be.
+    pub(super) fn holds(&self, check: &Check, words: &Words) -> miette::Result<()> {
+        if let Some(count) = check.loops {
+            let there = self.home.loops()?;
+            expect(there.len() == count, || format!("{} loops, where {count} were expected: {there:?}", there.len()))?;
+        }
+        self.loop_is(check, words)?;
+        self.model_was_sent(check, words)?;
+        for pattern in rendered(&check.printed, words)? {
+            expect(pattern.is_in(&self.printed), || {
+                format!("the client did not print {pattern:?}")
+            })?;
+        }
+        for pattern in rendered(&check.not_printed, words)? {
+            expect(!pattern.is_in(&self.printed), || format!("the client printed {pattern:?}"))?;
+        }
+        check.files.iter().try_for_each(|file| self.file(file, words))
+    }
+
+    fn loop_is(&self, check: &Check, words: &Words) -> miette::Result<()> {
+        let asks = check.phase.is_some()
+            || check.transitions.is_some()
+            || !(check.fields.is_empty() && check.journal.is_empty() && check.journal_lacks.is_empty());
+        if !asks {
+            return Ok(());
+        }
+        let wanted = check.r#loop.as_ref().map(|id| words.render(id)).transpose()?;
+        let loops = self.home.loops()?;
+        let Some(it) = loops.iter().rfind(|it| wanted.as_ref().is_none_or(|id| it.id == *id)) else {
+            return Err(miette!("the project has no loop {}", wanted.unwrap_or_default()));
+        };
+        let phase = check.phase.iter().map(|phase| ("phase", phase));
+        let fields = check.fields.iter().map(|(name, value)| (name.as_str(), value));
+        for (name, value) in phase.chain(fields) {
+            let value = words.render(value)?;
+            let found = self.home.field(it, name)?;
+            expect(found == value, || {
+                format!("`{name}` of loop {} is {found:?}, where {value:?} was expected", it.id)
+            })?;
+        }
+        if let Some(transitions) = &check.transitions {
+            let taken = self.home.transitions(it)?;
+            expect(taken == *transitions, || {
+                format!("loop {} took {taken:?}, where {transitions:?} was expected", it.id)
+            })?;
+        }
+        let journal = self.home.claudex(&["journal", &it.id])?;
+        for pattern in rendered(&check.journal, words)? {
+            expect(pattern.is_in(&journal), || format!("the journal has no {pattern:?}:\n{journal}"))?;
+        }
+        for pattern in rendered(&check.journal_lacks, words)? {
+            expect(!pattern.is_in(&journal), || format!("the journal has {pattern:?}:\n{journal}"))?;
+        }
+        Ok(())
+    }
+
+    fn model_was_sent(&self, check: &Check, words: &Words) -> miette::Result<()> {
+        let exchanges = self.conversation.of(check.session.as_deref());
+        if let Some(count) = check.requests {
+            let turns = exchanges.iter().filter(|exchange| exchange.turn).count();
+            expect(turns == count, || format!("the model got {turns} requests, where {count} were expected"))?;
+        }
+        let heard: Vec<_> = exchanges.iter().map(|exchange| exchange.heard.newest.as_str()).collect();
+        let heard = heard.join("\n");
+        let mut after = 0;
+        for pattern in rendered(&check.sent, words)? {
+            let Some(end) = pattern.end_in(&heard[after..]) else {
+                return Err(miette!(
+                    "the model was not sent {pattern:?}{}",
+                    if pattern.is_in(&heard) { " after what the check names before it" } else { "" }
+                ));
+            };
+            after += end;
+        }
+        for pattern in rendered(&check.not_sent, words)? {
+            expect(!pattern.is_in(&heard), || format!("the model was sent {pattern:?}"))?;
+        }
+        Ok(())
+    }
+
+    fn file(&self, check: &FileCheck, words: &Words) -> miette::Result<()> {
+        let path = self.home.project.join(words.render(&check.path)?);
+        if !check.there {
+            return expect(fs_err::symlink_metadata(&path).is_err(), || format!("{} is there", path.display()));
+        }
+        let text = String::from_utf8_lossy(&fs_err::read(&path).into_diagnostic()?).into_owned();
+        for pattern in rendered(&check.has, words)? {
+            expect(pattern.is_in(&text), || format!("{} has no {pattern:?}:\n{text}", path.display()))?;
+        }
+        for pattern in rendered(&check.lacks, words)? {
+            expect(!pattern.is_in(&text), || format!("{} has {pattern:?}:\n{text}", path.display()))?;
+        }
+        match &check.is {
+            Some(whole) => {
+                let whole = words.render(whole)?;
+                expect(text == whole, || format!("{} is {text:?}, where {whole:?} was expected", path.display()))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Home {
+    /// The loops of the project, the newest last.
+    ///
+    /// # Errors
+    /// The program cannot be run, or prints no list.
+    pub(super) fn loops(&self) -> miette::Result<Vec<Loop>> {
+        let list: Value = serde_json::from_str(&self.claudex(&["list", "--json"])?).into_diagnostic()?;
+        let mut loops: Vec<_> = list
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|it| {
+                Some(Loop {
+                    id: it["review_id"].as_str()?.to_owned(),
+                    path: it["path"].as_str()?.into(),
+                })
+            })
+            .collect();
+        loops.sort_by(|one, other| one.id.cmp(&other.id));
+        Ok(loops)
+    }
+
+    fn field(&self, it: &Loop, name: &str) -> miette::Result<String> {
+        let mut value = self.claudex(&["state", "get", &it.path.to_string_lossy(), name])?;
+        if value.ends_with('\n') {
+            value.pop();
+        }
+        Ok(value)
+    }
+
+    /// The transitions of a loop, its start apart.
+    fn transitions(&self, it: &Loop) -> miette::Result<Vec<String>> {
+        let journal = self.claudex(&["journal", &it.id, "--json"])?;
+        Ok(journal
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .filter(|line| line["from"].is_string())
+            .filter_map(|line| Some(line["what"].as_str()?.to_owned()))
+            .collect())
+    }
+
+    /// What our program prints for a person in the project.
+    fn claudex(&self, arguments: &[&str]) -> miette::Result<String> {
+        let mut launch = self.launch(Path::new("claudex-loop"), "");
+        launch.arguments = arguments.iter().map(OsString::from).collect();
+        let (status, out, err) = launch.run("", SOON)?;
+        if !status.success() {
+            return Err(miette!("claudex-loop {arguments:?} ended with {status}: {err}"));
+        }
+        Ok(out)
+    }
+}
+
+/// Tries `look` until it succeeds or the time is over; then its last error.
+///
+/// # Errors
+/// That of the last look.
+pub(super) fn until<T>(within: Duration, mut look: impl FnMut() -> miette::Result<T>) -> miette::Result<T> {
+    let deadline = Instant::now() + within;
+    loop {
+        match look() {
+            Err(_) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(100)),
+            result => return result,
+        }
+    }
+}
+
+fn rendered(patterns: &[Pattern], words: &Words) -> miette::Result<Vec<Pattern>> {
+    patterns
+        .iter()
+        .map(|pattern| pattern.rendered(|text| words.render(text)))
+        .collect()
+}
+
+fn expect(holds: bool, otherwise: impl FnOnce() -> String) -> miette::Result<()> {
+    if holds { Ok(()) } else { Err(miette!("{}", otherwise())) }
+}
