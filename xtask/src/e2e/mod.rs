@@ -2,12 +2,14 @@
 //!
 //! One subject per file, in the order in which a run goes through them: `scenario` (the language), `clients` (the pinned
 //! programs), `home` (a scenario's own world on disk), `server` (the model's service) with `agent` (what it answers) and
-//! `conversation` (what was said), `play` (the steps) with `headless` and `terminal` (the client without and with a screen),
+//! `conversation` (what was said; `story` tells it), `play` (the steps) with `headless` and `terminal` (the client without and with a screen),
 //! `check` (what must be true), `report` (the table, and a failure's story).
 
 mod agent;
 mod conversation;
 mod scenario;
+mod server;
+mod story;
 mod words;
 
 use std::path::PathBuf;
