@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use miette::{Context as _, IntoDiagnostic as _};
+use miette::{Context as _, IntoDiagnostic as _, miette};
 use regex::{Captures, Regex};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -107,7 +107,7 @@ pub(super) enum Fault {
     /// The stream ends after its first event.
     Cut,
     /// The stream's last event, after its first one.
-    Event(String),
+    Event(Value),
 }
 
 /// One session's model.
@@ -132,11 +132,29 @@ impl Agent {
     /// The answer of the first rule that fits; without one, a sentence that ends the turn.
     ///
     /// # Errors
-    /// A template of the rule cannot be rendered.
+    /// The rule cannot be used: a template that cannot be rendered, an event that is no JSON, a status that is none.
     pub(super) fn answer(&mut self, heard: &Heard) -> miette::Result<Reply> {
+        let reply = self.first(heard, |_| true)?;
+        Ok(reply.unwrap_or_else(|| Reply {
+            about: "(no rule fits)".to_owned(),
+            say: Some("Nothing is left for me to do.".to_owned()),
+            ..Reply::default()
+        }))
+    }
+
+    /// The answer to what is no turn of the conversation: of the first rule that fits and names, by its `newest`, what it answers.
+    /// A rule that would answer anything does not answer this.
+    ///
+    /// # Errors
+    /// As for `answer`.
+    pub(super) fn answer_apart(&mut self, heard: &Heard) -> miette::Result<Option<Reply>> {
+        self.first(heard, |rule| rule.newest.is_some())
+    }
+
+    fn first(&mut self, heard: &Heard, eligible: impl Fn(&Rule) -> bool) -> miette::Result<Option<Reply>> {
         for (index, rule) in self.rules.iter().enumerate() {
             let used = self.used.get(&index).copied().unwrap_or(0);
-            if rule.times.is_some_and(|times| used >= times) {
+            if !eligible(rule) || rule.times.is_some_and(|times| used >= times) {
                 continue;
             }
             let Some(mut found) = rule.fits(heard) else {
@@ -147,13 +165,10 @@ impl Agent {
             self.used.insert(index, used + 1);
             return rule
                 .reply(&words)
+                .map(Some)
                 .with_context(|| format!("the rule \"{}\"", rule.about));
         }
-        Ok(Reply {
-            about: "(no rule fits)".to_owned(),
-            say: Some("Nothing is left for me to do.".to_owned()),
-            ..Reply::default()
-        })
+        Ok(None)
     }
 }
 
@@ -161,7 +176,11 @@ impl Rule {
     /// The named groups of its expressions, where all of them fit.
     fn fits(&self, heard: &Heard) -> Option<BTreeMap<String, String>> {
         let mut found = BTreeMap::new();
-        if self.never.as_ref().is_some_and(|never| never.is_match(&heard.whole)) {
+        if self
+            .never
+            .as_ref()
+            .is_some_and(|never| never.is_match(&heard.whole))
+        {
             return None;
         }
         if let Some(tool) = &self.offered
@@ -183,7 +202,10 @@ impl Rule {
     }
 }
 
-fn named<'a>(expression: &'a Regex, captures: &'a Captures<'_>) -> impl Iterator<Item = (String, String)> + 'a {
+fn named<'a>(
+    expression: &'a Regex,
+    captures: &'a Captures<'_>,
+) -> impl Iterator<Item = (String, String)> + 'a {
     expression
         .capture_names()
         .flatten()
@@ -197,13 +219,16 @@ impl Rule {
             Ok((words.render(&call.tool)?, input))
         });
         let fault = if let Some(status) = self.status {
+            if !(200..=599).contains(&status) {
+                return Err(miette!("{status} is no status that a service answers with"));
+            }
             Some(Fault::Status(status, words.render(&self.body)?))
         } else if self.hang {
             Some(Fault::Hang)
         } else if self.cut {
             Some(Fault::Cut)
         } else if let Some(event) = &self.event {
-            Some(Fault::Event(words.render(event)?))
+            Some(Fault::Event(json(&words.render(event)?).wrap_err("its event")?))
         } else {
             None
         };
@@ -222,7 +247,12 @@ impl Rule {
 fn rendered(value: &Value, words: &Words) -> miette::Result<Value> {
     Ok(match value {
         Value::String(text) => Value::String(words.render(text)?),
-        Value::Array(items) => Value::Array(items.iter().map(|it| rendered(it, words)).collect::<Result<_, _>>()?),
+        Value::Array(items) => Value::Array(
+            items
+                .iter()
+                .map(|it| rendered(it, words))
+                .collect::<Result<_, _>>()?,
+        ),
         Value::Object(entries) => Value::Object(
             entries
                 .iter()

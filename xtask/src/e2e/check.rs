@@ -36,7 +36,9 @@ impl Place<'_> {
     pub(super) fn holds(&self, check: &Check, words: &Words) -> miette::Result<()> {
         if let Some(count) = check.loops {
             let there = self.home.loops()?;
-            expect(there.len() == count, || format!("{} loops, where {count} were expected: {there:?}", there.len()))?;
+            expect(there.len() == count, || {
+                format!("{} loops, where {count} were expected: {there:?}", there.len())
+            })?;
         }
         self.loop_is(check, words)?;
         self.model_was_sent(check, words)?;
@@ -46,7 +48,9 @@ impl Place<'_> {
             })?;
         }
         for pattern in rendered(&check.not_printed, words)? {
-            expect(!pattern.is_in(&self.printed), || format!("the client printed {pattern:?}"))?;
+            expect(!pattern.is_in(&self.printed), || {
+                format!("the client printed {pattern:?}")
+            })?;
         }
         check.files.iter().try_for_each(|file| self.file(file, words))
     }
@@ -60,7 +64,10 @@ impl Place<'_> {
         }
         let wanted = check.r#loop.as_ref().map(|id| words.render(id)).transpose()?;
         let loops = self.home.loops()?;
-        let Some(it) = loops.iter().rfind(|it| wanted.as_ref().is_none_or(|id| it.id == *id)) else {
+        let Some(it) = loops
+            .iter()
+            .rfind(|it| wanted.as_ref().is_none_or(|id| it.id == *id))
+        else {
             return Err(miette!("the project has no loop {}", wanted.unwrap_or_default()));
         };
         let phase = check.phase.iter().map(|phase| ("phase", phase));
@@ -69,21 +76,31 @@ impl Place<'_> {
             let value = words.render(value)?;
             let found = self.home.field(it, name)?;
             expect(found == value, || {
-                format!("`{name}` of loop {} is {found:?}, where {value:?} was expected", it.id)
+                format!(
+                    "`{name}` of loop {} is {found:?}, where {value:?} was expected",
+                    it.id
+                )
             })?;
         }
         if let Some(transitions) = &check.transitions {
             let taken = self.home.transitions(it)?;
             expect(taken == *transitions, || {
-                format!("loop {} took {taken:?}, where {transitions:?} was expected", it.id)
+                format!(
+                    "loop {} took {taken:?}, where {transitions:?} was expected",
+                    it.id
+                )
             })?;
         }
         let journal = self.home.claudex(&["journal", &it.id])?;
         for pattern in rendered(&check.journal, words)? {
-            expect(pattern.is_in(&journal), || format!("the journal has no {pattern:?}:\n{journal}"))?;
+            expect(pattern.is_in(&journal), || {
+                format!("the journal has no {pattern:?}:\n{journal}")
+            })?;
         }
         for pattern in rendered(&check.journal_lacks, words)? {
-            expect(!pattern.is_in(&journal), || format!("the journal has {pattern:?}:\n{journal}"))?;
+            expect(!pattern.is_in(&journal), || {
+                format!("the journal has {pattern:?}:\n{journal}")
+            })?;
         }
         Ok(())
     }
@@ -92,22 +109,33 @@ impl Place<'_> {
         let exchanges = self.conversation.of(check.session.as_deref());
         if let Some(count) = check.requests {
             let turns = exchanges.iter().filter(|exchange| exchange.turn).count();
-            expect(turns == count, || format!("the model got {turns} requests, where {count} were expected"))?;
+            expect(turns == count, || {
+                format!("the model got {turns} requests, where {count} were expected")
+            })?;
         }
-        let heard: Vec<_> = exchanges.iter().map(|exchange| exchange.heard.newest.as_str()).collect();
+        let heard: Vec<_> = exchanges
+            .iter()
+            .map(|exchange| exchange.heard.newest.as_str())
+            .collect();
         let heard = heard.join("\n");
         let mut after = 0;
         for pattern in rendered(&check.sent, words)? {
             let Some(end) = pattern.end_in(&heard[after..]) else {
                 return Err(miette!(
                     "the model was not sent {pattern:?}{}",
-                    if pattern.is_in(&heard) { " after what the check names before it" } else { "" }
+                    if pattern.is_in(&heard) {
+                        " after what the check names before it"
+                    } else {
+                        ""
+                    }
                 ));
             };
             after += end;
         }
         for pattern in rendered(&check.not_sent, words)? {
-            expect(!pattern.is_in(&heard), || format!("the model was sent {pattern:?}"))?;
+            expect(!pattern.is_in(&heard), || {
+                format!("the model was sent {pattern:?}")
+            })?;
         }
         Ok(())
     }
@@ -115,19 +143,27 @@ impl Place<'_> {
     fn file(&self, check: &FileCheck, words: &Words) -> miette::Result<()> {
         let path = self.home.project.join(words.render(&check.path)?);
         if !check.there {
-            return expect(fs_err::symlink_metadata(&path).is_err(), || format!("{} is there", path.display()));
+            return expect(fs_err::symlink_metadata(&path).is_err(), || {
+                format!("{} is there", path.display())
+            });
         }
         let text = String::from_utf8_lossy(&fs_err::read(&path).into_diagnostic()?).into_owned();
         for pattern in rendered(&check.has, words)? {
-            expect(pattern.is_in(&text), || format!("{} has no {pattern:?}:\n{text}", path.display()))?;
+            expect(pattern.is_in(&text), || {
+                format!("{} has no {pattern:?}:\n{text}", path.display())
+            })?;
         }
         for pattern in rendered(&check.lacks, words)? {
-            expect(!pattern.is_in(&text), || format!("{} has {pattern:?}:\n{text}", path.display()))?;
+            expect(!pattern.is_in(&text), || {
+                format!("{} has {pattern:?}:\n{text}", path.display())
+            })?;
         }
         match &check.is {
             Some(whole) => {
                 let whole = words.render(whole)?;
-                expect(text == whole, || format!("{} is {text:?}, where {whole:?} was expected", path.display()))
+                expect(text == whole, || {
+                    format!("{} is {text:?}, where {whole:?} was expected", path.display())
+                })
             }
             None => Ok(()),
         }
@@ -209,5 +245,9 @@ fn rendered(patterns: &[Pattern], words: &Words) -> miette::Result<Vec<Pattern>>
 }
 
 fn expect(holds: bool, otherwise: impl FnOnce() -> String) -> miette::Result<()> {
-    if holds { Ok(()) } else { Err(miette!("{}", otherwise())) }
+    if holds {
+        Ok(())
+    } else {
+        Err(miette!("{}", otherwise()))
+    }
 }

@@ -102,9 +102,13 @@ impl Clients {
         if modules.is_dir() {
             return Ok(modules);
         }
-        let unfinished = self.folder.join(format!(".{name}-{version}.{}", std::process::id()));
+        let unfinished = self
+            .folder
+            .join(format!(".{name}-{version}.{}", std::process::id()));
         fs_err::create_dir_all(&unfinished).into_diagnostic()?;
-        report::note(&format!("installing {package} {version} (once, a few hundred MB)"));
+        report::note(&format!(
+            "installing {package} {version} (once, a few hundred MB)"
+        ));
         let output = Command::new("npm")
             .args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"])
             .arg(&unfinished)

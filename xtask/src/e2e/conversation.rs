@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::agent::{Heard, Reply};
+use super::story;
 
 /// One request and its answer.
 #[derive(Debug, Clone)]
@@ -12,7 +13,7 @@ pub(super) struct Exchange {
     /// Since the scenario began.
     pub(super) at: Duration,
     pub(super) heard: Heard,
-    /// Empty for a request that is no turn of the conversation (a title, a summary).
+    /// False for a request that is no turn of the conversation (a title, a summary).
     pub(super) turn: bool,
     pub(super) reply: Reply,
     /// Why there is no reply of a rule's: a template that cannot be rendered, a request that cannot be read.
@@ -50,7 +51,24 @@ impl Conversation {
         exchanges
     }
 
+    /// The story so far, for a person who reads it in a terminal.
+    pub(super) fn told(&self) -> String {
+        let exchanges = self.lock();
+        let told = exchanges
+            .iter()
+            .enumerate()
+            .map(|(index, exchange)| story::exchange(index + 1, exchange));
+        told.collect::<Vec<_>>().join("\n")
+    }
+
+    /// What went wrong first, if something did.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.lock().iter().find_map(|exchange| exchange.failure.clone())
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Exchange>> {
-        self.exchanges.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.exchanges
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

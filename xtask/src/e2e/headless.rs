@@ -30,7 +30,13 @@ pub(super) struct Printed {
 
 impl Headless {
     /// Starts the client with the prompt of `say`; what it prints goes to files of that name.
-    pub(super) fn start(mut launch: Launch, say: Say, text: &str, resume: Option<&str>, log: &Path) -> miette::Result<Self> {
+    pub(super) fn start(
+        mut launch: Launch,
+        say: Say,
+        text: &str,
+        resume: Option<&str>,
+        log: &Path,
+    ) -> miette::Result<Self> {
         launch.arguments.extend(
             [
                 "-p",
@@ -129,7 +135,10 @@ impl Drop for Headless {
 impl Printed {
     /// Its events; a line that is none is left out.
     pub(super) fn events(&self) -> Vec<Value> {
-        self.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        self.out
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect()
     }
 
     /// The id that the client gave its session.

@@ -122,7 +122,10 @@ impl Home {
             launch.arguments = arguments.iter().map(OsString::from).collect();
             let (status, out, err) = launch.run("", SOON)?;
             if !status.success() {
-                return Err(miette!("`claude {}` ended with {status}:\n{out}{err}", arguments.join(" ")));
+                return Err(miette!(
+                    "`claude {}` ended with {status}:\n{out}{err}",
+                    arguments.join(" ")
+                ));
             }
         }
         Ok(())
@@ -151,7 +154,10 @@ impl Home {
             .filter_map(|entry| {
                 let id = entry.file_name().to_str()?.parse().ok()?;
                 let environment = fs_err::read(entry.path().join("environ")).ok()?;
-                if !environment.split(|byte| *byte == 0).any(|it| it == mark.as_bytes()) {
+                if !environment
+                    .split(|byte| *byte == 0)
+                    .any(|it| it == mark.as_bytes())
+                {
                     return None;
                 }
                 let line = fs_err::read(entry.path().join("cmdline")).ok()?;
@@ -176,7 +182,11 @@ impl Home {
             ("GIT_CONFIG_NOSYSTEM", "1"),
         ])
         .collect();
-        env.extend(pairs(self.env.iter().map(|(name, value)| (name.as_str(), value.as_str()))));
+        env.extend(pairs(
+            self.env
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        ));
         env
     }
 
@@ -184,7 +194,10 @@ impl Home {
         let link = |program: &Path, name| symlink(program, self.bin.join(name)).into_diagnostic();
         link(&programs.claude, "claude")?;
         link(&programs.claudex_loop, "claudex-loop")?;
-        programs.codex.as_ref().map_or(Ok(()), |codex| link(codex, "codex"))
+        programs
+            .codex
+            .as_ref()
+            .map_or(Ok(()), |codex| link(codex, "codex"))
     }
 
     fn configure(&self, scenario: &Scenario, words: &Words) -> miette::Result<()> {
@@ -248,7 +261,9 @@ pub(super) const SOON: Duration = Duration::from_secs(60);
 /// The key that the clients have for the scripted services. It opens nothing.
 pub(super) const API_KEY: &str = "sk-ant-scripted-0000000000000000";
 
-fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> impl Iterator<Item = (OsString, OsString)> {
+fn pairs<'a>(
+    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> impl Iterator<Item = (OsString, OsString)> {
     pairs
         .into_iter()
         .map(|(name, value)| (name.into(), value.into()))

@@ -2,7 +2,7 @@
 //!
 //! One subject per file, in the order in which a run goes through them: `scenario` (the language), `clients` (the pinned
 //! programs), `home` (a scenario's own world on disk), `server` (the model's service) with `agent` (what it answers) and
-//! `conversation` (what was said), `play` (the steps) with `headless` and `terminal` (the client without and with a screen),
+//! `conversation` (what was said; `story` tells it), `play` (the steps) with `headless` and `terminal` (the client without and with a screen),
 //! `check` (what must be true), `report` (the table, and a failure's story).
 
 mod agent;
@@ -107,7 +107,11 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
         // It lies in the temporary folder, if it cannot be removed.
         let _ = fs_err::remove_dir_all(&stage.folder);
     }
-    Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if well {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// Every scenario with each client that plays it.
@@ -133,7 +137,9 @@ fn play_all<'a>(stage: &Stage, cast: Vec<(Row<'a>, Programs)>, jobs: usize) -> V
             scope.spawn(|| {
                 loop {
                     let next = lock(&queue).next();
-                    let Some((index, (row, programs))) = next else { break };
+                    let Some((index, (row, programs))) = next else {
+                        break;
+                    };
                     let outcome = stage.play(row.scenario, &programs, &row.label());
                     report::ended(&row, &outcome);
                     lock(&done).push((index, (row, outcome)));
@@ -163,7 +169,14 @@ fn target() -> miette::Result<PathBuf> {
 fn build(root: &Path, target: &Path, folder: &Path) -> miette::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["build", "--quiet", "--package", "claudex-loop", "--bin", "claudex-loop"])
+        .args([
+            "build",
+            "--quiet",
+            "--package",
+            "claudex-loop",
+            "--bin",
+            "claudex-loop",
+        ])
         .current_dir(root)
         .status()
         .into_diagnostic()

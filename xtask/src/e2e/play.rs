@@ -73,7 +73,14 @@ impl Stage {
         let began = Instant::now();
         let folder = self.folder.join(label);
         let conversation = Arc::new(Conversation::new());
-        let result = Play::begin(self, scenario, programs, folder.clone(), Arc::clone(&conversation)).and_then(|mut play| {
+        let result = Play::begin(
+            self,
+            scenario,
+            programs,
+            folder.clone(),
+            Arc::clone(&conversation),
+        )
+        .and_then(|mut play| {
             let played = play.steps();
             let left = play.end();
             played.and(left)
@@ -118,8 +125,10 @@ impl<'a> Play<'a> {
             sessions: BTreeMap::new(),
         };
         if let Some(codex) = &scenario.codex {
-            play.home.configure_codex(&play.server.url(CODEX), &play.words.render(&codex.config)?)?;
-            play.server.cast(CODEX, Agent::new(codex.rule.clone(), play.words.clone()));
+            play.home
+                .configure_codex(&play.server.url(CODEX), &play.words.render(&codex.config)?)?;
+            play.server
+                .cast(CODEX, Agent::new(codex.rule.clone(), play.words.clone()));
         }
         if scenario.plugin.install {
             play.home.install_plugin()?;
@@ -156,7 +165,9 @@ impl<'a> Play<'a> {
         let words = self.words()?;
         let text = words.render(&say.text)?;
         self.cast(&say.session, say.agent.as_deref())?;
-        let mut launch = self.home.client(&self.server.url(&say.session), &words.render(&say.folder)?);
+        let mut launch = self
+            .home
+            .client(&self.server.url(&say.session), &words.render(&say.folder)?);
         for (name, value) in &say.env {
             launch.env.push((name.into(), words.render(value)?.into()));
         }
@@ -185,8 +196,13 @@ impl<'a> Play<'a> {
         let name = agent.unwrap_or(&self.scenario.agent);
         let mut rules: Vec<Rule> = self.scenario.rule.clone();
         rules.extend(scenario::agent(&self.stage.suite().join("agents"), name)?);
-        self.server
-            .cast(session, Agent::new(rules, self.words.with([("session".to_owned(), session.to_owned())])));
+        self.server.cast(
+            session,
+            Agent::new(
+                rules,
+                self.words.with([("session".to_owned(), session.to_owned())]),
+            ),
+        );
         Ok(())
     }
 
@@ -234,7 +250,9 @@ impl<'a> Play<'a> {
 
     fn person(&self, person: &Person) -> miette::Result<()> {
         let words = self.words()?;
-        let mut launch = self.home.launch(Path::new("/bin/sh"), &words.render(&person.folder)?);
+        let mut launch = self
+            .home
+            .launch(Path::new("/bin/sh"), &words.render(&person.folder)?);
         launch.arguments = vec!["-c".into(), words.render(&person.run)?.into()];
         for (name, value) in &person.env {
             launch.env.push((name.into(), words.render(value)?.into()));
@@ -294,7 +312,12 @@ impl<'a> Play<'a> {
             if session.is_some_and(|session| session != name) {
                 continue;
             }
-            for printed in it.printed.iter().cloned().chain(it.running.as_ref().map(Headless::printed)) {
+            for printed in it
+                .printed
+                .iter()
+                .cloned()
+                .chain(it.running.as_ref().map(Headless::printed))
+            {
                 text.push_str(&printed.text());
             }
         }
@@ -318,7 +341,9 @@ impl<'a> Play<'a> {
 
     /// Ends what still runs; what a scenario must not leave.
     fn end(&mut self) -> miette::Result<()> {
-        self.sessions.values_mut().for_each(|session| session.running = None);
+        self.sessions
+            .values_mut()
+            .for_each(|session| session.running = None);
         let left = check::until(Duration::from_secs(5), || match self.home.left_behind() {
             left if left.is_empty() => Ok(()),
             left => Err(miette!("processes are left behind: {left:?}")),

@@ -43,7 +43,10 @@ pub(in crate::e2e) enum LoadError {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Agent {
     /// What it is like, in a sentence.
-    #[expect(dead_code, reason = "for the reader of the file; required, so that each agent says it")]
+    #[expect(
+        dead_code,
+        reason = "for the reader of the file; required, so that each agent says it"
+    )]
     doc: String,
     rule: Vec<Rule>,
 }
@@ -64,12 +67,19 @@ pub(in crate::e2e) fn all(folder: &Path, only: &[String]) -> Result<Vec<Scenario
             continue;
         }
         let mut scenario: Scenario = parse(&path)?;
-        scenario.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        scenario.name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         scenarios.extend(scenario.cases());
     }
     scenarios.sort_by(|one, other| one.name.cmp(&other.name));
     let named = |it: &Scenario, name: &String| it.name == *name || it.name.split('.').next() == Some(name);
-    if let Some(name) = only.iter().find(|name| !scenarios.iter().any(|it| named(it, name))) {
+    if let Some(name) = only
+        .iter()
+        .find(|name| !scenarios.iter().any(|it| named(it, name)))
+    {
         let there: Vec<_> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         return Err(LoadError::Unknown {
             name: name.clone(),
