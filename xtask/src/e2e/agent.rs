@@ -161,7 +161,11 @@ impl Rule {
     /// The named groups of its expressions, where all of them fit.
     fn fits(&self, heard: &Heard) -> Option<BTreeMap<String, String>> {
         let mut found = BTreeMap::new();
-        if self.never.as_ref().is_some_and(|never| never.is_match(&heard.whole)) {
+        if self
+            .never
+            .as_ref()
+            .is_some_and(|never| never.is_match(&heard.whole))
+        {
             return None;
         }
         if let Some(tool) = &self.offered
@@ -183,7 +187,10 @@ impl Rule {
     }
 }
 
-fn named<'a>(expression: &'a Regex, captures: &'a Captures<'_>) -> impl Iterator<Item = (String, String)> + 'a {
+fn named<'a>(
+    expression: &'a Regex,
+    captures: &'a Captures<'_>,
+) -> impl Iterator<Item = (String, String)> + 'a {
     expression
         .capture_names()
         .flatten()
@@ -222,7 +229,12 @@ impl Rule {
 fn rendered(value: &Value, words: &Words) -> miette::Result<Value> {
     Ok(match value {
         Value::String(text) => Value::String(words.render(text)?),
-        Value::Array(items) => Value::Array(items.iter().map(|it| rendered(it, words)).collect::<Result<_, _>>()?),
+        Value::Array(items) => Value::Array(
+            items
+                .iter()
+                .map(|it| rendered(it, words))
+                .collect::<Result<_, _>>()?,
+        ),
         Value::Object(entries) => Value::Object(
             entries
                 .iter()

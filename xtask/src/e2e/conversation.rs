@@ -51,6 +51,8 @@ impl Conversation {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Exchange>> {
-        self.exchanges.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.exchanges
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

@@ -7,7 +7,10 @@
 
 mod agent;
 mod conversation;
+mod launch;
+mod leftovers;
 mod scenario;
+mod terminal;
 mod words;
 
 use std::path::PathBuf;

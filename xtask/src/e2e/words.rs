@@ -48,8 +48,9 @@ impl Words {
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         let root = self.root.clone();
         environment.add_function("file", move |path: String| {
-            fs_err::read_to_string(root.join(&path))
-                .map_err(|error| minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, error.to_string()))
+            fs_err::read_to_string(root.join(&path)).map_err(|error| {
+                minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, error.to_string())
+            })
         });
         environment.render_str(template, &self.words).map_err(|error| {
             let there: Vec<_> = self.words.keys().map(String::as_str).collect();

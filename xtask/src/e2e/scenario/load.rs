@@ -43,7 +43,10 @@ pub(in crate::e2e) enum LoadError {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Agent {
     /// What it is like, in a sentence.
-    #[expect(dead_code, reason = "for the reader of the file; required, so that each agent says it")]
+    #[expect(
+        dead_code,
+        reason = "for the reader of the file; required, so that each agent says it"
+    )]
     doc: String,
     rule: Vec<Rule>,
 }
@@ -64,11 +67,18 @@ pub(in crate::e2e) fn all(folder: &Path, only: &[String]) -> Result<Vec<Scenario
             continue;
         }
         let mut scenario: Scenario = parse(&path)?;
-        scenario.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        scenario.name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         scenarios.push(scenario);
     }
     scenarios.sort_by(|one, other| one.name.cmp(&other.name));
-    if let Some(name) = only.iter().find(|name| scenarios.iter().all(|it| it.name != **name)) {
+    if let Some(name) = only
+        .iter()
+        .find(|name| scenarios.iter().all(|it| it.name != **name))
+    {
         let there: Vec<_> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         return Err(LoadError::Unknown {
             name: name.clone(),

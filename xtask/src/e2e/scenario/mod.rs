@@ -53,7 +53,19 @@ pub(super) struct Scenario {
 }
 
 /// One of the two pinned versions of Claude Code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, clap::ValueEnum, derive_more::Display)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Deserialize,
+    clap::ValueEnum,
+    derive_more::Display,
+)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Age {
     /// The oldest version that the plugin supports.

@@ -14,7 +14,10 @@ pub(in crate::e2e) struct Pattern(String);
 
 impl Pattern {
     /// The same pattern with other text in it: what its template was rendered to.
-    pub(in crate::e2e) fn rendered(&self, render: impl FnOnce(&str) -> miette::Result<String>) -> miette::Result<Self> {
+    pub(in crate::e2e) fn rendered(
+        &self,
+        render: impl FnOnce(&str) -> miette::Result<String>,
+    ) -> miette::Result<Self> {
         render(&self.0).map(Self)
     }
 
@@ -34,7 +37,11 @@ impl Pattern {
     fn regex(&self, whole: &str) -> Regex {
         let parts: Vec<_> = self.0.trim().split(ANYTHING).map(regex::escape).collect();
         let body = parts.join("(?s:.*?)");
-        let source = if whole.is_empty() { body } else { format!(r"\A{body}\z") };
+        let source = if whole.is_empty() {
+            body
+        } else {
+            format!(r"\A{body}\z")
+        };
         Regex::new(&source).expect("escaped text and gaps are a regular expression")
     }
 }

@@ -1,0 +1,46 @@
+//! Ends what a scenario's program left running: a process is known by a variable in its environment, which everything that it
+//! starts inherits, however it was detached. It looks in `/proc` and finds nothing where there is none.
+
+use std::ffi::{OsStr, OsString};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// The variable. It has the same value in all processes that belong together.
+pub(super) const MARK: &str = "XTASK_E2E_MARK";
+
+/// Kills every process with this mark, until none is left.
+pub(super) fn end(mark: &OsStr) {
+    // One that is being started while another is killed is found the next time; one that forks without end is not our case.
+    for _ in 0..100 {
+        let found = marked(mark);
+        if found.is_empty() {
+            return;
+        }
+        for pid in found {
+            // It may have ended by itself.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+/// The processes with this mark. A dead one that nobody has waited for has no environment any more.
+pub(super) fn marked(mark: &OsStr) -> Vec<Pid> {
+    let mut entry = OsString::from(MARK);
+    entry.push("=");
+    entry.push(mark);
+    let Ok(processes) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    processes
+        .flatten()
+        .filter_map(|process| Pid::from_raw(process.file_name().to_str()?.parse().ok()?))
+        .filter(|pid| {
+            let environment =
+                std::fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).unwrap_or_default();
+            environment
+                .split(|byte| *byte == 0)
+                .any(|it| it == entry.as_encoded_bytes())
+        })
+        .collect()
+}
