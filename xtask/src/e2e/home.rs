@@ -10,6 +10,7 @@ use std::time::Duration;
 use miette::{IntoDiagnostic as _, miette};
 
 use super::launch::Launch;
+use super::leftovers;
 use super::scenario::Scenario;
 use super::words::Words;
 
@@ -143,30 +144,6 @@ impl Home {
         fs_err::write(folder.join("config.toml"), text).into_diagnostic()
     }
 
-    /// Processes of this world that are still there: number and command line. They are known by their HOME.
-    pub(super) fn left_behind(&self) -> Vec<(i32, String)> {
-        let mark = format!("HOME={}", self.home.display());
-        let Ok(processes) = fs_err::read_dir("/proc") else {
-            return Vec::new();
-        };
-        processes
-            .flatten()
-            .filter_map(|entry| {
-                let id = entry.file_name().to_str()?.parse().ok()?;
-                let environment = fs_err::read(entry.path().join("environ")).ok()?;
-                if !environment
-                    .split(|byte| *byte == 0)
-                    .any(|it| it == mark.as_bytes())
-                {
-                    return None;
-                }
-                let line = fs_err::read(entry.path().join("cmdline")).ok()?;
-                let line = String::from_utf8_lossy(&line).replace('\0', " ");
-                (!line.is_empty()).then_some((id, line))
-            })
-            .collect()
-    }
-
     fn environment(&self) -> Vec<(OsString, OsString)> {
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.bin.display());
         let mut env: Vec<_> = pairs([
@@ -178,6 +155,7 @@ impl Home {
             ("TMPDIR", &self.tmp().to_string_lossy()),
             ("CLAUDE_CODE_TMPDIR", &self.tmp().to_string_lossy()),
             ("SCRIPTED_KEY", API_KEY),
+            (leftovers::MARK, &self.folder.to_string_lossy()),
             // No file of the machine's own decides what git does here.
             ("GIT_CONFIG_NOSYSTEM", "1"),
         ])

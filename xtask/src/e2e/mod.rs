@@ -12,11 +12,13 @@ mod conversation;
 mod headless;
 mod home;
 mod launch;
+mod leftovers;
 mod play;
 mod report;
 mod scenario;
 mod server;
 mod story;
+mod terminal;
 mod words;
 
 use std::num::NonZero;

@@ -12,8 +12,10 @@ use super::check::{self, Place};
 use super::conversation::Conversation;
 use super::headless::{Headless, Printed};
 use super::home::{Home, Programs};
-use super::scenario::{self, Check, Pattern, Person, Say, Scenario, Step, Write};
+use super::leftovers;
+use super::scenario::{self, Check, Open, Pattern, Person, Say, Scenario, See, Step, Type, Write};
 use super::server::Server;
+use super::terminal::Terminal;
 use super::words::Words;
 
 /// The session of Codex's model.
@@ -59,6 +61,7 @@ struct Session {
     /// The client's own id of it.
     id: Option<String>,
     running: Option<Headless>,
+    terminal: Option<Terminal>,
     /// What its clients printed that have ended.
     printed: Vec<Printed>,
 }
@@ -155,9 +158,10 @@ impl<'a> Play<'a> {
             Step::Person(person) => self.person(person),
             Step::Write(write) => self.write(write),
             Step::Check(check) => self.check(check),
-            Step::Open(_) | Step::Type(_) | Step::See(_) | Step::Close { .. } => {
-                Err(miette!("terminals come with `terminal`"))
-            }
+            Step::Open(open) => self.open(open),
+            Step::Type(keys) => self.r#type(keys),
+            Step::See(see) => self.see(see),
+            Step::Close { session } => self.close(session),
         }
     }
 
@@ -240,6 +244,65 @@ impl<'a> Play<'a> {
         session.id = session.id.take().or_else(|| printed.session());
         session.printed.push(printed);
         Ok(())
+    }
+
+    fn open(&mut self, open: &Open) -> miette::Result<()> {
+        let words = self.words()?;
+        self.cast(&open.session, open.agent.as_deref())?;
+        let mut launch = self
+            .home
+            .client(&self.server.url(&open.session), &words.render(&open.folder)?);
+        for (name, value) in &open.env {
+            launch.env.push((name.into(), words.render(value)?.into()));
+        }
+        launch.arguments = vec!["--permission-mode".into(), open.mode.clone().into()];
+        for argument in &open.arguments {
+            launch.arguments.push(words.render(argument)?.into());
+        }
+        let session = self.sessions.entry(open.session.clone()).or_default();
+        if session.terminal.is_some() {
+            return Err(miette!(
+                "the terminal of the session `{}` is still open",
+                open.session
+            ));
+        }
+        session.terminal = Some(Terminal::open(&launch, open.size)?);
+        Ok(())
+    }
+
+    fn r#type(&self, keys: &Type) -> miette::Result<()> {
+        let terminal = self.terminal(&keys.session)?;
+        terminal.type_text(&self.words()?.render(&keys.text)?)?;
+        Ok(terminal.keys(&keys.keys)?)
+    }
+
+    fn see(&self, see: &See) -> miette::Result<()> {
+        let words = self.words()?;
+        let rendered = |patterns: &[Pattern]| -> miette::Result<Vec<Pattern>> {
+            patterns
+                .iter()
+                .map(|it| it.rendered(|text| words.render(text)))
+                .collect()
+        };
+        let terminal = self.terminal(&see.session)?;
+        terminal.wait_for(
+            &rendered(&see.has)?,
+            &rendered(&see.lacks)?,
+            Duration::from_secs(see.within),
+        )?;
+        Ok(())
+    }
+
+    fn close(&mut self, name: &str) -> miette::Result<()> {
+        self.session(name)?.terminal = None;
+        Ok(())
+    }
+
+    fn terminal(&self, name: &str) -> miette::Result<&Terminal> {
+        self.sessions
+            .get(name)
+            .and_then(|session| session.terminal.as_ref())
+            .ok_or_else(|| miette!("the session `{name}` has no terminal that is open"))
     }
 
     fn session(&mut self, name: &str) -> miette::Result<&mut Session> {
@@ -339,21 +402,18 @@ impl<'a> Play<'a> {
         Ok(words)
     }
 
-    /// Ends what still runs; what a scenario must not leave.
+    /// Ends what still runs, and looks for what a scenario must not leave: processes that outlive their client.
     fn end(&mut self) -> miette::Result<()> {
-        self.sessions
-            .values_mut()
-            .for_each(|session| session.running = None);
-        let left = check::until(Duration::from_secs(5), || match self.home.left_behind() {
-            left if left.is_empty() => Ok(()),
-            left => Err(miette!("processes are left behind: {left:?}")),
-        });
-        for (id, _) in self.home.left_behind() {
-            if let Some(id) = rustix::process::Pid::from_raw(id) {
-                // It may end by itself meanwhile.
-                let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
-            }
+        for session in self.sessions.values_mut() {
+            session.running = None;
+            session.terminal = None;
         }
+        let mark = self.home.folder.as_os_str();
+        let left = check::until(Duration::from_secs(5), || match leftovers::told(mark) {
+            left if left.is_empty() => Ok(()),
+            left => Err(miette!("processes are left behind: {left:#?}")),
+        });
+        leftovers::end(mark);
         left
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::agent::Rule;
-pub(super) use load::{LoadError, agent, all};
+pub(super) use load::{agent, all};
 pub(super) use pattern::Pattern;
 pub(super) use steps::{Check, FileCheck, Open, Person, Say, See, Step, Type, Write};
 
