@@ -4,6 +4,8 @@
 mod load;
 mod pattern;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
