@@ -44,12 +44,12 @@ impl Place<'_> {
         self.model_was_sent(check, words)?;
         for pattern in rendered(&check.printed, words)? {
             expect(pattern.is_in(&self.printed), || {
-                format!("the client did not print {pattern:?}")
+                format!("the client did not print \"{pattern}\"")
             })?;
         }
         for pattern in rendered(&check.not_printed, words)? {
             expect(!pattern.is_in(&self.printed), || {
-                format!("the client printed {pattern:?}")
+                format!("the client printed \"{pattern}\"")
             })?;
         }
         check.files.iter().try_for_each(|file| self.file(file, words))
@@ -94,12 +94,12 @@ impl Place<'_> {
         let journal = self.home.claudex(&["journal", &it.id])?;
         for pattern in rendered(&check.journal, words)? {
             expect(pattern.is_in(&journal), || {
-                format!("the journal has no {pattern:?}:\n{journal}")
+                format!("the journal has no \"{pattern}\":\n{journal}")
             })?;
         }
         for pattern in rendered(&check.journal_lacks, words)? {
             expect(!pattern.is_in(&journal), || {
-                format!("the journal has {pattern:?}:\n{journal}")
+                format!("the journal has \"{pattern}\":\n{journal}")
             })?;
         }
         Ok(())
@@ -122,7 +122,7 @@ impl Place<'_> {
         for pattern in rendered(&check.sent, words)? {
             let Some(end) = pattern.end_in(&heard[after..]) else {
                 return Err(miette!(
-                    "the model was not sent {pattern:?}{}",
+                    "the model was not sent \"{pattern}\"{}",
                     if pattern.is_in(&heard) {
                         " after what the check names before it"
                     } else {
@@ -134,7 +134,7 @@ impl Place<'_> {
         }
         for pattern in rendered(&check.not_sent, words)? {
             expect(!pattern.is_in(&heard), || {
-                format!("the model was sent {pattern:?}")
+                format!("the model was sent \"{pattern}\"")
             })?;
         }
         Ok(())
@@ -150,12 +150,12 @@ impl Place<'_> {
         let text = String::from_utf8_lossy(&fs_err::read(&path).into_diagnostic()?).into_owned();
         for pattern in rendered(&check.has, words)? {
             expect(pattern.is_in(&text), || {
-                format!("{} has no {pattern:?}:\n{text}", path.display())
+                format!("{} has no \"{pattern}\":\n{text}", path.display())
             })?;
         }
         for pattern in rendered(&check.lacks, words)? {
             expect(!pattern.is_in(&text), || {
-                format!("{} has {pattern:?}:\n{text}", path.display())
+                format!("{} has \"{pattern}\":\n{text}", path.display())
             })?;
         }
         match &check.is {

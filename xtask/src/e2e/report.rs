@@ -60,14 +60,13 @@ pub(super) fn all(rows: &[(Row<'_>, Outcome)], keep: bool) -> bool {
     }
     let mut table = Table::new();
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_header(["scenario", "Claude Code", "took", "result", "promise"]);
+    table.set_header(["scenario", "Claude Code", "took", "result"]);
     for (row, outcome) in rows {
         table.add_row([
             row.scenario.name.as_str(),
             row.version,
             &format!("{:.1} s", outcome.took.as_secs_f64()),
             if outcome.result.is_ok() { "ok" } else { "FAILED" },
-            &row.scenario.doc,
         ]);
     }
     let failed = rows.iter().filter(|(_, outcome)| outcome.result.is_err()).count();
