@@ -82,6 +82,19 @@ pub(super) struct Heard {
     pub(super) called: String,
     /// The tools that the client offers.
     pub(super) offered: Vec<String>,
+    /// The texts that `newest` is made of, and where each is from; for people.
+    pub(super) parts: Vec<(Source, String)>,
+}
+
+/// Where a text that a model was sent is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The user's side: prompts, hooks' feedback, and what the client puts between.
+    User,
+    /// A tool's result.
+    Tool,
+    /// The client, as its own instructions.
+    Client,
 }
 
 /// What the service is to send.
@@ -274,4 +287,188 @@ fn regex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Regex>, D:
 /// It is none.
 pub(super) fn json(text: &str) -> miette::Result<Value> {
     serde_json::from_str(text).into_diagnostic()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn agent(rules: &str) -> Agent {
+        #[derive(Deserialize)]
+        struct File {
+            rule: Vec<Rule>,
+        }
+        let file: File = toml::from_str(rules).unwrap();
+        let mut words = Words::new(std::path::PathBuf::new());
+        words.set("project", "/p q");
+        Agent::new(file.rule, words)
+    }
+
+    fn newest(text: &str) -> Heard {
+        Heard {
+            newest: text.to_owned(),
+            whole: text.to_owned(),
+            ..Heard::default()
+        }
+    }
+
+    fn says(agent: &mut Agent, heard: &Heard) -> String {
+        agent.answer(heard).unwrap().say.unwrap()
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_answers() {
+        let mut agent = agent(
+            "[[rule]]\nabout = 'a'\nnewest = 'plan'\nsay = 'one'\n[[rule]]\nabout = 'b'\nnewest = 'pla'\nsay = 'two'",
+        );
+        let reply = agent.answer(&newest("a plan")).unwrap();
+        assert_eq!((reply.about.as_str(), reply.say.as_deref()), ("a", Some("one")));
+        assert_eq!(says(&mut agent, &newest("a place")), "two");
+    }
+
+    #[test]
+    fn where_no_rule_fits_the_turn_ends() {
+        let reply = agent("[[rule]]\nabout = 'a'\nnewest = 'plan'")
+            .answer(&newest("else"))
+            .unwrap();
+        assert_eq!(reply.about, "(no rule fits)");
+        assert!(reply.say.is_some() && reply.calls.is_empty() && reply.fault.is_none());
+    }
+
+    #[test]
+    fn what_must_never_have_been_said_is_looked_for_in_all() {
+        let mut agent = agent("[[rule]]\nabout = 'a'\nnewest = 'more'\nnever = 'landed'\nsay = 'one'");
+        let mut heard = newest("more");
+        assert_eq!(agent.answer(&heard).unwrap().about, "a");
+        heard.whole = "it landed\nmore".to_owned();
+        assert_eq!(agent.answer(&heard).unwrap().about, "(no rule fits)");
+    }
+
+    #[test]
+    fn all_of_a_rules_conditions_must_hold() {
+        let rules = "[[rule]]\nabout = 'a'\nnewest = 'ok'\never = 'plan'\ncalled = '^Bash .*ls'\noffered = 'Write'\nsay = 'one'";
+        let fitting = Heard {
+            newest: "ok".to_owned(),
+            whole: "the plan\nok".to_owned(),
+            called: "Bash {\"command\":\"ls\"}".to_owned(),
+            offered: vec!["Read".to_owned(), "Write".to_owned()],
+            ..Heard::default()
+        };
+        assert_eq!(says(&mut agent(rules), &fitting), "one");
+        for missing in [
+            Heard {
+                newest: "no".to_owned(),
+                ..fitting.clone()
+            },
+            Heard {
+                whole: "ok".to_owned(),
+                ..fitting.clone()
+            },
+            Heard {
+                called: "Read {}".to_owned(),
+                ..fitting.clone()
+            },
+            Heard {
+                offered: vec!["Read".to_owned()],
+                ..fitting
+            },
+        ] {
+            assert_eq!(
+                agent(rules).answer(&missing).unwrap().about,
+                "(no rule fits)",
+                "{missing:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_rule_is_used_as_often_as_it_says() {
+        let mut agent = agent(
+            "[[rule]]\nabout = 'a'\ntimes = 2\nsay = 'no {{ fired }}'\n[[rule]]\nabout = 'b'\nsay = 'yes'",
+        );
+        let said: Vec<_> = (0..4).map(|_| says(&mut agent, &newest("x"))).collect();
+        assert_eq!(said, ["no 0", "no 1", "yes", "yes"]);
+    }
+
+    #[test]
+    fn captures_are_words_the_newest_before_all_others() {
+        let mut agent = agent(
+            "[[rule]]\nabout = 'a'\nnewest = 'id (?<id>\\S+)'\never = 'id (?<id>\\S+) of (?<of>\\S+)'\nsay = '{{ id }} {{ of }} {{ project }}'",
+        );
+        let heard = Heard {
+            newest: "id new".to_owned(),
+            whole: "id first of all\nid second of some\nid new".to_owned(),
+            ..Heard::default()
+        };
+        assert_eq!(says(&mut agent, &heard), "new some /p q");
+    }
+
+    #[test]
+    fn every_text_of_a_call_is_a_template() {
+        let mut agent = agent(
+            "[[rule]]\nabout = 'a'\nnewest = '(?<n>\\d+)'\ncalls = [{ tool = 'T{{ n }}', input = { a = ['{{ n }}', 1], b = { c = 'x{{ n }}' } } }]",
+        );
+        let reply = agent.answer(&newest("7")).unwrap();
+        assert_eq!(
+            reply.calls,
+            [("T7".to_owned(), json!({ "a": ["7", 1], "b": { "c": "x7" } }))]
+        );
+        assert_eq!(reply.say, None);
+    }
+
+    #[test]
+    fn what_was_heard_is_no_template() {
+        let mut agent = agent("[[rule]]\nabout = 'a'\nnewest = '(?<all>.*)'\nsay = '{{ all }}'");
+        assert_eq!(
+            says(&mut agent, &newest("{{ project }} {% x %}")),
+            "{{ project }} {% x %}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_word_is_an_error_that_names_rule_and_word() {
+        let error = agent("[[rule]]\nabout = 'asks too much'\nsay = '{{ nobody }}'")
+            .answer(&newest("x"))
+            .unwrap_err();
+        let told = super::super::words::told(&error);
+        assert!(
+            told.contains("asks too much") && told.contains("nobody"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn a_fault_is_checked_before_it_is_sent() {
+        for (rule, fault) in [
+            (
+                "status = 429\nbody = '{\"a\":1}'",
+                Some(Fault::Status(429, "{\"a\":1}".to_owned())),
+            ),
+            ("hang = true", Some(Fault::Hang)),
+            ("cut = true", Some(Fault::Cut)),
+            (
+                "event = '{\"type\":\"error\"}'",
+                Some(Fault::Event(json!({ "type": "error" }))),
+            ),
+            ("event = '{'", None),
+            ("status = 42", None),
+        ] {
+            let answer = agent(&format!("[[rule]]\nabout = 'a'\n{rule}")).answer(&newest("x"));
+            assert_eq!(answer.ok().and_then(|reply| reply.fault), fault, "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_rule_for_anything_does_not_answer_what_is_no_turn() {
+        let mut agent = agent(
+            "[[rule]]\nabout = 'a'\nsay = 'one'\n[[rule]]\nabout = 'b'\nnewest = 'summary'\nsay = 'two'",
+        );
+        assert!(agent.answer_apart(&newest("else")).unwrap().is_none());
+        assert_eq!(
+            agent.answer_apart(&newest("a summary")).unwrap().unwrap().about,
+            "b"
+        );
+    }
 }

@@ -1,6 +1,7 @@
 //! What the model was sent and what it answered, in all sessions of one scenario, in the order in which it happened. Written by
 //! the server, read by checks and by the report of a failure.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -54,11 +55,16 @@ impl Conversation {
     /// The story so far, for a person who reads it in a terminal.
     pub(super) fn told(&self) -> String {
         let exchanges = self.lock();
-        let told = exchanges
-            .iter()
-            .enumerate()
-            .map(|(index, exchange)| story::exchange(index + 1, exchange));
-        told.collect::<Vec<_>>().join("\n")
+        let mut newest = HashMap::new();
+        let mut told = Vec::new();
+        for (index, exchange) in exchanges.iter().enumerate() {
+            let heard = &exchange.heard;
+            // A client that is not answered as it should asks again, with the same words.
+            let before = newest.insert(heard.session.as_str(), heard.newest.as_str());
+            let repeated = !heard.newest.is_empty() && before == Some(heard.newest.as_str());
+            told.push(story::exchange(index + 1, exchange, repeated));
+        }
+        told.join("\n")
     }
 
     /// What went wrong first, if something did.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use regex::{Captures, Regex};
 
-use super::agent::{Fault, Reply};
+use super::agent::{Fault, Heard, Reply, Source};
 use super::conversation::Exchange;
 
 /// A text of more characters is cut in its middle to about as many.
@@ -14,8 +14,8 @@ const LONG: usize = 1500;
 /// What is left of a reminder that the client puts in on its own, in characters.
 const REMINDER: usize = 100;
 
-/// When, who, what came, and what was answered; `number` counts from 1.
-pub(super) fn exchange(number: usize, exchange: &Exchange) -> String {
+/// When, who, what came, and what was answered; `number` counts from 1, `repeated` says that the session sent the same before.
+pub(super) fn exchange(number: usize, exchange: &Exchange, repeated: bool) -> String {
     let Exchange {
         at,
         heard,
@@ -33,7 +33,7 @@ pub(super) fn exchange(number: usize, exchange: &Exchange) -> String {
         at.as_secs_f64(),
         visible(&heard.session)
     );
-    put(&mut story, "heard", &reminders_shortened(&heard.newest));
+    heard_parts(&mut story, heard, repeated);
     if let Some(failure) = failure {
         put(&mut story, "FAILURE", failure);
         return story;
@@ -41,6 +41,19 @@ pub(super) fn exchange(number: usize, exchange: &Exchange) -> String {
     put(&mut story, "rule", &reply.about);
     answer(&mut story, reply);
     story
+}
+
+fn heard_parts(story: &mut String, heard: &Heard, repeated: bool) {
+    if repeated {
+        return put(story, "heard", "(the same again)");
+    }
+    for (source, text) in &heard.parts {
+        match source {
+            Source::User => put(story, "heard", &reminders_shortened(text)),
+            Source::Tool => put(story, "result", text),
+            Source::Client => put(story, "client", &shortened(text)),
+        }
+    }
 }
 
 fn answer(story: &mut String, reply: &Reply) {
@@ -61,29 +74,32 @@ fn answer(story: &mut String, reply: &Reply) {
         put(story, "says", say);
     }
     for (tool, input) in &reply.calls {
-        put(story, &format!("calls {}", visible(tool)), &called(input));
+        put_all(story, &format!("calls {}", visible(tool)), &called(input));
     }
 }
 
 /// A call's input: the texts in it as they are, lines as lines.
 fn called(input: &serde_json::Value) -> String {
     let Some(entries) = input.as_object() else {
-        return input.to_string();
+        return cut(&input.to_string()).into_owned();
     };
     let entries = entries.iter().map(|(key, value)| match value.as_str() {
         Some(text) if text.contains('\n') => {
-            format!("{key}:\n{}", cut(text.trim_end()).replace("\n", "\n    "))
+            format!("{key}:\n    {}", cut(text.trim_end()).replace('\n', "\n    "))
         }
         Some(text) => format!("{key}: {}", cut(text)),
-        None => format!("{key}: {value}"),
+        None => format!("{key}: {}", cut(&value.to_string())),
     });
     entries.collect::<Vec<_>>().join("\n")
 }
 
-/// Some lines, the first with its label.
+/// Some lines, the first with its label; not all of them where the text is long.
 fn put(story: &mut String, label: &str, text: &str) {
-    let text = visible(&cut(text)).into_owned();
-    let mut label = label;
+    put_all(story, label, &cut(text));
+}
+
+fn put_all(story: &mut String, mut label: &str, text: &str) {
+    let text = visible(text);
     for line in text.trim_end().split('\n') {
         let line = format!("{label:>10} | {line}");
         story.push_str(line.trim_end());
@@ -111,22 +127,29 @@ fn cut(text: &str) -> Cow<'_, str> {
     ))
 }
 
-/// The text with the client's own reminders shortened to their beginning; those that speak of this plugin stay whole.
+/// The text with the client's own reminders shortened to their beginning.
 fn reminders_shortened(text: &str) -> Cow<'_, str> {
     let reminder = Regex::new(r"(?s)<system-reminder>\s*(.*?)\s*</system-reminder>")
         .expect("it is a regular expression");
     reminder.replace_all(text, |found: &Captures<'_>| {
-        let length = found[1].chars().count();
-        if length <= REMINDER || found[1].to_lowercase().contains("claudex") {
-            return found[0].to_owned();
-        }
-        let head: String = found[1].chars().take(REMINDER).collect();
-        let head = head.replace('\n', " ");
-        format!(
-            "<system-reminder>{head} [… {} characters left out …]</system-reminder>",
-            length - REMINDER
-        )
+        format!("<system-reminder>{}</system-reminder>", shortened(&found[1]))
     })
+}
+
+/// The beginning of what the client says on its own, in one line. What speaks of this plugin stays whole, but for a hook's
+/// feedback, which the user's side has, too.
+fn shortened(text: &str) -> Cow<'_, str> {
+    let length = text.chars().count();
+    let ours = text.to_lowercase().contains("claudex") && !text.starts_with("Stop hook blocking error");
+    if ours || length <= REMINDER {
+        return Cow::Borrowed(text);
+    }
+    let head: String = text.chars().take(REMINDER).collect();
+    Cow::Owned(format!(
+        "{} [… {} characters left out …]",
+        head.replace('\n', " "),
+        length - REMINDER
+    ))
 }
 
 /// The text with every character that a terminal would act on, or not show at all, as its escape; line ends and tabs stay.
@@ -147,4 +170,135 @@ fn visible(text: &str) -> Cow<'_, str> {
         }
         shown
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn said(parts: Vec<(Source, String)>, reply: Reply) -> String {
+        let heard = Heard {
+            session: "main".to_owned(),
+            parts,
+            ..Heard::default()
+        };
+        exchange(
+            3,
+            &Exchange {
+                at: Duration::from_millis(12_440),
+                heard,
+                turn: true,
+                reply,
+                failure: None,
+            },
+            false,
+        )
+    }
+
+    fn user(text: &str) -> String {
+        said(vec![(Source::User, text.to_owned())], Reply::default())
+    }
+
+    #[test]
+    fn an_exchange_is_told_line_by_line() {
+        let reply = Reply {
+            about: "a round is open".to_owned(),
+            say: Some("I run\nit.".to_owned()),
+            calls: vec![
+                ("Bash".to_owned(), json!({ "command": "ls", "timeout": 600 })),
+                ("Write".to_owned(), json!({ "content": "a\nb\n" })),
+            ],
+            ..Reply::default()
+        };
+        let told = said(
+            vec![
+                (Source::User, "go\n\non".to_owned()),
+                (Source::Tool, "ok".to_owned()),
+            ],
+            reply,
+        );
+        let expected = "\
+#3 at 12.4 s, main
+     heard | go
+           |
+           | on
+    result | ok
+      rule | a round is open
+      says | I run
+           | it.
+calls Bash | command: ls
+           | timeout: 600
+calls Write | content:
+           |     a
+           |     b
+";
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn nothing_in_it_steers_the_terminal() {
+        let told = user("\u{1b}]0;x\u{7}\r\u{9b}2J a\u{202e}b\tc");
+        assert!(!told.contains(['\u{1b}', '\u{7}', '\r', '\u{9b}', '\u{202e}']));
+        assert!(
+            told.contains("\\u{1b}]0;x\\u{7}\\r\\u{9b}2J a\\u{202e}b\tc"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn a_long_text_loses_its_middle_and_says_how_much() {
+        let told = user(&format!(
+            "{}{}{}",
+            "ä".repeat(750),
+            "x".repeat(400),
+            "ü".repeat(750)
+        ));
+        assert!(told.contains("[… 400 characters left out …]"), "{told}");
+        assert!(told.contains(&"ä".repeat(750)) && told.contains(&"ü".repeat(750)) && !told.contains('x'));
+        let told = user(&"y".repeat(1600));
+        assert!(told.contains(&"y".repeat(1600)), "next to nothing is not cut");
+    }
+
+    #[test]
+    fn the_clients_own_words_are_shortened_and_ours_are_not() {
+        let reminder = |text: &str| format!("before <system-reminder>\n{text}\n</system-reminder> after");
+        let told = user(&reminder(&"z".repeat(300)));
+        assert!(
+            told.contains(&"z".repeat(100)) && !told.contains(&"z".repeat(101)),
+            "{told}"
+        );
+        assert!(told.contains("[… 200 characters left out …]") && told.contains(" after"));
+        let ours = format!("Claudex waits {}", "z".repeat(300));
+        assert!(user(&reminder(&ours)).contains(&ours));
+        let told = said(vec![(Source::Client, "w".repeat(300))], Reply::default());
+        assert!(!told.contains(&"w".repeat(101)), "{told}");
+    }
+
+    #[test]
+    fn a_fault_stands_in_place_of_the_words() {
+        for (fault, told) in [
+            (Fault::Status(429, "{}".to_owned()), "status 429 | {}"),
+            (Fault::Hang, "never answers"),
+            (Fault::Cut, "cut after its first event"),
+            (Fault::Event(json!({ "type": "error" })), "{\"type\":\"error\"}"),
+        ] {
+            let reply = Reply {
+                say: Some("unsaid".to_owned()),
+                fault: Some(fault),
+                wait_ms: 30,
+                tokens: Some(9),
+                ..Reply::default()
+            };
+            let story = said(Vec::new(), reply);
+            assert!(story.contains(told) && !story.contains("unsaid"), "{story}");
+            assert!(
+                story.contains("waits | 30 ms") && story.contains("tokens | 9 "),
+                "{story}"
+            );
+        }
+    }
 }

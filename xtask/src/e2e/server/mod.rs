@@ -22,12 +22,12 @@ use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
-use axum::routing::{any, post};
+use axum::routing::post;
 use miette::{Context as _, IntoDiagnostic as _};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::agent::{Agent, Heard, Reply};
+use super::agent::{Agent, Heard, Reply, Source};
 use super::conversation::{Conversation, Exchange};
 use super::words::told;
 
@@ -163,6 +163,12 @@ trait Protocol: Sync {
     fn refusal(&self, status: StatusCode, message: &str) -> Value;
 }
 
+/// Texts as the one that rules look at.
+fn joined(texts: &[(Source, String)]) -> String {
+    let texts: Vec<_> = texts.iter().map(|(_, text)| text.as_str()).collect();
+    texts.join("\n")
+}
+
 impl Stage {
     fn cast(&self) -> MutexGuard<'_, HashMap<String, Agent>> {
         self.cast.lock().unwrap_or_else(PoisonError::into_inner)
@@ -231,8 +237,7 @@ fn routes(stage: Arc<Stage>) -> Router {
         .route("/{session}/v1/messages", post(messages))
         .route("/{session}/v1/messages/count_tokens", post(count_tokens))
         .route("/{session}/v1/responses", post(responses))
-        .route("/{session}", any(elsewhere))
-        .route("/{session}/{*rest}", any(elsewhere))
+        .fallback(elsewhere)
         .layer(DefaultBodyLimit::max(LARGEST))
         .with_state(stage)
 }

@@ -1,12 +1,13 @@
-//! OpenAI's Responses API, as Codex speaks it.
+//! OpenAI's Responses API, as Codex speaks it. Items of the role "developer", the client's standing instructions (20 kB of them
+//! in every request), are not heard.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::messages::list;
 use super::sending::TOKENS;
-use super::{Asked, Protocol, What};
-use crate::e2e::agent::{Heard, Reply};
+use super::{Asked, Protocol, What, joined};
+use crate::e2e::agent::{Heard, Reply, Source};
 
 /// The protocol.
 pub(super) struct Responses;
@@ -29,13 +30,15 @@ impl Protocol for Responses {
             .map_or(0, |last| last + 1);
         let answered = items[new..].iter().any(|item| kind(item).ends_with("_output"));
         let calls: Vec<_> = items[words..new].iter().filter_map(|item| call(item)).collect();
+        let parts = texts(&items[new..]);
         Asked {
             heard: Heard {
                 session: String::new(),
-                newest: texts(&items[new..]),
-                whole: texts(&items),
+                newest: joined(&parts),
+                whole: joined(&texts(&items)),
                 called: if answered { calls.join("\n") } else { String::new() },
                 offered: offered.collect(),
+                parts,
             },
             what: What::Turn,
             streamed: request["stream"] == true,
@@ -133,18 +136,30 @@ fn spoken(item: &Value) -> bool {
     kind == "reasoning" || kind.ends_with("_call") || (kind == "message" && item["role"] == "assistant")
 }
 
-/// All that was said in some items, a text a line: prompts, what the client puts in, results of tools; and the model's own words
+/// All that was said in some items, in its order: prompts, what the client puts in, results of tools; and the model's own words
 /// and calls.
-fn texts(items: &[&Value]) -> String {
+fn texts(items: &[&Value]) -> Vec<(Source, String)> {
     let mut texts = Vec::new();
-    for item in items {
-        texts.extend(call(item));
-        for said in [&item["content"], &item["output"], &item["output"]["content"]] {
-            texts.extend(said.as_str().map(str::to_owned));
-            texts.extend(list(said).filter_map(|part| part["text"].as_str().map(str::to_owned)));
+    for item in items.iter().filter(|item| item["role"] != "developer") {
+        texts.extend(call(item).map(|call| (Source::User, call)));
+        let source = if item["role"] == "system" {
+            Source::Client
+        } else {
+            Source::User
+        };
+        for (source, said) in [
+            (source, &item["content"]),
+            (Source::Tool, &item["output"]),
+            (Source::Tool, &item["output"]["content"]),
+        ] {
+            let said = said
+                .as_str()
+                .into_iter()
+                .chain(list(said).filter_map(|part| part["text"].as_str()));
+            texts.extend(said.map(|text| (source, text.to_owned())));
         }
     }
-    texts.join("\n")
+    texts
 }
 
 /// A call of a tool, as `Name {json}`.
@@ -157,4 +172,93 @@ fn call(item: &Value) -> Option<String> {
     // Its input is JSON in a text, of whatever spacing.
     let input = serde_json::from_str::<Value>(input).map_or_else(|_| input.to_owned(), |it| it.to_string());
     Some(format!("{tool} {input}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(input: Value) -> Heard {
+        let request = json!({
+            "model": "gpt-x",
+            "stream": true,
+            "tools": [{ "type": "function", "name": "exec_command" }, { "type": "web_search" }],
+            "input": input,
+        });
+        Responses.asked(&request).heard
+    }
+
+    #[test]
+    fn a_first_prompt_is_heard_without_the_clients_standing_instructions() {
+        let heard = heard(json!([
+            { "type": "message", "role": "developer", "content": [{ "type": "input_text", "text": "You are a coding agent" }] },
+            { "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "<cwd>/p</cwd>" }, { "type": "input_image" }] },
+            { "role": "user", "content": "Review it" },
+        ]));
+        assert_eq!(heard.newest, "<cwd>/p</cwd>\nReview it");
+        assert_eq!(heard.whole, heard.newest);
+        assert_eq!(heard.offered, ["exec_command", "web_search"]);
+        assert_eq!(heard.called, "");
+    }
+
+    #[test]
+    fn results_are_heard_in_their_forms_and_what_was_called_is_known() {
+        let heard = heard(json!([
+            { "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "go" }] },
+            { "type": "function_call", "name": "exec_command", "arguments": "{}", "call_id": "0" },
+            { "type": "function_call_output", "call_id": "0", "output": "old" },
+            { "type": "reasoning", "summary": [] },
+            { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "I look." }] },
+            { "type": "function_call", "name": "exec_command", "arguments": "{ \"cmd\" : \"cat 'ü'\" }", "call_id": "1" },
+            { "type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin", "call_id": "2" },
+            { "type": "function_call_output", "call_id": "1", "output": "as a text" },
+            { "type": "custom_tool_call_output", "call_id": "2", "output": [{ "type": "input_text", "text": "as a list" }] },
+            { "type": "function_call_output", "call_id": "3", "output": { "content": "as a part" } },
+        ]));
+        assert_eq!(heard.newest, "as a text\nas a list\nas a part");
+        assert_eq!(
+            heard.called,
+            "exec_command {\"cmd\":\"cat 'ü'\"}\napply_patch *** Begin"
+        );
+        assert!(
+            heard
+                .whole
+                .starts_with("go\nexec_command {}\nold\nI look.\nexec_command {"),
+            "{}",
+            heard.whole
+        );
+        assert!(heard.parts.iter().all(|(source, _)| *source == Source::Tool));
+    }
+
+    #[test]
+    fn an_input_may_be_a_plain_text_or_nothing_of_use() {
+        assert_eq!(heard(json!("Review it")).newest, "Review it");
+        for input in [json!(null), json!(4), json!([1, {}, { "type": 2 }])] {
+            assert_eq!(heard(input).whole, "");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_one_stream_of_events() {
+        let reply = Reply {
+            say: Some("I look.".to_owned()),
+            calls: vec![("exec_command".to_owned(), json!({ "cmd": "ls" }))],
+            ..Reply::default()
+        };
+        let events = Responses.events(&reply, "gpt-x", 3);
+        let kinds: Vec<_> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+        let item = ["response.output_item.added", "response.output_item.done"];
+        let expected: Vec<_> = ["response.created"]
+            .into_iter()
+            .chain(item.repeat(2))
+            .chain(["response.completed"])
+            .collect();
+        assert_eq!(kinds, expected);
+        assert_eq!(events[1]["item"]["content"], json!([]));
+        assert_eq!(events[2]["item"]["content"][0]["text"], "I look.");
+        assert_eq!(events[3]["item"]["arguments"], "");
+        assert_eq!(events[4]["item"]["arguments"], "{\"cmd\":\"ls\"}");
+        assert_eq!(events[4]["item"]["call_id"], "call_3_0");
+        assert_eq!(events[5]["response"]["usage"]["total_tokens"], 20);
+    }
 }
