@@ -395,14 +395,22 @@ mod tests {
     #[test]
     fn captures_are_words_the_newest_before_all_others() {
         let mut agent = agent(
-            "[[rule]]\nabout = 'a'\nnewest = 'id (?<id>\\S+)'\never = 'id (?<id>\\S+) of (?<of>\\S+)'\nsay = '{{ id }} {{ of }} {{ project }}'",
+            r"
+            [[rule]]
+            about = 'a'
+            newest = 'id (?<id>\S+)'
+            ever = 'id (?<id>\S+) of (?<of>\S+)'
+            called = 'id (?<id>\S+) by (?<by>\S+)'
+            say = '{{ id }} {{ of }} {{ by }} {{ project }}'
+            ",
         );
         let heard = Heard {
             newest: "id new".to_owned(),
             whole: "id first of all\nid second of some\nid new".to_owned(),
+            called: "id third by it".to_owned(),
             ..Heard::default()
         };
-        assert_eq!(says(&mut agent, &heard), "new some /p q");
+        assert_eq!(says(&mut agent, &heard), "new some it /p q");
     }
 
     #[test]

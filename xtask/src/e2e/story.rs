@@ -276,6 +276,12 @@ calls Write | content:
         assert!(user(&reminder(&ours)).contains(&ours));
         let told = said(vec![(Source::Client, "w".repeat(300))], Reply::default());
         assert!(!told.contains(&"w".repeat(101)), "{told}");
+        let again = format!(
+            "Stop hook blocking error from command: \"x\": claudex {}",
+            "v".repeat(300)
+        );
+        let told = said(vec![(Source::Client, again)], Reply::default());
+        assert!(!told.contains(&"v".repeat(101)), "{told}");
     }
 
     #[test]
