@@ -265,6 +265,12 @@ fn a_title_and_a_summary_use_no_rule() {
         .map(|exchange| exchange.turn)
         .collect();
     assert_eq!(turns, [false, false, true]);
+    // What came just before the instruction is still to be summed up, and not yet to be answered.
+    let result = r#""messages":[{"role":"user","content":[{"type":"tool_result","content":"a result"}]},{"#;
+    let after_it = summary.replace(r#""messages":[{"#, result);
+    server.cast("main", agent("newest = 'a result'\nsay = 'the rule'"));
+    assert!(told(&server.url("main"), "/v1/messages", &after_it).contains("</summary>"));
+    assert!(conversation.told().contains("a result"));
     server.cast("main", agent("newest = 'TEXT ONLY'\nsay = 'its own summary'"));
     assert!(told(&server.url("main"), "/v1/messages", &summary).contains("its own summary"));
 }
