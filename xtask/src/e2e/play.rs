@@ -334,7 +334,10 @@ impl<'a> Play<'a> {
         for pattern in &person.has {
             let pattern = render(pattern)?;
             if !pattern.is_in(&text) {
-                return Err(miette!("`{}` did not print \"{pattern}\" but:\n{text}", person.run));
+                return Err(miette!(
+                    "`{}` did not print \"{pattern}\" but:\n{text}",
+                    person.run
+                ));
             }
         }
         for pattern in &person.lacks {
