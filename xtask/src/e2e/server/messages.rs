@@ -27,7 +27,15 @@ impl Protocol for Messages {
             .map_or(0, |last| last + 1);
         let answered = blocks(&messages[new..]).any(|block| block["type"] == "tool_result");
         let calls = blocks(&messages[words..new]).filter_map(call).collect::<Vec<_>>();
-        let parts = texts(&messages[new..]);
+        let mut parts = texts(&messages[new..]);
+        let instruction =
+            prompts(&messages[new..]).find(|text| SUMMARY.iter().all(|mark| text.contains(mark)));
+        // It stands where the user's words do, but the client speaks.
+        for (source, text) in &mut parts {
+            if instruction == Some(text.as_str()) {
+                *source = Source::Client;
+            }
+        }
         let heard = Heard {
             session: String::new(),
             newest: joined(&parts),
@@ -36,8 +44,6 @@ impl Protocol for Messages {
             offered: offered.collect(),
             parts,
         };
-        let instruction =
-            prompts(&messages[new..]).find(|text| SUMMARY.iter().all(|mark| text.contains(mark)));
         let what = match instruction {
             Some(instruction) => What::Summary {
                 instruction: instruction.to_owned(),
@@ -310,6 +316,7 @@ mod tests {
             panic!("it is taken for a turn");
         };
         assert_eq!(found, instruction);
+        assert_eq!(asked.heard.parts[1], (Source::Client, instruction.to_owned()));
         assert!(otherwise.say.unwrap().contains("</summary>"));
         let result = json!([{ "role": "user", "content": [
             { "type": "tool_result", "content": instruction }, { "type": "text", "text": "a <summary>" },
