@@ -34,11 +34,15 @@ for json in "$PLUGIN/.claude-plugin/plugin.json" "$PLUGIN/hooks/hooks.json"; do
     yes "${json##*/} is one JSON document" json_valid "$json"
 done
 is "plugin.json names the plugin claudex" claudex "$(json_get "$PLUGIN/.claude-plugin/plugin.json" name)"
-for event in Stop UserPromptSubmit UserPromptExpansion; do
-    case $event in Stop) script=stop-hook.sh limit=60 ;; *) script=prompt-hook.sh limit=10 ;; esac
+for event in Stop UserPromptSubmit UserPromptExpansion PostToolUse; do
+    case $event in Stop) script=stop-hook.sh limit=60 ;; PostToolUse) script=answer-hook.sh limit=20 ;; *) script=prompt-hook.sh limit=10 ;; esac
     # shellcheck disable=SC2016 # the client substitutes it, not this shell
     is "hooks.json: $event runs $script without a shell string" "\${CLAUDE_PLUGIN_ROOT}/hooks/$script" \
-        "$(json_get "$PLUGIN/hooks/hooks.json" hooks $event 0 hooks 0 args 0)"
+        "$(json_get "$PLUGIN/hooks/hooks.json" hooks $event 0 hooks 0 command)"
+    # A client that does not know "args" ran the bare `sh` that stood here before: with the hook's JSON as its script.
+    is "hooks.json: $event has args, which make it the form without a shell" "[]" \
+        "$(json_get "$PLUGIN/hooks/hooks.json" hooks $event 0 hooks 0 args)"
+    yes "$script is executable" test -x "$PLUGIN/hooks/$script"
     is "hooks.json: $event has its timeout" $limit "$(json_get "$PLUGIN/hooks/hooks.json" hooks $event 0 hooks 0 timeout)"
 done
 for command in plan review status cancel rollback resume adopt doctor; do
