@@ -39,7 +39,7 @@ pub(super) enum TerminalError {
     #[display("cannot start tmux")]
     #[diagnostic(
         code(xtask::terminal::missing),
-        help("scenarios with an interactive client need tmux 3.2 or later on PATH")
+        help("scenarios with an interactive client need tmux 3.3 or later on PATH")
     )]
     Missing { source: std::io::Error },
     /// tmux refuses.
@@ -107,9 +107,9 @@ pub(super) enum Ended {
     /// With this exit status.
     #[display("exit status {_0}")]
     Status(i32),
-    /// By a signal, or in a way that this tmux does not tell.
-    #[display("by a signal")]
-    Signal,
+    /// By this signal, as tmux calls it.
+    #[display("signal {_0}")]
+    Signal(String),
 }
 
 /// A program in a terminal. It is ended, with all that it started, when this is dropped; also when this process is killed.
@@ -158,8 +158,8 @@ impl Terminal {
         command.current_dir(&launch.folder);
         command.args(["-f", "/dev/null", "start-server", ";"]);
         command.args(["set-option", "-g", "remain-on-exit", "on", ";"]);
-        // Without its line in place of the last screen's last one; tmux before 3.3 does not have the option.
-        command.args(["set-option", "-gq", "remain-on-exit-format", "", ";"]);
+        // Without its line in place of the last screen's last one.
+        command.args(["set-option", "-g", "remain-on-exit-format", "", ";"]);
         command.args(["set-option", "-g", "status", "off", ";"]);
         command.args(["new-session", "-d"]);
         command.args(["-x", &size.0.to_string(), "-y", &size.1.to_string()]);
@@ -271,7 +271,7 @@ impl Terminal {
         // Both in one go: nothing is drawn in between.
         command.args(["capture-pane", "-p", ";"]);
         command.args(["display-message", "-p"]);
-        command.arg("#{cursor_x} #{cursor_y} #{pane_dead} #{pane_dead_status}");
+        command.arg("#{cursor_x} #{cursor_y} #{pane_dead_status} #{pane_dead_signal}");
         let shown = done("capture-pane", command)?;
         Screen::read(&shown).ok_or_else(|| TerminalError::Refused {
             verb: "capture-pane".to_owned(),
@@ -369,11 +369,13 @@ impl Screen {
         let mut state = state.split(' ');
         let column: usize = state.next()?.parse().ok()?;
         let row: usize = state.next()?.parse().ok()?;
-        let ended =
-            (state.next()? == "1").then(|| match state.next().and_then(|status| status.parse().ok()) {
-                Some(status) => Ended::Status(status),
-                None => Ended::Signal,
-            });
+        // Neither is there in the moment between the end of the output and that of the process.
+        let (status, signal) = (state.next()?, state.next()?);
+        let ended = match (status.parse(), signal) {
+            (Ok(status), _) => Some(Ended::Status(status)),
+            (Err(_), "") => None,
+            (Err(_), signal) => Some(Ended::Signal(signal.to_owned())),
+        };
         let rows: Vec<&str> = rows.split('\n').map(str::trim_end).collect();
         let mut before: String = rows.iter().take(row).flat_map(|row| [row, "\n"]).collect();
         before.push_str(columns(rows.get(row).unwrap_or(&""), column));

@@ -220,3 +220,10 @@ fn keys_go_by_name() {
     let screen = terminal.wait_for_end(SOON).unwrap();
     assert_eq!(screen.ended, Some(Ended::Status(7)));
 }
+
+#[test]
+fn a_program_may_end_by_a_signal() {
+    let terminal = open("kill -9 $$");
+    let screen = terminal.wait_for_end(SOON).unwrap();
+    assert!(matches!(screen.ended, Some(Ended::Signal(_))), "{screen:?}");
+}
