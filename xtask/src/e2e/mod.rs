@@ -10,6 +10,7 @@ mod conversation;
 mod launch;
 mod leftovers;
 mod scenario;
+mod screen;
 mod terminal;
 mod words;
 

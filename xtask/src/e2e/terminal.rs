@@ -65,7 +65,7 @@ pub(super) enum TerminalError {
     )]
     Long { path: PathBuf },
     /// What was typed does not show where the cursor is.
-    #[display("typed, but not shown before the cursor within {} s: {text:?}\n{screen}", ECHO.as_secs())]
+    #[display("typed, but not shown before the cursor: {text:?}\n{screen}")]
     #[diagnostic(
         code(xtask::terminal::no_echo),
         help(
@@ -198,8 +198,12 @@ impl Terminal {
     /// # Errors
     /// The text does not show before the cursor.
     pub(super) fn type_text(&self, text: &str) -> Result<(), TerminalError> {
+        self.type_within(text, ECHO)
+    }
+
+    fn type_within(&self, text: &str, within: Duration) -> Result<(), TerminalError> {
         if text.contains('\n') {
-            return self.paste(text);
+            return self.paste(text, within);
         }
         let characters: Vec<char> = text.chars().collect();
         // An empty text has no burst, so nothing is waited for.
@@ -210,13 +214,13 @@ impl Terminal {
             command.args(["send-keys", "-H"]);
             command.args(burst.bytes().map(|byte| format!("{byte:02x}")));
             done("send-keys", command)?;
-            self.echoed(&burst, &before)?;
+            self.echoed(&burst, &before, within)?;
         }
         Ok(())
     }
 
     /// Pastes the text, in brackets where the program asks for them.
-    fn paste(&self, text: &str) -> Result<(), TerminalError> {
+    fn paste(&self, text: &str, within: Duration) -> Result<(), TerminalError> {
         let before = self.look()?;
         let file = self.folder.path().join("paste");
         fs_err::write(&file, text).map_err(|source| TerminalError::Folder { source })?;
@@ -224,12 +228,12 @@ impl Terminal {
         command.arg("load-buffer").arg(&file).arg(";");
         command.args(["paste-buffer", "-d", "-p"]);
         done("paste-buffer", command)?;
-        self.echoed(text, &before)
+        self.echoed(text, &before, within)
     }
 
-    fn echoed(&self, text: &str, before: &Screen) -> Result<(), TerminalError> {
+    fn echoed(&self, text: &str, before: &Screen, within: Duration) -> Result<(), TerminalError> {
         let tail = bare(text);
-        let until = Instant::now() + ECHO;
+        let until = Instant::now() + within;
         loop {
             let screen = self.look()?;
             let folded = text.contains('\n') && is_folded_paste(&screen.before);
@@ -271,7 +275,7 @@ impl Terminal {
         // Both in one go: nothing is drawn in between.
         command.args(["capture-pane", "-p", ";"]);
         command.args(["display-message", "-p"]);
-        command.arg("#{cursor_x} #{cursor_y} #{pane_dead_status} #{pane_dead_signal}");
+        command.arg("#{cursor_x} #{cursor_y} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}");
         let shown = done("capture-pane", command)?;
         Screen::read(&shown).ok_or_else(|| TerminalError::Refused {
             verb: "capture-pane".to_owned(),
@@ -369,12 +373,12 @@ impl Screen {
         let mut state = state.split(' ');
         let column: usize = state.next()?.parse().ok()?;
         let row: usize = state.next()?.parse().ok()?;
-        // Neither is there in the moment between the end of the output and that of the process.
-        let (status, signal) = (state.next()?, state.next()?);
-        let ended = match (status.parse(), signal) {
-            (Ok(status), _) => Some(Ended::Status(status)),
-            (Err(_), "") => None,
-            (Err(_), signal) => Some(Ended::Signal(signal.to_owned())),
+        // The end of the output and that of the process are noticed one after the other, in either order.
+        let (dead, status, signal) = (state.next()?, state.next()?, state.next()?);
+        let ended = match (dead, status.parse(), signal) {
+            ("1", Ok(status), _) => Some(Ended::Status(status)),
+            ("1", Err(_), signal) if !signal.is_empty() => Some(Ended::Signal(signal.to_owned())),
+            _ => None,
         };
         let rows: Vec<&str> = rows.split('\n').map(str::trim_end).collect();
         let mut before: String = rows.iter().take(row).flat_map(|row| [row, "\n"]).collect();

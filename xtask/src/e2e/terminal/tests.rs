@@ -86,7 +86,9 @@ fn a_paste_that_is_folded_is_known_by_its_sign() {
 fn what_a_program_does_not_show_was_not_typed() {
     let terminal = open("stty -echo; printf 'ready '; sleep 60");
     terminal.wait_for(&patterns(&["ready"]), &[], SOON).unwrap();
-    let error = terminal.type_text("secret").unwrap_err();
+    let error = terminal
+        .type_within("secret", Duration::from_millis(500))
+        .unwrap_err();
     assert!(matches!(error, TerminalError::Echo { .. }), "{error}");
     assert!(error.to_string().contains("ready"), "{error}");
 }
