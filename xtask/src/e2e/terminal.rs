@@ -112,6 +112,15 @@ pub(super) enum Ended {
     Signal(String),
 }
 
+/// What tmux knows of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Running,
+    /// It has closed the terminal, and how it ended is not known yet.
+    Unknown,
+    Over,
+}
+
 /// A program in a terminal. It is ended, with all that it started, when this is dropped; also when this process is killed.
 #[derive(Debug)]
 pub(super) struct Terminal {
@@ -277,10 +286,17 @@ impl Terminal {
         command.args(["display-message", "-p"]);
         command.arg("#{cursor_x} #{cursor_y} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}");
         let shown = done("capture-pane", command)?;
-        Screen::read(&shown).ok_or_else(|| TerminalError::Refused {
+        let (screen, state) = Screen::read(&shown).ok_or_else(|| TerminalError::Refused {
             verb: "capture-pane".to_owned(),
             said: format!("no place of the cursor after the screen: {shown:?}"),
-        })
+        })?;
+        if state == State::Unknown {
+            // A server may miss the end of a program that ended as soon as it began, until another child of its ends.
+            let mut command = self.tmux();
+            command.args(["run-shell", "-b", ":"]);
+            done("run-shell", command)?;
+        }
+        Ok(screen)
     }
 
     /// Waits for a screen that has all of `has` and none of `lacks`, wherever the program breaks its lines.
@@ -368,27 +384,29 @@ impl Drop for Terminal {
 
 impl Screen {
     /// What `capture-pane` and the line after it say.
-    fn read(shown: &str) -> Option<Self> {
+    fn read(shown: &str) -> Option<(Self, State)> {
         let (rows, state) = shown.trim_end_matches('\n').rsplit_once('\n')?;
-        let mut state = state.split(' ');
-        let column: usize = state.next()?.parse().ok()?;
-        let row: usize = state.next()?.parse().ok()?;
+        let mut words = state.split(' ');
+        let column: usize = words.next()?.parse().ok()?;
+        let row: usize = words.next()?.parse().ok()?;
         // The end of the output and that of the process are noticed one after the other, in either order.
-        let (dead, status, signal) = (state.next()?, state.next()?, state.next()?);
-        let ended = match (dead, status.parse(), signal) {
-            ("1", Ok(status), _) => Some(Ended::Status(status)),
-            ("1", Err(_), signal) if !signal.is_empty() => Some(Ended::Signal(signal.to_owned())),
-            _ => None,
+        let (dead, status, signal) = (words.next()?, words.next()?, words.next()?);
+        let (state, ended) = match (dead, status.parse(), signal) {
+            ("1", Ok(status), _) => (State::Over, Some(Ended::Status(status))),
+            ("1", Err(_), "") => (State::Unknown, None),
+            ("1", Err(_), signal) => (State::Over, Some(Ended::Signal(signal.to_owned()))),
+            _ => (State::Running, None),
         };
         let rows: Vec<&str> = rows.split('\n').map(str::trim_end).collect();
         let mut before: String = rows.iter().take(row).flat_map(|row| [row, "\n"]).collect();
         before.push_str(columns(rows.get(row).unwrap_or(&""), column));
-        Some(Self {
+        let screen = Self {
             text: rows.join("\n").trim_end().to_owned(),
             before: bare(&before),
             cursor: (column, row),
             ended,
-        })
+        };
+        Some((screen, state))
     }
 }
 
