@@ -7,6 +7,7 @@
 
 mod agent;
 mod conversation;
+mod interactive;
 mod launch;
 mod leftovers;
 mod scenario;

@@ -32,6 +32,16 @@ const BURST: usize = 64;
 /// A system's limit for a socket's path is 104 bytes or more.
 const SOCKET: usize = 100;
 
+/// What the keeper calls the terminal when the program is over; its exit status follows.
+const OVER: &str = "xtask-e2e-over:";
+
+/// Runs the program and then keeps the terminal open: tmux may lose the last words, and the exit status, of a program that leaves
+/// it. That it is over is said in the terminal itself, as its title, so that it comes after all that was printed.
+const KEEPER: &str = r#"trap : INT QUIT
+"$@"
+printf '\033\\\033]2;%s%d\007' "$0" "$?"
+exec sleep 2147483647"#;
+
 /// A terminal that does not do what is asked of it.
 #[derive(Debug, Display, Error, Diagnostic)]
 pub(super) enum TerminalError {
@@ -82,9 +92,13 @@ pub(super) enum TerminalError {
         screen: Screen,
     },
     /// The program is over, and what was waited for is not on its last screen.
-    #[display("the program ended ({how}), and its last screen {why}\n{screen}")]
+    #[display("the program ended with exit status {status}, and its last screen {why}\n{screen}")]
     #[diagnostic(code(xtask::terminal::ended))]
-    Over { how: Ended, why: String, screen: Screen },
+    Over {
+        status: i32,
+        why: String,
+        screen: Screen,
+    },
 }
 
 /// What a terminal shows, and where its cursor is.
@@ -97,28 +111,8 @@ pub(super) struct Screen {
     before: String,
     /// Column and row, from 0.
     cursor: (usize, usize),
-    /// Where the program is over: how.
-    pub(super) ended: Option<Ended>,
-}
-
-/// How a program ended.
-#[derive(Debug, Clone, PartialEq, Eq, Display)]
-pub(super) enum Ended {
-    /// With this exit status.
-    #[display("exit status {_0}")]
-    Status(i32),
-    /// By this signal, as tmux calls it.
-    #[display("signal {_0}")]
-    Signal(String),
-}
-
-/// What tmux knows of the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Running,
-    /// It has closed the terminal, and how it ended is not known yet.
-    Unknown,
-    Over,
+    /// Where the program is over: its exit status, as a shell has it (of a signal 128 and more).
+    pub(super) ended: Option<i32>,
 }
 
 /// A program in a terminal. It is ended, with all that it started, when this is dropped; also when this process is killed.
@@ -166,14 +160,12 @@ impl Terminal {
         // Not by tmux's `-c`, which is a template of its own.
         command.current_dir(&launch.folder);
         command.args(["-f", "/dev/null", "start-server", ";"]);
-        command.args(["set-option", "-g", "remain-on-exit", "on", ";"]);
-        // Without its line in place of the last screen's last one.
-        command.args(["set-option", "-g", "remain-on-exit-format", "", ";"]);
         command.args(["set-option", "-g", "status", "off", ";"]);
         command.args(["new-session", "-d"]);
         command.args(["-x", &size.0.to_string(), "-y", &size.1.to_string()]);
+        command.args(["--", "sh", "-c", KEEPER, OVER]);
         // tmux adds variables of its own (TMUX, TERM_PROGRAM, SHELL), which programs look at.
-        command.args(["--", "env", "-i", "TERM=tmux-256color"]);
+        command.args(["env", "-i", "TERM=tmux-256color"]);
         let mark = (OsString::from(leftovers::MARK), self.mark.clone());
         for (name, value) in launch.env.iter().chain([&mark]) {
             let mut pair = name.clone();
@@ -284,19 +276,12 @@ impl Terminal {
         // Both in one go: nothing is drawn in between.
         command.args(["capture-pane", "-p", ";"]);
         command.args(["display-message", "-p"]);
-        command.arg("#{cursor_x} #{cursor_y} #{pane_dead} #{pane_dead_status} #{pane_dead_signal}");
+        command.arg("#{cursor_x} #{cursor_y} #{pane_title}");
         let shown = done("capture-pane", command)?;
-        let (screen, state) = Screen::read(&shown).ok_or_else(|| TerminalError::Refused {
+        Screen::read(&shown).ok_or_else(|| TerminalError::Refused {
             verb: "capture-pane".to_owned(),
             said: format!("no place of the cursor after the screen: {shown:?}"),
-        })?;
-        if state == State::Unknown {
-            // A server may miss the end of a program that ended as soon as it began, until another child of its ends.
-            let mut command = self.tmux();
-            command.args(["run-shell", "-b", ":"]);
-            done("run-shell", command)?;
-        }
-        Ok(screen)
+        })
     }
 
     /// Waits for a screen that has all of `has` and none of `lacks`, wherever the program breaks its lines.
@@ -327,8 +312,8 @@ impl Terminal {
             let Err(why) = judge(&screen) else {
                 return Ok(screen);
             };
-            if let Some(how) = screen.ended.clone() {
-                return Err(TerminalError::Over { how, why, screen });
+            if let Some(status) = screen.ended {
+                return Err(TerminalError::Over { status, why, screen });
             }
             if Instant::now() > until {
                 return Err(TerminalError::NotSeen { within, why, screen });
@@ -383,30 +368,30 @@ impl Drop for Terminal {
 }
 
 impl Screen {
+    /// The text before the cursor, without white space.
+    pub(super) fn before(&self) -> &str {
+        &self.before
+    }
+
     /// What `capture-pane` and the line after it say.
-    fn read(shown: &str) -> Option<(Self, State)> {
+    fn read(shown: &str) -> Option<Self> {
         let (rows, state) = shown.trim_end_matches('\n').rsplit_once('\n')?;
-        let mut words = state.split(' ');
+        let mut words = state.splitn(3, ' ');
         let column: usize = words.next()?.parse().ok()?;
         let row: usize = words.next()?.parse().ok()?;
-        // The end of the output and that of the process are noticed one after the other, in either order.
-        let (dead, status, signal) = (words.next()?, words.next()?, words.next()?);
-        let (state, ended) = match (dead, status.parse(), signal) {
-            ("1", Ok(status), _) => (State::Over, Some(Ended::Status(status))),
-            ("1", Err(_), "") => (State::Unknown, None),
-            ("1", Err(_), signal) => (State::Over, Some(Ended::Signal(signal.to_owned()))),
-            _ => (State::Running, None),
-        };
+        let ended = words
+            .next()?
+            .strip_prefix(OVER)
+            .and_then(|status| status.parse().ok());
         let rows: Vec<&str> = rows.split('\n').map(str::trim_end).collect();
         let mut before: String = rows.iter().take(row).flat_map(|row| [row, "\n"]).collect();
         before.push_str(columns(rows.get(row).unwrap_or(&""), column));
-        let screen = Self {
+        Some(Self {
             text: rows.join("\n").trim_end().to_owned(),
             before: bare(&before),
             cursor: (column, row),
             ended,
-        };
-        Some((screen, state))
+        })
     }
 }
 
