@@ -90,7 +90,11 @@ impl Home {
             program: program.to_owned(),
             arguments: Vec::new(),
             env: self.environment(),
-            folder: self.project.join(folder),
+            // Not joined with nothing, which would leave a slash at its end: clients know folders by their very text.
+            folder: match folder {
+                "" => self.project.clone(),
+                folder => self.project.join(folder),
+            },
         }
     }
 

@@ -11,11 +11,13 @@ mod clients;
 mod conversation;
 mod headless;
 mod home;
+mod interactive;
 mod launch;
 mod leftovers;
 mod play;
 mod report;
 mod scenario;
+mod screen;
 mod server;
 mod story;
 mod terminal;
@@ -142,7 +144,7 @@ fn play_all<'a>(stage: &Stage, cast: Vec<(Row<'a>, Programs)>, jobs: usize) -> V
                     let Some((index, (row, programs))) = next else {
                         break;
                     };
-                    let outcome = stage.play(row.scenario, &programs, &row.label());
+                    let outcome = stage.play(row.scenario, &programs, row.age, &row.label());
                     report::ended(&row, &outcome);
                     lock(&done).push((index, (row, outcome)));
                 }

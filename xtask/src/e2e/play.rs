@@ -13,10 +13,12 @@ use super::conversation::Conversation;
 use super::headless::{Headless, Printed};
 use super::home::{Home, Programs};
 use super::leftovers;
-use super::scenario::{self, Check, Open, Pattern, Person, Say, Scenario, See, Step, Type, Write};
+use super::scenario::{self, Age, Check, Pattern, Person, Say, Scenario, Step, Write};
 use super::server::Server;
 use super::terminal::Terminal;
 use super::words::Words;
+
+mod terminals;
 
 /// The session of Codex's model.
 const CODEX: &str = "codex";
@@ -47,6 +49,8 @@ pub(super) struct Stage {
 struct Play<'a> {
     stage: &'a Stage,
     scenario: &'a Scenario,
+    /// Which of the clients plays it.
+    age: Age,
     home: Home,
     server: Server,
     conversation: Arc<Conversation>,
@@ -72,7 +76,7 @@ impl Stage {
     }
 
     /// Plays `scenario` with these programs in a folder of its own.
-    pub(super) fn play(&self, scenario: &Scenario, programs: &Programs, label: &str) -> Outcome {
+    pub(super) fn play(&self, scenario: &Scenario, programs: &Programs, age: Age, label: &str) -> Outcome {
         let began = Instant::now();
         let folder = self.folder.join(label);
         let conversation = Arc::new(Conversation::new());
@@ -80,6 +84,7 @@ impl Stage {
             self,
             scenario,
             programs,
+            age,
             folder.clone(),
             Arc::clone(&conversation),
         )
@@ -106,6 +111,7 @@ impl<'a> Play<'a> {
         stage: &'a Stage,
         scenario: &'a Scenario,
         programs: &Programs,
+        age: Age,
         folder: PathBuf,
         conversation: Arc<Conversation>,
     ) -> miette::Result<Self> {
@@ -120,6 +126,7 @@ impl<'a> Play<'a> {
         let play = Self {
             stage,
             scenario,
+            age,
             home,
             server,
             conversation,
@@ -244,65 +251,6 @@ impl<'a> Play<'a> {
         session.id = session.id.take().or_else(|| printed.session());
         session.printed.push(printed);
         Ok(())
-    }
-
-    fn open(&mut self, open: &Open) -> miette::Result<()> {
-        let words = self.words()?;
-        self.cast(&open.session, open.agent.as_deref())?;
-        let mut launch = self
-            .home
-            .client(&self.server.url(&open.session), &words.render(&open.folder)?);
-        for (name, value) in &open.env {
-            launch.env.push((name.into(), words.render(value)?.into()));
-        }
-        launch.arguments = vec!["--permission-mode".into(), open.mode.clone().into()];
-        for argument in &open.arguments {
-            launch.arguments.push(words.render(argument)?.into());
-        }
-        let session = self.sessions.entry(open.session.clone()).or_default();
-        if session.terminal.is_some() {
-            return Err(miette!(
-                "the terminal of the session `{}` is still open",
-                open.session
-            ));
-        }
-        session.terminal = Some(Terminal::open(&launch, open.size)?);
-        Ok(())
-    }
-
-    fn r#type(&self, keys: &Type) -> miette::Result<()> {
-        let terminal = self.terminal(&keys.session)?;
-        terminal.type_text(&self.words()?.render(&keys.text)?)?;
-        Ok(terminal.keys(&keys.keys)?)
-    }
-
-    fn see(&self, see: &See) -> miette::Result<()> {
-        let words = self.words()?;
-        let rendered = |patterns: &[Pattern]| -> miette::Result<Vec<Pattern>> {
-            patterns
-                .iter()
-                .map(|it| it.rendered(|text| words.render(text)))
-                .collect()
-        };
-        let terminal = self.terminal(&see.session)?;
-        terminal.wait_for(
-            &rendered(&see.has)?,
-            &rendered(&see.lacks)?,
-            Duration::from_secs(see.within),
-        )?;
-        Ok(())
-    }
-
-    fn close(&mut self, name: &str) -> miette::Result<()> {
-        self.session(name)?.terminal = None;
-        Ok(())
-    }
-
-    fn terminal(&self, name: &str) -> miette::Result<&Terminal> {
-        self.sessions
-            .get(name)
-            .and_then(|session| session.terminal.as_ref())
-            .ok_or_else(|| miette!("the session `{name}` has no terminal that is open"))
     }
 
     fn session(&mut self, name: &str) -> miette::Result<&mut Session> {

@@ -32,6 +32,16 @@ const BURST: usize = 64;
 /// A system's limit for a socket's path is 104 bytes or more.
 const SOCKET: usize = 100;
 
+/// What the keeper calls the terminal when the program is over; its exit status follows.
+const OVER: &str = "xtask-e2e-over:";
+
+/// Runs the program and then keeps the terminal open: tmux may lose the last words, and the exit status, of a program that leaves
+/// it. That it is over is said in the terminal itself, as its title, so that it comes after all that was printed.
+const KEEPER: &str = r#"trap : INT QUIT
+"$@"
+printf '\033\\\033]2;%s%d\007' "$0" "$?"
+exec sleep 2147483647"#;
+
 /// A terminal that does not do what is asked of it.
 #[derive(Debug, Display, Error, Diagnostic)]
 pub(super) enum TerminalError {
@@ -39,7 +49,7 @@ pub(super) enum TerminalError {
     #[display("cannot start tmux")]
     #[diagnostic(
         code(xtask::terminal::missing),
-        help("scenarios with an interactive client need tmux 3.2 or later on PATH")
+        help("scenarios with an interactive client need tmux 3.3 or later on PATH")
     )]
     Missing { source: std::io::Error },
     /// tmux refuses.
@@ -65,7 +75,7 @@ pub(super) enum TerminalError {
     )]
     Long { path: PathBuf },
     /// What was typed does not show where the cursor is.
-    #[display("typed, but not shown before the cursor within {} s: {text:?}\n{screen}", ECHO.as_secs())]
+    #[display("typed, but not shown before the cursor: {text:?}\n{screen}")]
     #[diagnostic(
         code(xtask::terminal::no_echo),
         help(
@@ -82,9 +92,13 @@ pub(super) enum TerminalError {
         screen: Screen,
     },
     /// The program is over, and what was waited for is not on its last screen.
-    #[display("the program ended ({how}), and its last screen {why}\n{screen}")]
+    #[display("the program ended with exit status {status}, and its last screen {why}\n{screen}")]
     #[diagnostic(code(xtask::terminal::ended))]
-    Over { how: Ended, why: String, screen: Screen },
+    Over {
+        status: i32,
+        why: String,
+        screen: Screen,
+    },
 }
 
 /// What a terminal shows, and where its cursor is.
@@ -97,19 +111,8 @@ pub(super) struct Screen {
     before: String,
     /// Column and row, from 0.
     cursor: (usize, usize),
-    /// Where the program is over: how.
-    pub(super) ended: Option<Ended>,
-}
-
-/// How a program ended.
-#[derive(Debug, Clone, PartialEq, Eq, Display)]
-pub(super) enum Ended {
-    /// With this exit status.
-    #[display("exit status {_0}")]
-    Status(i32),
-    /// By a signal, or in a way that this tmux does not tell.
-    #[display("by a signal")]
-    Signal,
+    /// Where the program is over: its exit status, as a shell has it (of a signal 128 and more).
+    pub(super) ended: Option<i32>,
 }
 
 /// A program in a terminal. It is ended, with all that it started, when this is dropped; also when this process is killed.
@@ -157,14 +160,12 @@ impl Terminal {
         // Not by tmux's `-c`, which is a template of its own.
         command.current_dir(&launch.folder);
         command.args(["-f", "/dev/null", "start-server", ";"]);
-        command.args(["set-option", "-g", "remain-on-exit", "on", ";"]);
-        // Without its line in place of the last screen's last one; tmux before 3.3 does not have the option.
-        command.args(["set-option", "-gq", "remain-on-exit-format", "", ";"]);
         command.args(["set-option", "-g", "status", "off", ";"]);
         command.args(["new-session", "-d"]);
         command.args(["-x", &size.0.to_string(), "-y", &size.1.to_string()]);
+        command.args(["--", "sh", "-c", KEEPER, OVER]);
         // tmux adds variables of its own (TMUX, TERM_PROGRAM, SHELL), which programs look at.
-        command.args(["--", "env", "-i", "TERM=tmux-256color"]);
+        command.args(["env", "-i", "TERM=tmux-256color"]);
         let mark = (OsString::from(leftovers::MARK), self.mark.clone());
         for (name, value) in launch.env.iter().chain([&mark]) {
             let mut pair = name.clone();
@@ -198,8 +199,12 @@ impl Terminal {
     /// # Errors
     /// The text does not show before the cursor.
     pub(super) fn type_text(&self, text: &str) -> Result<(), TerminalError> {
+        self.type_within(text, ECHO)
+    }
+
+    fn type_within(&self, text: &str, within: Duration) -> Result<(), TerminalError> {
         if text.contains('\n') {
-            return self.paste(text);
+            return self.paste(text, within);
         }
         let characters: Vec<char> = text.chars().collect();
         // An empty text has no burst, so nothing is waited for.
@@ -210,13 +215,13 @@ impl Terminal {
             command.args(["send-keys", "-H"]);
             command.args(burst.bytes().map(|byte| format!("{byte:02x}")));
             done("send-keys", command)?;
-            self.echoed(&burst, &before)?;
+            self.echoed(&burst, &before, within)?;
         }
         Ok(())
     }
 
     /// Pastes the text, in brackets where the program asks for them.
-    fn paste(&self, text: &str) -> Result<(), TerminalError> {
+    fn paste(&self, text: &str, within: Duration) -> Result<(), TerminalError> {
         let before = self.look()?;
         let file = self.folder.path().join("paste");
         fs_err::write(&file, text).map_err(|source| TerminalError::Folder { source })?;
@@ -224,12 +229,12 @@ impl Terminal {
         command.arg("load-buffer").arg(&file).arg(";");
         command.args(["paste-buffer", "-d", "-p"]);
         done("paste-buffer", command)?;
-        self.echoed(text, &before)
+        self.echoed(text, &before, within)
     }
 
-    fn echoed(&self, text: &str, before: &Screen) -> Result<(), TerminalError> {
+    fn echoed(&self, text: &str, before: &Screen, within: Duration) -> Result<(), TerminalError> {
         let tail = bare(text);
-        let until = Instant::now() + ECHO;
+        let until = Instant::now() + within;
         loop {
             let screen = self.look()?;
             let folded = text.contains('\n') && is_folded_paste(&screen.before);
@@ -271,7 +276,7 @@ impl Terminal {
         // Both in one go: nothing is drawn in between.
         command.args(["capture-pane", "-p", ";"]);
         command.args(["display-message", "-p"]);
-        command.arg("#{cursor_x} #{cursor_y} #{pane_dead} #{pane_dead_status}");
+        command.arg("#{cursor_x} #{cursor_y} #{pane_title}");
         let shown = done("capture-pane", command)?;
         Screen::read(&shown).ok_or_else(|| TerminalError::Refused {
             verb: "capture-pane".to_owned(),
@@ -307,8 +312,8 @@ impl Terminal {
             let Err(why) = judge(&screen) else {
                 return Ok(screen);
             };
-            if let Some(how) = screen.ended.clone() {
-                return Err(TerminalError::Over { how, why, screen });
+            if let Some(status) = screen.ended {
+                return Err(TerminalError::Over { status, why, screen });
             }
             if Instant::now() > until {
                 return Err(TerminalError::NotSeen { within, why, screen });
@@ -363,17 +368,21 @@ impl Drop for Terminal {
 }
 
 impl Screen {
+    /// The text before the cursor, without white space.
+    pub(super) fn before(&self) -> &str {
+        &self.before
+    }
+
     /// What `capture-pane` and the line after it say.
     fn read(shown: &str) -> Option<Self> {
         let (rows, state) = shown.trim_end_matches('\n').rsplit_once('\n')?;
-        let mut state = state.split(' ');
-        let column: usize = state.next()?.parse().ok()?;
-        let row: usize = state.next()?.parse().ok()?;
-        let ended =
-            (state.next()? == "1").then(|| match state.next().and_then(|status| status.parse().ok()) {
-                Some(status) => Ended::Status(status),
-                None => Ended::Signal,
-            });
+        let mut words = state.splitn(3, ' ');
+        let column: usize = words.next()?.parse().ok()?;
+        let row: usize = words.next()?.parse().ok()?;
+        let ended = words
+            .next()?
+            .strip_prefix(OVER)
+            .and_then(|status| status.parse().ok());
         let rows: Vec<&str> = rows.split('\n').map(str::trim_end).collect();
         let mut before: String = rows.iter().take(row).flat_map(|row| [row, "\n"]).collect();
         before.push_str(columns(rows.get(row).unwrap_or(&""), column));

@@ -8,8 +8,9 @@ use serde::Deserialize;
 const ANYTHING: &str = "[…]";
 
 /// A text with gaps.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, derive_more::Display)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, derive_more::Display, derive_more::From)]
 #[serde(transparent)]
+#[from(String, &str)]
 pub(in crate::e2e) struct Pattern(String);
 
 impl Pattern {

@@ -180,6 +180,9 @@ pub(in crate::e2e) struct See {
     pub(in crate::e2e) lacks: Vec<Pattern>,
     /// A file of `tests/e2e/screens`, without its ending, that the screen is compared with.
     pub(in crate::e2e) screen: Option<String>,
+    /// The client must have ended by itself.
+    #[serde(default)]
+    pub(in crate::e2e) ended: bool,
     /// Seconds that it may take to appear.
     #[serde(default = "half_a_minute")]
     pub(in crate::e2e) within: u64,

@@ -45,7 +45,7 @@ fn what_is_typed_arrives_byte_for_byte() {
     terminal.type_text(text).unwrap();
     terminal.keys(&keys(&["Enter"])).unwrap();
     let screen = terminal.wait_for_end(SOON).unwrap();
-    assert_eq!(screen.ended, Some(Ended::Status(0)));
+    assert_eq!(screen.ended, Some(0));
     assert_eq!(fs_err::read_to_string(file).unwrap(), text);
 }
 
@@ -86,7 +86,9 @@ fn a_paste_that_is_folded_is_known_by_its_sign() {
 fn what_a_program_does_not_show_was_not_typed() {
     let terminal = open("stty -echo; printf 'ready '; sleep 60");
     terminal.wait_for(&patterns(&["ready"]), &[], SOON).unwrap();
-    let error = terminal.type_text("secret").unwrap_err();
+    let error = terminal
+        .type_within("secret", Duration::from_millis(500))
+        .unwrap_err();
     assert!(matches!(error, TerminalError::Echo { .. }), "{error}");
     assert!(error.to_string().contains("ready"), "{error}");
 }
@@ -122,7 +124,10 @@ fn a_program_that_ends_is_not_waited_for_and_its_last_screen_stays() {
         .wait_for(&patterns(&["never"]), &[], Duration::from_secs(600))
         .unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("the program ended (exit status 3)"), "{text}");
+    assert!(
+        text.contains("the program ended with exit status 3, and its last screen has no \"never\"\n"),
+        "{text}"
+    );
     assert!(text.contains("\na\nb\nlast words\n"), "{text}");
 }
 
@@ -205,7 +210,7 @@ fn a_program_that_is_not_there_is_seen_on_the_screen() {
     let terminal = Terminal::open(&launch, (60, 20)).unwrap();
     let screen = terminal.wait_for_end(SOON).unwrap();
     assert!(screen.text.contains("/nowhere/at all"), "{screen}");
-    assert_eq!(screen.ended, Some(Ended::Status(127)));
+    assert_eq!(screen.ended, Some(127));
 }
 
 #[test]
@@ -218,5 +223,12 @@ fn keys_go_by_name() {
     terminal.wait_for(&patterns(&["ready a- on"]), &[], SOON).unwrap();
     terminal.keys(&keys(&["C-c"])).unwrap();
     let screen = terminal.wait_for_end(SOON).unwrap();
-    assert_eq!(screen.ended, Some(Ended::Status(7)));
+    assert_eq!(screen.ended, Some(7));
+}
+
+#[test]
+fn a_program_may_end_by_a_signal() {
+    let terminal = open("kill -9 $$");
+    let screen = terminal.wait_for_end(SOON).unwrap();
+    assert_eq!(screen.ended, Some(128 + 9));
 }

@@ -1,0 +1,100 @@
+//! The steps of a scenario that need a screen: the interactive client in a terminal.
+
+use std::time::Duration;
+
+use miette::miette;
+
+use super::Play;
+use crate::e2e::home::API_KEY;
+use crate::e2e::interactive;
+use crate::e2e::scenario::{Open, Pattern, See, Type};
+use crate::e2e::screen::Kept;
+use crate::e2e::terminal::Terminal;
+
+/// How long the client may take to start, on a machine that does much else.
+const START: Duration = Duration::from_secs(60);
+
+impl Play<'_> {
+    pub(super) fn open(&mut self, open: &Open) -> miette::Result<()> {
+        let words = self.words()?;
+        self.cast(&open.session, open.agent.as_deref())?;
+        let mut launch = self
+            .home
+            .client(&self.server.url(&open.session), &words.render(&open.folder)?);
+        for (name, value) in &open.env {
+            launch.env.push((name.into(), words.render(value)?.into()));
+        }
+        launch.arguments = vec!["--permission-mode".into(), open.mode.clone().into()];
+        for argument in &open.arguments {
+            launch.arguments.push(words.render(argument)?.into());
+        }
+        interactive::prepare(&self.home.claude(), &launch.folder, API_KEY)?;
+        let session = self.sessions.entry(open.session.clone()).or_default();
+        if session.terminal.is_some() {
+            return Err(miette!(
+                "the terminal of the session `{}` is still open",
+                open.session
+            ));
+        }
+        let terminal = session.terminal.insert(Terminal::open(&launch, open.size)?);
+        interactive::ready(terminal, START)?;
+        Ok(())
+    }
+
+    pub(super) fn r#type(&self, keys: &Type) -> miette::Result<()> {
+        let terminal = self.terminal(&keys.session)?;
+        terminal.type_text(&self.words()?.render(&keys.text)?)?;
+        Ok(terminal.keys(&keys.keys)?)
+    }
+
+    pub(super) fn see(&self, see: &See) -> miette::Result<()> {
+        let words = self.words()?;
+        let rendered = |patterns: &[Pattern]| -> miette::Result<Vec<Pattern>> {
+            patterns
+                .iter()
+                .map(|it| it.rendered(|text| words.render(text)))
+                .collect()
+        };
+        let within = Duration::from_secs(see.within);
+        let terminal = self.terminal(&see.session)?;
+        if see.ended {
+            terminal.wait_for_end(within)?;
+        }
+        terminal.wait_for(&rendered(&see.has)?, &rendered(&see.lacks)?, within)?;
+        see.screen
+            .as_ref()
+            .map_or(Ok(()), |name| self.is_the_kept(terminal, name, within))
+    }
+
+    /// The screen must come to be the kept one; or it is written anew, where that was asked for.
+    fn is_the_kept(&self, terminal: &Terminal, name: &str, within: Duration) -> miette::Result<()> {
+        let path = Kept::place(&self.stage.suite().join("screens"), name, &self.age.to_string());
+        let folder = |path: &std::path::Path| path.to_string_lossy().into_owned();
+        let places = [
+            (folder(&self.home.project), "[project]"),
+            (folder(&self.home.home), "[home]"),
+            (folder(&self.home.folder), "[folder]"),
+            (folder(&self.stage.root), "[repository]"),
+        ];
+        let places: Vec<_> = places.iter().map(|(path, word)| (path.as_str(), *word)).collect();
+        if self.stage.overwrite_screens {
+            Kept::overwrite(&path, &terminal.look()?.text, &places)?;
+            return Ok(());
+        }
+        let kept = Kept::read(&path)?;
+        terminal.wait_until(within, |screen| kept.fits(&screen.text, &places))?;
+        Ok(())
+    }
+
+    pub(super) fn close(&mut self, name: &str) -> miette::Result<()> {
+        self.session(name)?.terminal = None;
+        Ok(())
+    }
+
+    fn terminal(&self, name: &str) -> miette::Result<&Terminal> {
+        self.sessions
+            .get(name)
+            .and_then(|session| session.terminal.as_ref())
+            .ok_or_else(|| miette!("the session `{name}` has no terminal that is open"))
+    }
+}
