@@ -5,10 +5,10 @@
 //! id>-<command>.json`, readable by its owner only, valid for ten minutes, removed when it is taken.
 //!
 //! The client fires two events for one command: UserPromptSubmit with the raw prompt, and UserPromptExpansion with name
-//! and arguments, in this order in 2.1.330; 2.1.197 expands first, and submits after the command has run. The second replaces the first. Where the record was taken between the two, the second event must
-//! not issue it anew: taking a record leaves a `.taken` mark, and an event that belongs to the same prompt meets the
-//! mark and stores nothing. Two events belong together when their prompt ids are equal; where an id is missing, an
-//! expansion belongs to the submit before it, and a submit always begins a new prompt.
+//! and arguments, in this order in 2.1.330; 2.1.197 and older expand first, and submit after the command has run. The second
+//! replaces the first. Where the record was taken between the two, the second event must not issue it anew: taking a record
+//! leaves a `.taken` mark, and an event of the same prompt, by its id, meets the mark and stores nothing. Clients before
+//! 2.1.196 give prompts no ids; of theirs the expansion counts, and the submit that follows it does not.
 //!
 //! What the arguments mean, and which commands are for persons only, is not known here.
 
@@ -116,7 +116,7 @@ struct Record {
 #[derive(Debug, Serialize, Deserialize)]
 struct Taken {
     taken_at: Timestamp,
-    prompt_id: Option<String>,
+    prompt_id: String,
 }
 
 /// The folder for state that outlives a program but is not worth a backup: `XDG_STATE_HOME` where it is absolute, else
@@ -139,7 +139,10 @@ pub fn store(input: &Input, now: Timestamp, base: &Utf8Path) -> Result<bool, Pro
     let (Some(session), Some((prompt, expanded))) = (&input.session_id, command_of(input)) else {
         return Ok(false);
     };
-    if input.is_subagent() {
+    // Clients that give prompts no id (before 2.1.196) send the submit after the expansion, when the command has already taken
+    // its arguments: a record of it would lie there for whoever asks next.
+    let is_late = !expanded && input.prompt_id.is_none();
+    if input.is_subagent() || is_late {
         return Ok(false);
     }
     if prompt.arguments.len() > MAX_ARGUMENTS {
@@ -154,11 +157,7 @@ pub fn store(input: &Input, now: Timestamp, base: &Utf8Path) -> Result<bool, Pro
         if let Ok(Some(taken)) = folder.load::<Taken>(&mark)
             && is_fresh(taken.taken_at, now)
         {
-            let same = match (&input.prompt_id, &taken.prompt_id) {
-                (Some(ours), Some(theirs)) => ours == theirs,
-                _ => expanded,
-            };
-            if same {
+            if input.prompt_id.as_ref() == Some(&taken.prompt_id) {
                 if expanded {
                     folder.remove(&mark)?;
                 }
@@ -210,14 +209,9 @@ pub fn take(
         else {
             return Ok(None);
         };
-        if !found.expanded || found.prompt_id.is_some() {
-            folder.save(
-                &mark,
-                &Taken {
-                    taken_at: now,
-                    prompt_id: found.prompt_id,
-                },
-            )?;
+        if let Some(prompt_id) = found.prompt_id {
+            let taken_at = now;
+            folder.save(&mark, &Taken { taken_at, prompt_id })?;
         }
         Ok(Some(Prompt {
             command: found.command,

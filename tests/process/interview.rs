@@ -198,7 +198,7 @@ fn the_start_says_whether_an_interview_is_to_be_held() {
     ] {
         let project = Project::new();
         project.plan("# Plan\n");
-        let prompt = json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit",
+        let prompt = json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt_id": "p1",
                             "prompt": format!("/claudex:plan {typed}")});
         project
             .run_with_stdin(&["prompt"], prompt.to_string().as_bytes())

@@ -502,12 +502,14 @@ fn a_ticket_stands_for_the_person_once_and_for_its_own_command() {
 fn what_an_agent_or_another_plugin_says_leaves_no_ticket() {
     let project = Project::new();
     let id = project.start(&[]);
-    let events: [Value; 5] = [
-        json!({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "agent_id": "a", "prompt": "/claudex:adopt"}),
-        json!({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "please type /claudex:adopt"}),
-        json!({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "/other:adopt"}),
+    let events: [Value; 6] = [
+        // A client without prompt ids sends it when the command has run.
+        json!({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "/claudex:adopt"}),
+        json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "session_id": "s1", "agent_id": "a", "prompt": "/claudex:adopt"}),
+        json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "session_id": "s1", "prompt": "please type /claudex:adopt"}),
+        json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "session_id": "s1", "prompt": "/other:adopt"}),
         json!({"hook_event_name": "Stop", "session_id": "s1", "prompt": "/claudex:adopt"}),
-        json!({"hook_event_name": "UserPromptSubmit", "prompt": "/claudex:adopt"}),
+        json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "prompt": "/claudex:adopt"}),
     ];
     for event in events {
         feed(project.command(&["prompt"]), event.to_string().as_bytes()).exits(0);

@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::sync::Barrier;
 
 use jiff::ToSpan;
@@ -43,21 +44,41 @@ impl Home {
     }
 }
 
+thread_local! {
+    /// How many prompts this test has submitted.
+    static PROMPTS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A prompt, with an id of its own as the client gives it.
 fn submit(prompt: &str) -> Input {
+    PROMPTS.set(PROMPTS.get() + 1);
+    event("UserPromptSubmit", prompt)
+}
+
+/// The expansion of the prompt that was submitted last.
+fn expansion(name: &str, arguments: &str, prompt: &str) -> Input {
+    Input {
+        command_name: Some(name.into()),
+        command_args: Some(arguments.into()),
+        ..event("UserPromptExpansion", prompt)
+    }
+}
+
+fn event(name: &str, prompt: &str) -> Input {
     Input {
         session_id: Some("s1".into()),
-        hook_event_name: Some("UserPromptSubmit".into()),
+        hook_event_name: Some(name.into()),
         prompt: Some(prompt.into()),
+        prompt_id: Some(format!("prompt-{}", PROMPTS.get())),
         ..Input::default()
     }
 }
 
-fn expansion(name: &str, arguments: &str, prompt: &str) -> Input {
+/// The same from a client that gives prompts no ids.
+fn without_id(input: Input) -> Input {
     Input {
-        hook_event_name: Some("UserPromptExpansion".into()),
-        command_name: Some(name.into()),
-        command_args: Some(arguments.into()),
-        ..submit(prompt)
+        prompt_id: None,
+        ..input
     }
 }
 
@@ -183,14 +204,27 @@ fn a_take_between_the_two_events_is_the_only_one() {
     assert!(!home.store(&expansion("claudex:more", "x", "/claudex:more x")));
     assert_eq!(home.take("s1", "more"), None);
 
-    // Typed again, it is a new command; so it is where a client fires the second event only.
+    // Typed again, it is a new command.
     assert!(home.store(&submit("/claudex:more x")));
     assert!(home.take("s1", "more").is_some());
     assert!(!home.store(&expansion("claudex:more", "x", "/claudex:more x")));
-    assert!(home.store(&expansion("claudex:more", "y", "/claudex:more y")));
-    assert_eq!(home.take("s1", "more").as_deref(), Some("y"));
-    assert!(home.store(&expansion("claudex:more", "z", "/claudex:more z")));
-    assert_eq!(home.take("s1", "more").as_deref(), Some("z"));
+    assert_eq!(home.take("s1", "more"), None);
+}
+
+#[test]
+fn of_a_client_without_prompt_ids_the_expansion_counts_and_the_submit_after_it_does_not() {
+    let home = Home::new();
+    for arguments in ["y", "z"] {
+        let prompt = format!("/claudex:more {arguments}");
+        assert!(home.store(&without_id(expansion("claudex:more", arguments, &prompt))));
+        assert_eq!(home.take("s1", "more").as_deref(), Some(arguments));
+        assert!(
+            !home.store(&without_id(submit(&prompt))),
+            "a ticket that nobody gave"
+        );
+        assert_eq!(home.take("s1", "more"), None);
+        assert_eq!(home.files(), [""; 0], "nothing is left");
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
@@ -256,7 +257,9 @@ impl Project {
 
     /// What the client's prompt hook is told when a person types a line.
     pub(crate) fn type_line(&self, session: &str, line: &str) {
-        let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": line});
+        static TYPED: AtomicUsize = AtomicUsize::new(0);
+        let id = format!("prompt-{}", TYPED.fetch_add(1, Ordering::Relaxed));
+        let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt_id": id, "prompt": line});
         let ran = feed(self.command(&["prompt"]), event.to_string().as_bytes()).exits(0);
         assert_eq!(
             (ran.out.as_str(), ran.err.as_str()),
