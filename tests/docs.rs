@@ -529,3 +529,13 @@ fn every_verb_and_exit_code_of_the_help_is_in_the_documentation() {
         );
     }
 }
+
+#[test]
+fn the_oldest_client_is_one_version_in_the_readme_the_program_and_the_scenarios() {
+    let oldest = claudex_loop::hook::OLDEST_CLIENT
+        .map(|part| part.to_string())
+        .join(".");
+    assert!(read("README.md").contains(&format!("Claude Code ({oldest} or newer)")));
+    let clients: toml::Table = toml::from_str(&read("tests/e2e/clients.toml")).unwrap();
+    assert_eq!(clients["claude-code"]["oldest"].as_str(), Some(oldest.as_str()));
+}

@@ -34,8 +34,13 @@ for json in "$PLUGIN/.claude-plugin/plugin.json" "$PLUGIN/hooks/hooks.json"; do
     yes "${json##*/} is one JSON document" json_valid "$json"
 done
 is "plugin.json names the plugin claudex" claudex "$(json_get "$PLUGIN/.claude-plugin/plugin.json" name)"
-for event in Stop UserPromptSubmit UserPromptExpansion PostToolUse; do
-    case $event in Stop) script=stop-hook.sh limit=60 ;; PostToolUse) script=answer-hook.sh limit=20 ;; *) script=prompt-hook.sh limit=10 ;; esac
+for event in Stop SessionStart UserPromptSubmit UserPromptExpansion PostToolUse; do
+    case $event in
+        Stop) script=stop-hook.sh limit=60 ;;
+        SessionStart) script=session-start-hook.sh limit=10 ;;
+        PostToolUse) script=answer-hook.sh limit=20 ;;
+        *) script=prompt-hook.sh limit=10 ;;
+    esac
     # shellcheck disable=SC2016 # the client substitutes it, not this shell
     is "hooks.json: $event runs $script without a shell string" "\${CLAUDE_PLUGIN_ROOT}/hooks/$script" \
         "$(json_get "$PLUGIN/hooks/hooks.json" hooks $event 0 hooks 0 command)"
@@ -198,11 +203,19 @@ is "stop hook: the program's own block passes" "go on" "$(json_get "$work/out.js
 printf '{}' | CLAUDEX_REVIEWER_CHILD=1 CLAUDEX_LOOP_BIN="$work/broken/claudex-loop" "$PLUGIN/hooks/stop-hook.sh" >"$work/out.json"
 is "stop hook: a reviewer's own session is let go" approve "$(json_get "$work/out.json" decision)"
 is "stop hook: a reviewer's own session is let go silently" "" "$(json_get "$work/out.json" systemMessage)"
-run env -i PATH=/usr/bin:/bin CLAUDEX_LOOP_BIN="$work/none" "$work/plug in/hooks/prompt-hook.sh" </dev/null
-is "prompt hook: a missing program never stops a prompt" "0:" "$status:$out"
-broken 'echo "{\"decision\":\"block\"}"; exit 2'
-run env -i PATH=/usr/bin:/bin CLAUDEX_LOOP_BIN="$work/broken/claudex-loop" "$work/plug in/hooks/prompt-hook.sh" </dev/null
-is "prompt hook: a failing program never stops a prompt" "0:" "$status:$out"
+for hook in prompt answer session-start; do
+    run env -i PATH=/usr/bin:/bin CLAUDEX_LOOP_BIN="$work/none" "$work/plug in/hooks/$hook-hook.sh" </dev/null
+    is "$hook hook: a missing program disturbs nobody" "0:" "$status:$out"
+    broken 'echo "{\"decision\":\"block\"}"; exit 2'
+    run env -i PATH=/usr/bin:/bin CLAUDEX_LOOP_BIN="$work/broken/claudex-loop" "$work/plug in/hooks/$hook-hook.sh" </dev/null
+    is "$hook hook: a failing program disturbs nobody" "0:" "$status:$out"
+    broken 'echo "said"'
+    run env -i PATH=/usr/bin:/bin CLAUDEX_LOOP_BIN="$work/broken/claudex-loop" "$work/plug in/hooks/$hook-hook.sh" </dev/null
+    is "$hook hook: what the program says is passed on" "0:said" "$status:$out"
+    run env -i PATH=/usr/bin:/bin CLAUDEX_REVIEWER_CHILD=1 CLAUDEX_LOOP_BIN="$work/broken/claudex-loop" \
+        "$work/plug in/hooks/$hook-hook.sh" </dev/null
+    is "$hook hook: a reviewer's own session hears nothing" "0:" "$status:$out"
+done
 run env -i PATH=/usr/bin:/bin HOME="$work/nobody" CLAUDEX_LOOP_BIN="$work/none" "$work/plug in/scripts/status.sh"
 is "status.sh: exit 0 without the program" 0 "$status"
 run env -i PATH=/usr/bin:/bin HOME="$work/nobody" CLAUDEX_LOOP_BIN="$work/none" "$work/plug in/scripts/doctor.sh"

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::exit::{self, Exit, Failure};
 use super::program::{App, Program};
 use super::stop::{Surroundings, decide};
-use super::{answer, doctor, hooks, look, loops, machine, start, verbs};
+use super::{answer, doctor, hooks, look, loops, machine, session_start, start, verbs};
 use crate::review::environment::GUARD;
 use crate::review::limits::parse_duration;
 use crate::text;
@@ -70,6 +70,8 @@ enum Command {
     Stop,
     /// The client's hook on AskUserQuestion: takes an answer to the question of a phase
     Answer,
+    /// The client's hook at the start of a session: says in one line where a loop waits
+    SessionStart,
 }
 
 /// A loop to look at.
@@ -188,6 +190,12 @@ fn dispatch<M: Program>(mut app: App<M>, matches: &clap::ArgMatches) -> Result<E
             let surroundings = Surroundings::from_env();
             Ok(hooks::answer(|input| {
                 answer::take::<M>(&speaker, input, &surroundings)
+            }))
+        }
+        Command::SessionStart => {
+            let surroundings = Surroundings::from_env();
+            Ok(hooks::session_start(|input| {
+                session_start::tell(&mut app, input, &surroundings, Timestamp::now())
             }))
         }
     }

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
-use serde_json::Value;
 
+use super::client_files::Places;
 use super::exit::{Exit, Failure};
+use super::others::{self, Nature, Survey};
 use super::program::{App, Program};
 use super::speaker::Speaker;
 use super::{locate, loops, out, screen};
 use crate::drive::commands;
 use crate::machine::table::Table;
-use crate::store;
 use crate::text;
 
 /// One check. The names of its fields are those of `--json`.
@@ -46,9 +46,13 @@ impl Check {
 pub(super) fn doctor<M: Program>(json: bool) -> Result<Exit, Failure> {
     let speaker = App::<M>::SPEAKER;
     let here = loops::here()?;
+    let root = locate::for_start(speaker.state, &here).root().to_owned();
+    let places = Places::from_env(&here, &root);
+    let survey = others::survey(&places, speaker.program);
     let mut checks = vec![
         Check::of("folder", folder(&speaker, &here)),
-        Check::of("hook", hook(&speaker, &here)),
+        Check::of("hook", hook(&speaker, &places, &survey)),
+        Check::of("others", Ok(of_others(&survey))),
     ];
     checks.extend(runs(M::TABLE).map(|name| Check::of("run", command(name))));
     if json {
@@ -125,99 +129,51 @@ fn command(name: &str) -> Result<String, (String, String)> {
     }
 }
 
-/// Whether a settings file calls this program at a stop. A hook of a plugin is not found here.
-fn hook(speaker: &Speaker, here: &Utf8Path) -> Result<String, (String, String)> {
-    let files = settings_files(here);
-    for file in &files {
-        let Ok(source) = store::read_to_string(file) else {
-            continue;
-        };
-        let settings: Value = match serde_json::from_str(&source) {
-            Ok(settings) => settings,
-            Err(error) => {
-                return Err((
-                    format!("{file} is no JSON: {error}"),
-                    "mend it: the client takes no hook from it as it is".to_owned(),
-                ));
-            }
-        };
-        if calls(&settings, speaker.program) {
-            return Ok(format!("{file} calls {} at a stop", speaker.program));
+/// Whether the client calls this program at a stop.
+fn hook(speaker: &Speaker, places: &Places, survey: &Survey) -> Result<String, (String, String)> {
+    let program = speaker.program;
+    if let Some(file) = places.unreadable().first() {
+        return Err((
+            format!("{file} is no JSON"),
+            "mend it: the client takes no hook from it as it is".to_owned(),
+        ));
+    }
+    if let Some((file, key)) = &survey.off {
+        return Err((
+            format!("{file} has `{key}`: the client runs no hook, so no loop is driven"),
+            "take that out of the file".to_owned(),
+        ));
+    }
+    match survey.of(Nature::Ours).next() {
+        Some(hook) => Ok(format!("{} calls {program} at a stop", hook.file)),
+        None => {
+            let looked: Vec<_> = places
+                .candidates()
+                .into_iter()
+                .map(Utf8PathBuf::into_string)
+                .collect();
+            Err((
+                format!(
+                    "no Stop hook calls {program} in {}, nor in a plugin",
+                    looked.join(", ")
+                ),
+                format!("put what `{program} hooks` prints into .claude/settings.json"),
+            ))
         }
     }
-    let looked: Vec<_> = files.iter().map(|file| file.as_str()).collect();
-    Err((
-        format!("no Stop hook calls {} in {}", speaker.program, looked.join(", ")),
-        format!(
-            "put what `{} hooks` prints into .claude/settings.json; a plugin's hooks are not looked for",
-            speaker.program
+}
+
+/// The Stop hooks of others that may hold a turn. That there is one is no fault: the agent gets both reasons.
+fn of_others(survey: &Survey) -> String {
+    let blocking = survey.of(Nature::GateOn).chain(survey.of(Nature::Blocks));
+    let blocking: Vec<String> = blocking
+        .map(|hook| format!("`{}` in {}", text::one_line(&hook.command, 80), hook.file))
+        .collect();
+    match blocking.is_empty() {
+        true => "no Stop hook of others that may hold a turn was found".to_owned(),
+        false => format!(
+            "other Stop hooks may hold a turn, too; the agent gets all reasons in one message: {}",
+            blocking.join("; ")
         ),
-    ))
-}
-
-/// The project's settings, from this folder upwards, then the user's.
-fn settings_files(here: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let user = std::env::var("CLAUDE_CONFIG_DIR").ok().map(Utf8PathBuf::from);
-    let home = || {
-        std::env::var("HOME")
-            .ok()
-            .map(|home| Utf8PathBuf::from(home).join(".claude"))
-    };
-    let user = user.filter(|path| path.is_absolute()).or_else(home);
-    let mut files: Vec<Utf8PathBuf> = Vec::new();
-    for folder in here.ancestors().map(|folder| folder.join(".claude")).chain(user) {
-        for name in ["settings.local.json", "settings.json"] {
-            let file = folder.join(name);
-            if file.is_file() && !files.contains(&file) {
-                files.push(file);
-            }
-        }
-    }
-    if files.is_empty() {
-        files.push(here.join(".claude/settings.json"));
-    }
-    files
-}
-
-/// Whether a Stop hook of these settings runs `… PROGRAM … stop`.
-fn calls(settings: &Value, program: &str) -> bool {
-    let stops = settings.pointer("/hooks/Stop").and_then(Value::as_array);
-    let hooks = stops
-        .into_iter()
-        .flatten()
-        .filter_map(|group| group.get("hooks")?.as_array());
-    hooks.flatten().any(|hook| {
-        let command = hook.get("command").and_then(Value::as_str).unwrap_or_default();
-        let arguments = hook.get("args").and_then(Value::as_array);
-        let last = arguments.and_then(|arguments| arguments.last()?.as_str());
-        let ends = command.trim_end().ends_with(" stop") || last == Some("stop");
-        ends && command.contains(program)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::calls;
-    use crate::app::hooks::settings;
-
-    #[test]
-    fn the_hooks_that_are_printed_are_found_again_and_others_are_not() {
-        for program in ["release-train", "/opt/a b/it's/release-train"] {
-            assert!(calls(&settings(program, true), "release-train"), "{program}");
-        }
-        let exec =
-            json!({"hooks": {"Stop": [{"hooks": [{"command": "/x/release-train", "args": ["stop"]}]}]}});
-        assert!(calls(&exec, "release-train"));
-        for other in [
-            json!({}),
-            json!({"hooks": {"Stop": "release-train stop"}}),
-            json!({"hooks": {"Stop": [{"hooks": [{"command": "other stop"}]}]}}),
-            json!({"hooks": {"SubagentStop": [{"hooks": [{"command": "release-train stop"}]}]}}),
-            json!({"hooks": {"Stop": [{"hooks": [{"command": "release-train status"}]}]}}),
-        ] {
-            assert!(!calls(&other, "release-train"), "{other}");
-        }
     }
 }

@@ -41,7 +41,18 @@ pub fn answer(take: impl FnOnce(&Input) -> Told) -> Exit {
             .map(|input| take(&input))
             .unwrap_or_default()
     }));
-    out::text(&told.unwrap_or_default().to_json());
+    out::text(&told.unwrap_or_default().to_json("PostToolUse"));
+    Exit::Complete
+}
+
+/// The hook at the start of a session. Says nothing where no loop waits, and where something went wrong on our side.
+pub fn session_start(tell: impl FnOnce(&Input) -> Told) -> Exit {
+    let told = catch_unwind(AssertUnwindSafe(|| {
+        input::read(io::stdin(), ReadLimits::default())
+            .map(|input| tell(&input))
+            .unwrap_or_default()
+    }));
+    out::text(&told.unwrap_or_default().to_json("SessionStart"));
     Exit::Complete
 }
 
@@ -49,7 +60,10 @@ pub fn answer(take: impl FnOnce(&Input) -> Told) -> Exit {
 /// machines that ask.
 pub fn settings(program: &str, asks: bool) -> Value {
     let call = |verb: &str| json!({"type": "command", "command": format!("{} {verb}", quoted(program))});
-    let mut hooks = json!({ "Stop": [{"hooks": [call("stop")]}] });
+    let mut hooks = json!({
+        "Stop": [{"hooks": [call("stop")]}],
+        "SessionStart": [{"hooks": [call("session-start")]}],
+    });
     if asks {
         hooks["PostToolUse"] = json!([{"matcher": "AskUserQuestion", "hooks": [call("answer")]}]);
     }

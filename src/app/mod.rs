@@ -9,7 +9,8 @@
 //! | `program` | a generated machine as a program, with its stops |
 //! | `dispatch` | the command line of such a program |
 //! | `start`, `verbs`, `loops`, `look`, `doctor` | its commands |
-//! | `stop`, `answer`, `hooks` | what a client's hooks call |
+//! | `stop`, `session_start`, `answer`, `hooks` | what a client's hooks call |
+//! | `client_files`, `others` | what a client has besides: its settings, plugins, and the Stop hooks of others |
 //! | `speaker`, `told`, `words` | how it names itself, and what it says of a loop and its journal |
 //! | `stranded` | what it says of a loop that another version of the machine wrote |
 //! | `locate`, `caller`, `near` | which loop is meant, who calls, what was mistyped |
@@ -18,6 +19,7 @@
 
 pub mod answer;
 pub mod caller;
+pub mod client_files;
 mod dispatch;
 mod doctor;
 pub mod exit;
@@ -27,9 +29,11 @@ mod look;
 pub mod loops;
 pub mod machine;
 pub mod near;
+pub mod others;
 pub mod out;
 mod program;
 pub mod screen;
+pub mod session_start;
 pub mod shell;
 pub mod speaker;
 mod start;

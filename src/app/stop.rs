@@ -10,13 +10,14 @@ use super::caller::UNKNOWN;
 use super::locate;
 use super::speaker::Speaker;
 use super::stranded;
-use crate::drive::{Held, Step};
+use super::told::{self, Outlook};
+use crate::drive::{Held, Step, words};
 use crate::hook::decision::Decision;
 use crate::hook::input::Input;
 use crate::machine::raw::OpenError;
-use crate::machine::{Raw, Refusal, Refused};
+use crate::machine::{Actor, Raw, Refusal, Refused};
 use crate::review::environment::GUARD;
-use crate::store::{Listed, LoopId, Store, StoreError};
+use crate::store::{Entry, Listed, LoopId, Store, StoreError};
 use crate::text;
 
 /// What a program has of its own in a stop.
@@ -53,6 +54,16 @@ pub trait Driver {
     /// # Errors
     /// It cannot be said. The change is made by then.
     fn tell(&self, step: Step<Self::Any>, now: Timestamp) -> Result<Decision, String>;
+
+    /// Where a loop stands.
+    fn outlook(&self, held: &Self::Any) -> Outlook {
+        told::outlook(held.raw())
+    }
+
+    /// What the agent was told to do in the loop's phase, for one that has lost it; None: there is nothing to tell again.
+    fn again(&mut self, _store: &Store, held: &Self::Any, _now: Timestamp) -> Option<String> {
+        words::here(held.raw()).ok().flatten()
+    }
 }
 
 /// What the hook's surroundings say.
@@ -113,7 +124,7 @@ pub fn decide(
 }
 
 /// The state folders that a hook's call is about.
-fn stores_of(speaker: &Speaker, input: &Input, surroundings: &Surroundings) -> Vec<Store> {
+pub(super) fn stores_of(speaker: &Speaker, input: &Input, surroundings: &Surroundings) -> Vec<Store> {
     let cwd = input.cwd.as_deref().map(Utf8Path::new);
     let starts: Vec<&Utf8Path> = [
         surroundings.project.as_deref(),
@@ -296,6 +307,16 @@ fn drive<D: Driver>(driver: &mut D, store: &Store, id: &LoopId, input: &Input, n
             note: note_of(&speaker, &repairs),
         };
     }
+    if input.stop_hook_active == Some(true) && has_let_turn_end(held.raw()) {
+        // The turn was let end, and another Stop hook held it. Its blocks are none of our loop's: a reminder, or the
+        // next try of what has just failed twice, is for a turn of the person's.
+        store.log(&format!(
+            "{id} stop: the turn was let end, and another hook held it; nothing was changed"
+        ));
+        return Decision::Approve {
+            note: note_of(&speaker, &repairs),
+        };
+    }
     if let Err(problem) = driver.prepare(store) {
         return fault(problem);
     }
@@ -318,6 +339,24 @@ fn drive<D: Driver>(driver: &mut D, store: &Store, id: &LoopId, input: &Input, n
         Ok(decision) => with_repairs(&speaker, decision, &repairs),
         Err(problem) => fault(problem),
     }
+}
+
+/// Whether the last that happened to a loop is an edge of the hook that let the turn end. A review that was run since, or
+/// anything else that the journal tells of, is news.
+fn has_let_turn_end(raw: &Raw) -> bool {
+    let table = raw.table();
+    let journal = raw.store().journal(raw.id()).unwrap_or_default();
+    let Some(Entry::Change(change)) = journal.last() else {
+        return false;
+    };
+    let (from, to) = (change.from.as_deref(), change.to.as_deref());
+    change.by == Actor::Hook.to_string()
+        && table.edges.iter().any(|edge| {
+            edge.transition == change.what
+                && Some(table.phases[edge.from].stored) == from
+                && Some(table.phases[edge.to].stored) == to
+                && edge.lets_turn_end(table)
+        })
 }
 
 fn note_of(speaker: &Speaker, repairs: &[String]) -> Option<String> {

@@ -17,6 +17,25 @@ pub fn phase(raw: &Raw) -> &'static PhaseInfo {
     &raw.table().phases[raw.phase()]
 }
 
+/// Where a loop stands, each a part of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outlook {
+    /// What it waits for.
+    pub waits_for: String,
+    /// What the agent does next.
+    pub next: String,
+}
+
+/// The same of a loop of any machine, as far as its file says it.
+pub fn outlook(raw: &Raw) -> Outlook {
+    let (waits_for, _) = words::outlook(raw);
+    let next = match phase(raw).doc.trim_end_matches('.') {
+        "" => "end the turn: the Stop hook says what is to be done".to_owned(),
+        doc => format!("{doc}. The Stop hook says the rest at the end of a turn"),
+    };
+    Outlook { waits_for, next }
+}
+
 /// A verb that is open to a loop.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Way {

@@ -104,6 +104,8 @@ pub(crate) enum Command {
     Prompt,
     /// Claude Code's hook on AskUserQuestion: takes the answers of the interview into the topic
     Answer,
+    /// Claude Code's hook at the start of a session: says in one line where a loop waits
+    SessionStart,
     #[command(flatten)]
     Verb(Verb),
 }

@@ -1,4 +1,4 @@
-//! `stop`, `prompt` and `answer`: what Claude Code's hooks call. They always exit 0.
+//! `stop`, `session-start`, `prompt` and `answer`: what Claude Code's hooks call. They always exit 0.
 
 use std::io;
 
@@ -23,6 +23,11 @@ pub(crate) fn stop() -> Exit {
     hooks::stop(&SPEAKER, |input| {
         stop::decide(input, &Surroundings::from_env(), Timestamp::now())
     })
+}
+
+/// The hook at the start of a session.
+pub(crate) fn session_start() -> Exit {
+    hooks::session_start(|input| stop::at_session_start(input, &Surroundings::from_env(), Timestamp::now()))
 }
 
 /// The prompt hooks: keep what was typed after one of our commands. Says nothing: what they print reaches the model.

@@ -142,6 +142,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Stop => Ok(hooks::stop()),
         Command::Prompt => Ok(hooks::prompt()),
         Command::Answer => Ok(hooks::answer()),
+        Command::SessionStart => Ok(hooks::session_start()),
         Command::Verb(verb) => verbs::verb(verb),
     }
 }

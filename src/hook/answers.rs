@@ -100,8 +100,8 @@ pub struct Told {
 }
 
 impl Told {
-    /// The hook's output: one JSON object and a line end, or nothing.
-    pub fn to_json(&self) -> String {
+    /// The hook's output for an event such as `PostToolUse`: one JSON object and a line end, or nothing.
+    pub fn to_json(&self, event: &str) -> String {
         let mut object = json!({});
         if let Some(line) = &self.agent {
             let mut line = text::one_line(line, LINE);
@@ -109,7 +109,7 @@ impl Told {
                 let more: String = text::plain(more).trim_end().chars().take(MORE).collect();
                 line = format!("{line}\n\n{more}");
             }
-            object["hookSpecificOutput"] = json!({"hookEventName": "PostToolUse", "additionalContext": line});
+            object["hookSpecificOutput"] = json!({"hookEventName": event, "additionalContext": line});
         }
         if let Some(line) = &self.person {
             object["systemMessage"] = text::one_line(line, LINE).into();
@@ -241,13 +241,13 @@ mod tests {
 
     #[test]
     fn it_says_one_object_on_one_line_or_nothing() {
-        assert_eq!(Told::default().to_json(), "");
+        assert_eq!(Told::default().to_json("PostToolUse"), "");
         let told = Told {
             agent: Some("a\nb".into()),
             person: Some("c".into()),
             ..Told::default()
         };
-        let written = told.to_json();
+        let written = told.to_json("PostToolUse");
         assert!(written.ends_with("}\n") && written.matches('\n').count() == 1);
         assert_eq!(
             serde_json::from_str::<Value>(&written).unwrap(),
@@ -262,7 +262,7 @@ mod tests {
             more: Some(format!("c\r\n\u{1b}[2Jd\u{202e}\n{}", "x".repeat(20_000))),
             person: None,
         };
-        let written: Value = serde_json::from_str(&told.to_json()).unwrap();
+        let written: Value = serde_json::from_str(&told.to_json("PostToolUse")).unwrap();
         let context = written["hookSpecificOutput"]["additionalContext"]
             .as_str()
             .unwrap();

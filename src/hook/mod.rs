@@ -8,5 +8,8 @@ pub mod input;
 pub mod json;
 pub mod prompt;
 
+/// The oldest version of Claude Code that loops are tested with.
+pub const OLDEST_CLIENT: [u64; 3] = [2, 1, 145];
+
 pub use decision::Decision;
 pub use input::Input;

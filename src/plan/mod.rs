@@ -16,6 +16,7 @@ pub mod driver;
 pub mod interview;
 pub mod locate;
 pub mod messages;
+pub mod outlook;
 pub mod personas;
 pub mod report;
 pub mod reviewers;

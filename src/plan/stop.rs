@@ -4,9 +4,12 @@
 
 use jiff::Timestamp;
 
+use crate::app::session_start;
 use crate::app::speaker::Speaker;
 use crate::app::stop::{self as any, Driver, noted};
+use crate::app::told::Outlook;
 use crate::drive::{Step, words};
+use crate::hook::answers::Told;
 use crate::hook::decision::Decision;
 use crate::hook::input::Input;
 use crate::machine::raw::OpenError;
@@ -16,7 +19,7 @@ use crate::plan::messages::{self, Facts};
 use crate::plan::personas::Personas;
 use crate::plan::settings::Settings;
 use crate::plan::typestate::TABLE;
-use crate::plan::{AnyLoop, OnStop, Phase, runner, summary};
+use crate::plan::{AnyLoop, OnStop, Phase, outlook, runner, summary};
 use crate::store::{LoopId, Store};
 
 pub use crate::app::stop::Surroundings;
@@ -68,11 +71,27 @@ impl Driver for InPlan {
     fn tell(&self, step: Step<AnyLoop>, now: Timestamp) -> Result<Decision, String> {
         after(step, &self.personas, now)
     }
+
+    fn outlook(&self, held: &AnyLoop) -> Outlook {
+        let running = held.raw().store().is_running(held.id());
+        outlook::of(held, &summary::runs(held), running)
+    }
+
+    fn again(&mut self, store: &Store, held: &AnyLoop, now: Timestamp) -> Option<String> {
+        // Settings that cannot be used cost the personas' names, not the text: the next stop says what is wrong.
+        let _ = self.prepare(store);
+        outlook::again(held, &self.personas, now)
+    }
 }
 
 /// Decides a stop.
 pub fn decide(input: &Input, surroundings: &Surroundings, now: Timestamp) -> Decision {
     any::decide(&mut InPlan::default(), input, surroundings, now)
+}
+
+/// What is said at the start of a session.
+pub fn at_session_start(input: &Input, surroundings: &Surroundings, now: Timestamp) -> Told {
+    session_start::tell(&mut InPlan::default(), input, surroundings, now)
 }
 
 /// What a step says, and what it leaves on disk besides the state.

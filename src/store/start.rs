@@ -101,7 +101,9 @@ impl Store {
         F: FnOnce(&LoopId) -> Vec<(String, Value)>,
     {
         let ignore = self.folder().join(".gitignore");
-        if !ignore.is_symlink() && !ignore.exists() {
+        // An empty one is what a crash left of ours.
+        let is_empty = std::fs::metadata(&ignore).map_or(true, |meta| meta.len() == 0);
+        if !ignore.is_symlink() && is_empty {
             std::fs::write(&ignore, "*\n").map_err(io_error("write", &ignore))?;
         }
         let swept = match plan.stale_after {

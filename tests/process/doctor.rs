@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Project, Ran, tree};
+use crate::support::{Project, Ran, tree, write};
 use serde_json::{Value, json};
 
 fn checks(ran: &Ran) -> Vec<Value> {
@@ -54,6 +54,9 @@ fn each_check_is_there_and_nothing_is_left_behind() {
         ("path", false),
         ("launcher", false),
         ("hook", true),
+        ("client", false),
+        ("plugin", false),
+        ("other hooks", false),
         ("state folder", true),
         ("locks", true),
         ("loops", false),
@@ -266,4 +269,182 @@ fn the_plugins_launcher_and_its_stop_script_are_tried() {
         launcher["remedy"].as_str().unwrap().contains("cargo install"),
         "{launcher}"
     );
+}
+
+/// Settings whose Stop hook runs this.
+fn stops(command: &str) -> String {
+    json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}).to_string()
+}
+
+#[test]
+fn a_stop_hook_of_others_that_blocks_is_a_warning_with_its_file() {
+    let project = Project::new();
+    let found = checks(&project.run(&["doctor", "--json"]).exits(0));
+    assert_eq!(check(&found, "other hooks")["ok"], true);
+    let file = project.root.join(".claude/settings.local.json");
+    write(&file, stops("sh \"$CLAUDE_PROJECT_DIR/it's mine.sh\""));
+    write(
+        &project.root.join("it's mine.sh"),
+        "echo '{\"decision\":\"block\"}'",
+    );
+    let found = checks(&project.run(&["doctor", "--json"]).exits(0));
+    let others = check(&found, "other hooks");
+    assert_eq!(
+        (&others["ok"], &others["required"]),
+        (&json!(false), &json!(false)),
+        "{others}"
+    );
+    for part in ["it's mine.sh", file.to_str().unwrap()] {
+        assert!(others["found"].as_str().unwrap().contains(part), "{others}");
+    }
+    let remedy = others["remedy"].as_str().unwrap();
+    assert!(
+        remedy.contains("both reasons in one message") && remedy.contains("8 blocks"),
+        "{others}"
+    );
+    // From a folder below, too; and one that only rings a bell is named without a warning.
+    write(&project.root.join("it's mine.sh"), "printf '\\a'");
+    let below = project.root.join("a/b");
+    std::fs::create_dir_all(&below).unwrap();
+    let mut command = project.command(&["doctor", "--json"]);
+    command.current_dir(&below);
+    let found = checks(&Ran::of(command.output().unwrap()).exits(0));
+    let others = check(&found, "other hooks");
+    assert_eq!(others["ok"], true, "{others}");
+    assert!(
+        others["found"].as_str().unwrap().contains("it's mine.sh"),
+        "{others}"
+    );
+}
+
+#[test]
+fn codexs_review_gate_is_named_with_the_command_that_switches_it_off() {
+    let project = Project::new();
+    let config = project.home.join(".claude");
+    let market = project.home.join("a market");
+    let hook = stops("node \"${CLAUDE_PLUGIN_ROOT}/scripts/stop-review-gate-hook.mjs\"");
+    write(&market.join("plugins/codex/hooks/hooks.json"), hook);
+    write(
+        &market.join(".claude-plugin/marketplace.json"),
+        json!({"name": "openai-codex", "plugins": [{"name": "codex", "source": "./plugins/codex"}]})
+            .to_string(),
+    );
+    let key = "codex@openai-codex";
+    write(
+        &config.join("plugins/installed_plugins.json"),
+        json!({"version": 2, "plugins": {key: [{"scope": "user", "installPath": "/gone"}]}}).to_string(),
+    );
+    write(
+        &config.join("plugins/known_marketplaces.json"),
+        json!({"openai-codex": {"source": {"source": "directory", "path": market}, "installLocation": market}}).to_string(),
+    );
+    write(
+        &config.join("settings.json"),
+        json!({"enabledPlugins": {key: true}}).to_string(),
+    );
+    let others = || {
+        let found = checks(&project.run(&["doctor", "--json"]).exits(0));
+        check(&found, "other hooks").clone()
+    };
+    let off = others();
+    assert_eq!(off["ok"], true, "{off}");
+    assert!(
+        off["found"]
+            .as_str()
+            .unwrap()
+            .contains("which is off for this project"),
+        "{off}"
+    );
+
+    let digest = claudex_loop::review::Digest::of(project.root.to_str().unwrap().as_bytes());
+    let state = format!(
+        "plugins/data/codex-openai-codex/state/my-pl-n-s-1-{}/state.json",
+        &digest.as_str()[..16]
+    );
+    write(
+        &config.join(state),
+        "{\"version\": 1, \"config\": {\"stopReviewGate\": true}, \"jobs\": []}",
+    );
+    let on = others();
+    assert_eq!(on["ok"], false, "{on}");
+    assert!(
+        on["found"]
+            .as_str()
+            .unwrap()
+            .contains("Codex's review gate is on for this project"),
+        "{on}"
+    );
+    assert!(
+        on["remedy"]
+            .as_str()
+            .unwrap()
+            .contains("/codex:setup --disable-review-gate"),
+        "{on}"
+    );
+    project
+        .run(&["doctor"])
+        .exits(0)
+        .says("warn  other hooks")
+        .says("/codex:setup --disable-review-gate");
+}
+
+#[test]
+fn our_hook_is_found_once_twice_or_switched_off() {
+    let project = Project::new();
+    let user = project.home.join(".claude/settings.json");
+    let own = || {
+        let found = checks(&project.run(&["doctor", "--json"]).exits(0));
+        let own = check(&found, "plugin").clone();
+        (own["ok"] == true, format!("{} {}", own["found"], own["remedy"]))
+    };
+    let (ok, said) = own();
+    assert!(ok && said.contains("not installed in"), "{said}");
+    write(&user, stops("claudex-loop stop"));
+    let (ok, said) = own();
+    assert!(ok && said.contains(user.to_str().unwrap()), "{said}");
+    let second = project.root.join(".claude/settings.json");
+    write(&second, stops("/opt/bin/claudex-loop stop"));
+    let (ok, said) = own();
+    assert!(
+        !ok && said.contains("2 times") && said.contains(second.to_str().unwrap()),
+        "{said}"
+    );
+    write(&second, "{\"disableAllHooks\": true}");
+    let (ok, said) = own();
+    assert!(
+        !ok && said.contains("disableAllHooks") && said.contains("claudex-loop run"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_client_that_is_too_old_is_warned_of_and_the_one_that_this_runs_in_comes_first() {
+    let project = Project::new();
+    let answers = |version: &str| {
+        format!("case \"$*\" in --version) echo '{version} (Claude Code)' ;; *) exit 0 ;; esac")
+    };
+    let first = stand_in(&project, "claude", &answers("2.0.99"));
+    let found = checks(&with_path(&project, &first).exits(0));
+    let client = check(&found, "client");
+    assert_eq!(
+        (&client["ok"], &client["required"]),
+        (&json!(false), &json!(false)),
+        "{client}"
+    );
+    assert!(client["found"].as_str().unwrap().contains("2.0.99"), "{client}");
+    assert!(
+        client["remedy"].as_str().unwrap().contains("claude update"),
+        "{client}"
+    );
+    let inside = project.home.join("inside/claude");
+    write(&inside, format!("#!/bin/sh\n{}\n", answers("2.1.330")));
+    std::fs::set_permissions(&inside, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = project.command(&["doctor", "--json"]);
+    command
+        .env("PATH", path_with(&first))
+        .env("CLAUDE_CODE_EXECPATH", &inside);
+    let found = checks(&Ran::of(command.output().unwrap()).exits(0));
+    let client = check(&found, "client");
+    assert_eq!(client["ok"], true, "{client}");
+    assert!(client["found"].as_str().unwrap().contains("2.1.330"), "{client}");
 }

@@ -309,6 +309,11 @@ fn a_person_answers_in_the_dialog(project: &Project) {
         })
         .to_string()
     };
+    // An agent whose conversation was compacted meanwhile gets the question again.
+    let start = json!({"session_id": "s1", "hook_event_name": "SessionStart", "source": "compact", "cwd": project.root});
+    let (code, told) = project.ran(&["session-start"], &start.to_string(), false);
+    assert_eq!(code, 0, "{told}");
+    has(&told, &[&id, "phase approving", question, "AskUserQuestion"]);
     // What is none of the options is no answer.
     project.ran(&["answer"], &event("yes"), false);
     has(&project.run(&["status"]), &["phase:     approving"]);

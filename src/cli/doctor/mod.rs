@@ -3,6 +3,7 @@
 //! A check looks, tries out in folders of its own, and leaves nothing behind.
 
 mod child;
+mod client;
 mod configuration;
 mod hook;
 mod launcher;
@@ -90,6 +91,7 @@ pub(crate) fn doctor(json: bool) -> Result<Exit, Failure> {
     let here = super::here()?;
     let mut checks = launcher::checks();
     checks.push(hook::check());
+    checks.extend(client::checks(&here));
     checks.extend(project::checks(&here));
     checks.push(tools::git());
     let (configuration, settings) = configuration::check(&here);

@@ -1,11 +1,12 @@
 //! `status`: where a loop is, on one screen. The names in `--json` are documented in docs/status.md.
 
+use claudex_loop::app::told::Outlook;
 use claudex_loop::app::{stranded, words};
 use claudex_loop::plan::settings::Settings;
-use claudex_loop::plan::{AnyLoop, Phase, changes, locate, reviewers, summary};
+use claudex_loop::plan::{AnyLoop, Phase, locate, outlook, reviewers, summary};
 use claudex_loop::review::runs::How;
 use claudex_loop::store::{LoopId, Store};
-use claudex_loop::{Actor, drive, text};
+use claudex_loop::{Actor, text};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -92,62 +93,6 @@ impl Decision {
     }
 }
 
-/// What is waited for, and what to do next.
-fn outlook(held: &AnyLoop, told: &Told, running: bool) -> (String, String) {
-    let (id, fields) = (held.id(), held.fields());
-    let (plan, round) = (fields.subject(), fields.round());
-    match held.phase() {
-        Phase::Drafting => (
-            format!("the agent, to write {plan}"),
-            format!("write {plan}, then end the turn"),
-        ),
-        Phase::Reviewing if running => (
-            format!("the review of round {round}, which is running"),
-            format!("follow it: claudex-loop review {id} --follow"),
-        ),
-        Phase::Reviewing => {
-            let verdict = told
-                .runs
-                .iter()
-                .rev()
-                .filter(|run| run.began.round == round)
-                .find_map(|run| run.ended.as_ref().filter(|how| how.digest().is_some()));
-            match verdict {
-                Some(How::Clean { .. }) => (
-                    "the agent, to end its turn".to_owned(),
-                    "end the turn: the reviewer found nothing".to_owned(),
-                ),
-                Some(_) if changes::are_reviewed(held) => (
-                    format!("the agent, to read the findings of round {round}"),
-                    "read the findings and end the turn".to_owned(),
-                ),
-                Some(_) => (
-                    format!("the agent, to deal with the findings of round {round}"),
-                    format!("revise {plan} and end the turn, or: claudex-loop mark-done {id}"),
-                ),
-                None => (
-                    format!("the review of round {round}"),
-                    format!("run the review: claudex-loop review {id}"),
-                ),
-            }
-        }
-        Phase::Summarizing => (
-            "the agent, to print the summary".to_owned(),
-            "print the summary and end the turn".to_owned(),
-        ),
-        phase if phase.is_terminal() => ("nothing".to_owned(), "nothing: the loop is over".to_owned()),
-        // A phase that machine.toml gains says itself what it waits for, and what it is for.
-        phase => {
-            let (what, verbs) = drive::words::outlook(held.raw());
-            let next = match verbs.is_empty() {
-                true => phase.info().doc.to_owned(),
-                false => format!("a person goes on with: {}", verbs.join(", or: ")),
-            };
-            (what, next)
-        }
-    }
-}
-
 fn shown(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Shown {
     let (raw, fields, id) = (held.raw(), held.fields(), held.id());
     let running = raw.store().is_running(id);
@@ -173,7 +118,7 @@ fn shown(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Shown {
     let reviewer = last
         .map(|run| text::one_line(&run.began.reviewer, 80))
         .or_else(|| if over { None } else { chosen() });
-    let (waits_for, next) = outlook(held, &told, running);
+    let Outlook { waits_for, next } = outlook::of(held, &told.runs, running);
     Shown {
         review_id: id.to_string(),
         mode: fields.mode(),

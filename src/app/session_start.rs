@@ -1,0 +1,219 @@
+//! The hook at the start of a session: one line where a loop of this project waits, and how it is taken up; else nothing.
+//!
+//! A session starts, is taken up again, is cleared (and goes on under another id), or was compacted. The model has lost then
+//! what a block told it, so it is told again. The line quotes nothing that people or models wrote, and a project without a
+//! loop stays as it is.
+
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+
+use super::caller::UNKNOWN;
+use super::speaker::Speaker;
+use super::stop::{Driver, Surroundings, stores_of};
+use super::{stranded, told, words};
+use crate::drive::Held;
+use crate::hook::answers::Told;
+use crate::hook::input::Input;
+use crate::store::{Listed, LoopId, Store};
+use crate::text;
+
+/// A loop of another session that was touched since then is in that session's hands.
+const RECENT: Duration = Duration::from_secs(15 * 60);
+/// How long the project's lock is waited for: nobody's session starts later for it.
+const DEADLINE: Duration = Duration::from_secs(2);
+/// Longest part of a line that the driver says, in characters.
+const PART: usize = 150;
+
+/// A loop that is not over, as it stands to the session that starts.
+enum Waiting {
+    /// It belongs to the session.
+    Own(Store, Listed),
+    /// It belongs to nobody: the next stop takes it up.
+    Nobodys(Listed),
+    /// It belongs to the session, and was put aside.
+    PutAside(LoopId),
+    /// It belongs to another session.
+    Anothers(Store, Listed),
+}
+
+/// What is said at the start of a session.
+pub fn tell<D: Driver>(driver: &mut D, input: &Input, surroundings: &Surroundings, now: Timestamp) -> Told {
+    if surroundings.reviewer_child || input.is_subagent() {
+        return Told::default();
+    }
+    let speaker = *driver.speaker();
+    let stores = stores_of(&speaker, input, surroundings);
+    let source = input.source.as_deref().unwrap_or_default();
+    match waiting(&stores, input.session_id.as_deref()) {
+        Some(Waiting::Own(store, listed)) => own(driver, &store, &listed, source == "compact", now),
+        // Compaction is no start: the rest was said when the session began.
+        Some(_) if source == "compact" => Told::default(),
+        Some(Waiting::Nobodys(listed)) => both(
+            &speaker,
+            &format!(
+                "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it up. Where it is: {}",
+                listed.id,
+                phase(&speaker, &listed),
+                speaker.command("status"),
+            ),
+        ),
+        Some(Waiting::PutAside(id)) => both(
+            &speaker,
+            &format!(
+                "loop {id} of this session was put aside after it had been idle for too long. To take it up: {}",
+                speaker.command(&format!("resume {id}")),
+            ),
+        ),
+        Some(Waiting::Anothers(store, listed)) => anothers(&speaker, &store, &listed, source == "clear"),
+        None => Told::default(),
+    }
+}
+
+/// The loop to speak of: the session's own before one of nobody's, that before one of the session's that was put aside,
+/// that before another session's.
+fn waiting(stores: &[Store], session: Option<&str>) -> Option<Waiting> {
+    let session = session.filter(|session| *session != UNKNOWN);
+    let (mut nobodys, mut anothers) = (None, None);
+    for store in stores {
+        for listed in store.list() {
+            let usable = listed.problem.is_none() && listed.ours && !listed.terminal;
+            if !usable || !store.is_for(listed.root.as_deref()) {
+                continue;
+            }
+            match listed.session.as_deref().unwrap_or(UNKNOWN) {
+                UNKNOWN | "" => _ = nobodys.get_or_insert(listed),
+                owner if Some(owner) == session => return Some(Waiting::Own(store.clone(), listed)),
+                _ => _ = anothers.get_or_insert_with(|| (store.clone(), listed)),
+            }
+        }
+    }
+    let is_own = |listed: &Listed| {
+        session.is_some()
+            && listed.session.as_deref() == session
+            && listed.problem.is_none()
+            && !listed.terminal
+    };
+    let put_aside = || stores.iter().flat_map(Store::swept).find(is_own);
+    nobodys
+        .map(Waiting::Nobodys)
+        .or_else(|| put_aside().map(|listed| Waiting::PutAside(listed.id)))
+        .or_else(|| anothers.map(|(store, listed)| Waiting::Anothers(store, listed)))
+}
+
+/// The session's own loop. After compaction the agent goes on with it; at a start that is the person's to say.
+fn own<D: Driver>(driver: &mut D, store: &Store, listed: &Listed, compacted: bool, now: Timestamp) -> Told {
+    let (speaker, id) = (*driver.speaker(), &listed.id);
+    let store = store.clone().with_deadline(DEADLINE);
+    let held = match driver.open(&store, id) {
+        Ok(held) => held,
+        Err(error) => {
+            let said = stranded::line(&speaker, &store.path_of(id), &error);
+            let line = format!(
+                "loop {id} of this session cannot go on: {}",
+                text::one_line(&said, 300)
+            );
+            return both(&speaker, &line);
+        }
+    };
+    let outlook = driver.outlook(&held);
+    let raw = held.raw();
+    let phase = told::phase(raw).name;
+    let (waits_for, next) = (
+        text::one_line(&outlook.waits_for, PART),
+        text::one_line(&outlook.next, PART),
+    );
+    let resume = speaker.table.edges_at("resume", raw.phase()).next();
+    let resume = resume.map(|_| format!("resume {id}"));
+    let agent = match (compacted, &resume, speaker.plugin) {
+        (true, ..) => format!(
+            "this session drives loop {id}, which is in phase {phase} and waits for {waits_for}. Go on with it: {next}"
+        ),
+        // What a command permits, it permits for its own turn.
+        (false, Some(resume), Some(plugin)) => format!(
+            "loop {id} of this session is in phase {phase} and waits for {waits_for}. To go on, the person types /{plugin}:{resume}, \
+             which also permits its commands; if they ask for it in words: {next}"
+        ),
+        (false, ..) => format!(
+            "loop {id} of this session is in phase {phase} and waits for {waits_for}. Once the person wants it to go on: {next}"
+        ),
+    };
+    let how = match &resume {
+        Some(resume) => format!("To take it up: {}", speaker.command(resume)),
+        None => format!(
+            "The next stop of this session goes on with it. Where it is: {}",
+            speaker.command("status")
+        ),
+    };
+    let person = format!("loop {id} of this session is in phase {phase} and waits for {waits_for}. {how}");
+    // Opening it was the one time that this can be told.
+    let repairs: Vec<String> = raw.repairs().iter().map(ToString::to_string).collect();
+    let repaired = (!repairs.is_empty()).then(|| repairs.join("; "));
+    Told {
+        agent: Some(speaker.line(&agent)),
+        more: compacted.then(|| driver.again(&store, &held, now)).flatten(),
+        person: match (compacted, repaired) {
+            (false, None) => Some(speaker.line(&person)),
+            (false, Some(repaired)) => Some(speaker.line(&format!("{person}; {repaired}"))),
+            // The person sees the loop go on.
+            (true, repaired) => repaired.map(|repaired| speaker.line(&format!("loop {id}: {repaired}"))),
+        },
+    }
+}
+
+/// A loop of another session, which may be at work, or over: after `/clear` a session has another id.
+fn anothers(speaker: &Speaker, store: &Store, listed: &Listed, cleared: bool) -> Told {
+    let idle = SystemTime::now()
+        .duration_since(listed.modified)
+        .unwrap_or_default();
+    let running = store.is_running(&listed.id);
+    if running && !cleared {
+        return Told::default();
+    }
+    let (id, phase) = (&listed.id, phase(speaker, listed));
+    let age = words::elapsed(idle.as_secs());
+    let adopt = speaker.command(&format!("adopt {id}"));
+    if cleared {
+        return both(
+            speaker,
+            &format!(
+                "loop {id} (phase {phase}) belongs to another session, such as the one that /clear ended. To take it over into this one: {adopt}"
+            ),
+        );
+    }
+    if idle < RECENT {
+        let line = format!(
+            "another session has loop {id} (phase {phase}) in its hands; its last sign of life was {age} ago. If that session is over, this takes it over: {adopt}"
+        );
+        return Told {
+            person: Some(speaker.line(&line)),
+            ..Told::default()
+        };
+    }
+    both(
+        speaker,
+        &format!(
+            "loop {id} of another session waits in phase {phase}; its last sign of life was {age} ago. If that session is over, this takes it over: {adopt}"
+        ),
+    )
+}
+
+/// A line for the person; the agent gets it as news, not as work.
+fn both(speaker: &Speaker, line: &str) -> Told {
+    Told {
+        agent: Some(speaker.line(&format!(
+            "{line}. This is for the person to decide: do nothing about it unasked"
+        ))),
+        more: None,
+        person: Some(speaker.line(line)),
+    }
+}
+
+/// The name of a phase that a list shows.
+fn phase(speaker: &Speaker, listed: &Listed) -> &'static str {
+    let stored = listed.phase.as_deref().unwrap_or_default();
+    let mut phases = speaker.table.phases.iter();
+    phases
+        .find(|phase| phase.stored == stored)
+        .map_or("unknown", |phase| phase.name)
+}
