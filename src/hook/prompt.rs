@@ -156,13 +156,12 @@ pub fn store(input: &Input, now: Timestamp, base: &Utf8Path) -> Result<bool, Pro
         let (record, mark) = folder.files(session, &prompt.command);
         if let Ok(Some(taken)) = folder.load::<Taken>(&mark)
             && is_fresh(taken.taken_at, now)
+            && input.prompt_id.as_ref() == Some(&taken.prompt_id)
         {
-            if input.prompt_id.as_ref() == Some(&taken.prompt_id) {
-                if expanded {
-                    folder.remove(&mark)?;
-                }
-                return Ok(false);
+            if expanded {
+                folder.remove(&mark)?;
             }
+            return Ok(false);
         }
         folder.remove(&mark)?;
         let Prompt { command, arguments } = prompt;
