@@ -423,7 +423,7 @@ fn is_folded_paste(bare: &str) -> bool {
 }
 
 /// Why the text is not as it should be, to go on after "the screen".
-fn holds(text: &str, has: &[Pattern], lacks: &[Pattern]) -> Result<(), String> {
+pub(super) fn holds(text: &str, has: &[Pattern], lacks: &[Pattern]) -> Result<(), String> {
     let text = spaced(text);
     let mut why: Vec<String> = Vec::new();
     let is_there = |pattern: &Pattern| {
