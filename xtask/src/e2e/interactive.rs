@@ -50,13 +50,18 @@ pub(super) fn prepare(config: &Path, project: &Path, api_key: &str) -> Result<()
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "{}".to_owned(),
         Err(error) => return Err(file(error)),
     };
-    let answered = serde_json::from_str(&text)
-        .ok()
-        .and_then(|known| answered(known, project, api_key));
-    let Some(answered) = answered else {
+    let known: Option<Map<String, Value>> = serde_json::from_str(&text).ok();
+    let answered = known.clone().and_then(|known| answered(known, project, api_key));
+    let (Some(known), Some(answered)) = (known, answered) else {
         return Err(PrepareError::Object { path });
     };
-    std::fs::write(&path, format!("{answered:#}")).map_err(file)
+    if Value::Object(known) == answered {
+        return Ok(());
+    }
+    // In one go: another client of the same home may read it just now.
+    let new = config.join(".claude.json.new");
+    std::fs::write(&new, format!("{answered:#}")).map_err(file)?;
+    std::fs::rename(&new, &path).map_err(file)
 }
 
 /// The file's text with the answers in it, if it has the shape that the client gives it.

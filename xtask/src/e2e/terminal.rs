@@ -22,6 +22,9 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long a program may take to show what was typed.
 const ECHO: Duration = Duration::from_secs(10);
 
+/// How long a screen that rests has not changed.
+const REST: Duration = Duration::from_secs(1);
+
 /// Between two keys. An Escape and a key at once are another key (Alt), and a program may draw its answer to one key before it
 /// looks at the next.
 const STROKE: Duration = Duration::from_millis(150);
@@ -322,6 +325,23 @@ impl Terminal {
         }
     }
 
+    /// The screen once nothing on it has changed for a while; a program that never rests is looked at in mid-work.
+    ///
+    /// # Errors
+    /// tmux refuses.
+    pub(super) fn at_rest(&self) -> Result<Screen, TerminalError> {
+        let until = Instant::now() + ECHO;
+        let (mut screen, mut since) = (self.look()?, Instant::now());
+        while since.elapsed() < REST && Instant::now() < until {
+            std::thread::sleep(LOOK);
+            let now = self.look()?;
+            if now != screen {
+                (screen, since) = (now, Instant::now());
+            }
+        }
+        Ok(screen)
+    }
+
     /// Waits for the program's end.
     ///
     /// # Errors
@@ -423,7 +443,7 @@ fn is_folded_paste(bare: &str) -> bool {
 }
 
 /// Why the text is not as it should be, to go on after "the screen".
-fn holds(text: &str, has: &[Pattern], lacks: &[Pattern]) -> Result<(), String> {
+pub(super) fn holds(text: &str, has: &[Pattern], lacks: &[Pattern]) -> Result<(), String> {
     let text = spaced(text);
     let mut why: Vec<String> = Vec::new();
     let is_there = |pattern: &Pattern| {

@@ -78,7 +78,7 @@ impl Play<'_> {
         ];
         let places: Vec<_> = places.iter().map(|(path, word)| (path.as_str(), *word)).collect();
         if self.stage.overwrite_screens {
-            Kept::overwrite(&path, &terminal.look()?.text, &places)?;
+            Kept::overwrite(&path, &terminal.at_rest()?.text, &places)?;
             return Ok(());
         }
         let kept = Kept::read(&path)?;

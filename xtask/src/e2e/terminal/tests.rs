@@ -232,3 +232,9 @@ fn a_program_may_end_by_a_signal() {
     let screen = terminal.wait_for_end(SOON).unwrap();
     assert_eq!(screen.ended, Some(128 + 9));
 }
+
+#[test]
+fn a_screen_is_at_rest_when_nothing_changes_any_more() {
+    let terminal = open("for n in 1 2 3 4; do printf $n; sleep 0.4; done; sleep 60");
+    assert_eq!(terminal.at_rest().unwrap().text, "1234");
+}
