@@ -202,23 +202,29 @@ pub fn admissions(held: &AnyLoop, personas: &Personas) -> Vec<String> {
         }
     }
     admitted.extend(edited_when_clean(held));
-    if held.fields().decision_signal() == DecisionSignal::NoMaterialFindings {
+    if held.fields().decision_signal() == DecisionSignal::NoMaterialFindings || is_clean_at_last(held) {
         let rejected = claims.iter().any(|(_, claim)| claim.rejecting().is_some());
         admitted.extend(unanswered(held, personas, rejected));
     }
     admitted
 }
 
+/// Whether the last review found nothing.
+fn is_clean_at_last(held: &AnyLoop) -> bool {
+    let runs = runs(held);
+    let last = runs.iter().rfind(|run| run.ended.is_some());
+    last.is_some_and(|run| matches!(run.ended, Some(How::Clean { .. })))
+}
+
 /// Why a loop was not settled whose last review found nothing: the plan is another one by now.
 fn edited_when_clean(held: &AnyLoop) -> Option<String> {
-    if held.fields().decision_signal() != DecisionSignal::MaxReached {
+    if held.fields().decision_signal() != DecisionSignal::MaxReached || !is_clean_at_last(held) {
         return None;
     }
     let runs = runs(held);
     let last = runs.iter().rfind(|run| run.ended.is_some())?;
-    let is_clean = matches!(last.ended, Some(How::Clean { .. }));
     let now = crate::store::read(&held.raw().path("{subject}")).ok()?;
-    (is_clean && Digest::of(&now) != last.began.subject).then(|| {
+    (Digest::of(&now) != last.began.subject).then(|| {
         format!(
             "Round {} found nothing, but {} was changed after it; that change was not reviewed.",
             last.began.round,
@@ -227,8 +233,8 @@ fn edited_when_clean(held: &AnyLoop) -> Option<String> {
     })
 }
 
-/// Material findings of a loop that counts as settled which nobody has looked at again: on the very bytes that the last
-/// review saw, or from a point of view that no later round had. An edit answers a finding only as far as someone says so.
+/// Material findings which nobody has looked at again, of a loop that counts as settled or whose last review found nothing: on the
+/// very bytes that the last review saw, or from a point of view that no later round had. An edit answers a finding only as far as someone says so.
 fn unanswered(held: &AnyLoop, personas: &Personas, rejected: bool) -> Vec<String> {
     let runs = runs(held);
     let verdicts: Vec<&Run> = runs

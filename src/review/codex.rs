@@ -5,6 +5,7 @@
 
 mod config;
 mod failure;
+mod shell;
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -218,7 +219,9 @@ impl<'r> Seen<'r> {
                 said(item("text"))
             }
             "reasoning" if completed => said(item("text")),
-            "command_execution" if !completed => Some(format!("runs {}", shown(bare(item("command"))))),
+            "command_execution" if !completed => {
+                Some(format!("runs {}", shown(&shell::bare(item("command")))))
+            }
             "web_search" if !completed => Some(format!("searches the web: {}", shown(item("query")))),
             "mcp_tool_call" if !completed => {
                 Some(format!("calls {} {}", shown(item("server")), shown(item("tool"))))
@@ -279,14 +282,6 @@ impl Events for Seen<'_> {
             .as_ref()
             .map(|(since, said)| (*since, said.as_str()))
     }
-}
-
-/// A command without the shell around it.
-fn bare(command: &str) -> &str {
-    let inside = ["/bin/bash -lc ", "/bin/sh -lc ", "/bin/zsh -lc ", "bash -lc "]
-        .iter()
-        .find_map(|shell| command.strip_prefix(shell));
-    inside.map_or(command, |inside| inside.trim_matches('\''))
 }
 
 #[cfg(test)]

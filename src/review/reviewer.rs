@@ -186,18 +186,23 @@ fn start_kind(error: &StartError) -> CauseKind {
 }
 
 /// The line in which a program most likely says what is wrong: the last of stderr that speaks of an error, else the
-/// last of stderr, else the last of stdout that is no event for a program.
+/// last of stderr, else the last of stdout that is no event for a program. A line that ends with a colon says nothing
+/// without the next one.
 fn complaint(ended: &Ended) -> String {
-    let stderr = || {
-        ended
-            .stderr_tail
-            .lines()
-            .rev()
-            .filter(|line| !line.trim().is_empty())
-    };
+    let stderr: Vec<&str> = (ended.stderr_tail.lines())
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     let says_error = |line: &&str| line.to_ascii_lowercase().contains("error");
-    if let Some(line) = stderr().find(says_error).or_else(|| stderr().next()) {
-        return line.to_owned();
+    if let Some(place) = stderr
+        .iter()
+        .rposition(says_error)
+        .or(stderr.len().checked_sub(1))
+    {
+        let line = stderr[place].trim_end();
+        return match stderr.get(place + 1) {
+            Some(next) if line.ends_with(':') => format!("{line} {}", next.trim()),
+            _ => line.to_owned(),
+        };
     }
     let start = ended.stdout.len().saturating_sub(4096);
     let end = String::from_utf8_lossy(&ended.stdout[start..]);
@@ -303,6 +308,15 @@ mod tests {
             "the reviewer failed with exit status 1; mend what it says, or choose another reviewer: ERROR: quota \
              [31mexceeded"
         );
+        let stderr =
+            "Error loading config.toml:\n\n  /home/me/config.toml:1:2: unclosed table\n   |\n 1 | [x\n";
+        let outcome = judge(&ended(How::Exited(1), "", stderr));
+        assert_eq!(
+            outcome.cause().unwrap().detail,
+            "Error loading config.toml: /home/me/config.toml:1:2: unclosed table"
+        );
+        let outcome = judge(&ended(How::Exited(1), "", "usage:\nan error:\n"));
+        assert_eq!(outcome.cause().unwrap().detail, "an error:");
         let outcome = judge(&ended(How::Exited(3), "said on stdout\n", "  \n"));
         assert_eq!(outcome.cause().unwrap().detail, "said on stdout");
         let outcome = judge(&ended(How::Signalled(11), "", ""));

@@ -34,7 +34,14 @@ pub(super) fn cause(said: &str, otherwise: CauseKind) -> Cause {
         .or_else(|| by_status(&plain))
         .or_else(|| by_body(&plain))
         .unwrap_or(otherwise);
-    Cause::new(kind, said)
+    Cause::new(kind, message_of(said).as_deref().unwrap_or(said))
+}
+
+/// What the service says, where the sentence is its whole JSON.
+fn message_of(said: &str) -> Option<String> {
+    let body: Value = serde_json::from_str(said).ok()?;
+    let message = text_of(&body, "/error/message").trim();
+    (!message.is_empty()).then(|| message.to_owned())
 }
 
 fn by_sentence(said: &str) -> Option<CauseKind> {
@@ -117,6 +124,20 @@ mod tests {
             ("", other),
         ] {
             assert_eq!(cause(said, other).kind, kind, "{said}");
+        }
+    }
+
+    #[test]
+    fn of_a_body_its_message_is_told() {
+        let other = CauseKind::Failed { status: 1 };
+        let body = r#"{"error": {"message": "Invalid schema", "code": "invalid_json_schema"}}"#;
+        assert_eq!(cause(body, other).detail, "Invalid schema");
+        for said in [
+            r#"{"error": {"code": "x"}}"#,
+            r#"{"error": {"message": " "}}"#,
+            "{",
+        ] {
+            assert_eq!(cause(said, other).detail, said, "nothing better is there");
         }
     }
 

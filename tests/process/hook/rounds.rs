@@ -335,6 +335,21 @@ fn a_plan_that_was_changed_after_its_last_clean_review_is_admitted() {
 }
 
 #[test]
+fn findings_on_a_plan_that_nobody_touched_are_named_where_the_last_round_was_clean() {
+    let (project, id) = Project::reviewing(&["--rounds", "2"]);
+    project.review(&id, "fake:findings").exits(0);
+    project.fire().blocked();
+    project.review(&id, "fake:clean").exits(0);
+    let summary = project.fire().blocked();
+    assert!(
+        summary.starts_with("### Claudex plan loop stopped at max rounds"),
+        "{summary}"
+    );
+    let admitted = "**Note:** Round 1 (Senior-engineer review) found high=1 medium=1 low=1; the plan is unchanged since, so they are open.";
+    assert!(summary.contains(admitted), "{summary}");
+}
+
+#[test]
 fn a_last_round_without_a_review_says_of_its_findings_that_they_are_not_there() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     let reminder = project.fire().blocked();

@@ -170,7 +170,10 @@ fn cases() -> Vec<(&'static str, Player, &'static [&'static str])> {
         ),
         (
             "codex-config",
-            codex(complains("Error loading config.toml: unclosed array", 1)),
+            codex(complains(
+                "Error loading config.toml:\n/home/me/.codex/config.toml:12:10: unclosed table, expected `]`\n   |\n12 | [x\n",
+                1,
+            )),
             &[],
         ),
         ("codex-empty", codex(empty), &[]),

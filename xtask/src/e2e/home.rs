@@ -60,7 +60,7 @@ impl Home {
         for made in [&it.home, &it.project, &it.bin, &it.tmp(), &it.claude()] {
             fs_err::create_dir_all(made).into_diagnostic()?;
         }
-        let words = words.with([("project".to_owned(), it.project.display().to_string())]);
+        let words = it.words(words);
         it.env = scenario
             .env
             .iter()
@@ -73,6 +73,17 @@ impl Home {
         }
         it.fill_project(scenario, &words)?;
         Ok(it)
+    }
+
+    /// These words, and those for the folders.
+    pub(super) fn words(&self, words: &Words) -> Words {
+        let folders = [
+            ("project", &self.project),
+            ("home", &self.home),
+            ("folder", &self.folder),
+            ("marketplace", &self.marketplace),
+        ];
+        words.with(folders.map(|(name, path)| (name.to_owned(), path.display().to_string())))
     }
 
     /// The client's configuration folder.

@@ -118,10 +118,7 @@ impl<'a> Play<'a> {
         let mut words = Words::new(stage.root.clone()).with(scenario.words());
         words.set("repository", stage.root.display().to_string());
         let home = Home::make(scenario, folder, &stage.root, programs, &words)?;
-        words.set("project", home.project.display().to_string());
-        words.set("home", home.home.display().to_string());
-        words.set("folder", home.folder.display().to_string());
-        words.set("marketplace", home.marketplace.display().to_string());
+        let words = home.words(&words);
         let server = Server::start(Arc::clone(&conversation))?;
         let play = Self {
             stage,

@@ -1,0 +1,68 @@
+//! The command of a `command_execution` as its model wrote it: without the shell that the client puts around it, and without that
+//! shell's quotes. It knows nothing of events.
+
+use std::borrow::Cow;
+
+/// How the client calls the person's shell.
+const SHELLS: [&str; 4] = ["/bin/bash -lc ", "/bin/sh -lc ", "/bin/zsh -lc ", "bash -lc "];
+
+/// A command without the shell around it.
+pub(super) fn bare(command: &str) -> Cow<'_, str> {
+    let inside = SHELLS.iter().find_map(|shell| command.strip_prefix(shell));
+    inside.map_or(Cow::Borrowed(command), |inside| {
+        word(inside).map_or(Cow::Borrowed(inside), Cow::Owned)
+    })
+}
+
+/// What a shell makes of a text that is one word: `"it is "'$HOME'` is `it is $HOME`. None: it is no single word.
+fn word(quoted: &str) -> Option<String> {
+    let mut word = String::new();
+    let mut within = None;
+    let mut characters = quoted.chars();
+    while let Some(character) = characters.next() {
+        match (within, character) {
+            (None, '\'' | '"') => within = Some(character),
+            (Some(quote), _) if quote == character => within = None,
+            (Some('\''), _) => word.push(character),
+            (None, _) if character.is_whitespace() => return None,
+            (_, '\\') => {
+                let next = characters.next()?;
+                if within.is_some() && !matches!(next, '"' | '\\' | '$' | '`') {
+                    word.push(character);
+                }
+                word.push(next);
+            }
+            _ => word.push(character),
+        }
+    }
+    within.is_none().then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_its_model_wrote_it() {
+        for (command, shown) in [
+            ("/bin/bash -lc 'cat PLAN.md'", "cat PLAN.md"),
+            ("/bin/bash -lc ls", "ls"),
+            (
+                r#"/bin/bash -lc "sed -i 's/a/b/' x; echo \"mended: "'$?"'"#,
+                r#"sed -i 's/a/b/' x; echo "mended: $?""#,
+            ),
+            (r#"/bin/sh -lc "a \\ b \n \`c\`""#, r"a \ b \n `c`"),
+            (r"/bin/sh -lc a\ b", "a b"),
+            ("cargo test", "cargo test"),
+        ] {
+            assert_eq!(bare(command), shown, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_word_of_a_shell_stays_as_it_is() {
+        for rest in ["ls -l", "'open", "\"open", "end\\", ""] {
+            assert_eq!(bare(&format!("/bin/bash -lc {rest}")), rest);
+        }
+    }
+}
