@@ -94,6 +94,11 @@ fn cases() -> Vec<(&'static str, Player, &'static [&'static str])> {
         &codex_turn(&[json!({ "type": "turn.completed", "usage": {} })]),
         0,
     );
+    let message =
+        json!({ "type": "item.completed", "item": { "type": "agent_message", "text": clean().to_string() } });
+    let failed = json!({ "type": "turn.failed", "error": { "message": "stream disconnected before completion: stream \
+        closed before response.completed" } });
+    let cut_off = says(&codex_turn(&[message, failed]), 1);
     let both = format!("{}\n{}", clean(), one_finding());
     let cut = one_finding().to_string();
     let (idle, short) = (&["--idle-timeout", "700ms"][..], &["--timeout", "500ms"][..]);
@@ -152,6 +157,7 @@ fn cases() -> Vec<(&'static str, Player, &'static [&'static str])> {
             )),
             &[],
         ),
+        ("codex-cut", codex(cut_off), &[]),
         ("codex-no-network", codex(waits), idle),
         (
             "codex-model",
