@@ -6,7 +6,7 @@ use claudex_loop::app::{loops as any, stranded};
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::locate::SPEAKER;
 use claudex_loop::plan::typestate::TABLE;
-use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, locate, runner};
+use claudex_loop::plan::{AnyLoop, Phase, Transition, Verb, locate, outlook, runner};
 use claudex_loop::store::{Listed, LoopId, Store};
 use claudex_loop::{Actor, OpenError, drive, text};
 use jiff::Timestamp;
@@ -106,6 +106,7 @@ pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
                 drive::words::waiting(held.raw())
             ),
         });
+        tell_summary(&held);
         return Ok(Exit::Complete);
     }
     let now = (Verb::Resume {
@@ -159,7 +160,24 @@ pub(crate) fn adopt(target: &args::Target) -> Result<Exit, Failure> {
     let (id, actor) = named(target.id.as_deref(), target.from_prompt, "adopt")?;
     person_only(actor, "adopt")?;
     let (store, id) = find(id.as_deref())?;
-    any::adopt_held(open(&store, &id, actor)?.raw())
+    let held = open(&store, &id, actor)?;
+    let exit = any::adopt_held(held.raw())?;
+    tell_summary(&held);
+    Ok(exit)
+}
+
+/// Hands a session the summary of a loop that sums up: the stop gave it to another one, or to a conversation that was cut short.
+fn tell_summary(held: &AnyLoop) {
+    if held.phase() != Phase::Summarizing || Caller::from_env().session.is_none() {
+        return;
+    }
+    // The loop goes on without it; what the configuration has against it, `doctor` and the next stop say.
+    let Ok(settings) = super::settings(held.raw().store().root()) else {
+        return;
+    };
+    if let Some(summary) = outlook::again(held, &settings.personas, Timestamp::now()) {
+        out::line(&format!("\n{summary}"));
+    }
 }
 
 /// Puts loops aside that show no sign of life.

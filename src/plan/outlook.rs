@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::app::told::Outlook;
 use crate::drive;
+use crate::drive::observe::{RequireFileSeen, require_file};
 use crate::machine::table::Message;
 use crate::plan::messages::{self, Facts};
 use crate::plan::personas::Personas;
@@ -16,6 +17,10 @@ pub fn of(held: &AnyLoop, runs: &[Run], running: bool) -> Outlook {
     let (id, fields) = (held.id(), held.fields());
     let (plan, round) = (fields.subject(), fields.round());
     let (waits_for, next) = match held.phase() {
+        Phase::Drafting if is_drafted(held) => (
+            "the agent, to end its turn".to_owned(),
+            format!("end the turn: {plan} is written"),
+        ),
         Phase::Drafting => (
             format!("the agent, to write {plan}"),
             format!("write {plan}, then end the turn"),
@@ -65,6 +70,12 @@ pub fn of(held: &AnyLoop, runs: &[Run], running: bool) -> Outlook {
         }
     };
     Outlook { waits_for, next }
+}
+
+/// Whether the plan was written, so that the next stop begins the rounds.
+fn is_drafted(held: &AnyLoop) -> bool {
+    require_file(held.raw(), "{subject}", "{subject_before}")
+        .is_ok_and(|looked| matches!(looked.seen, RequireFileSeen::Written))
 }
 
 /// What the block said that opened the round, or that handed out the summary, for an agent that has lost it. None where

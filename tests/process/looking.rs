@@ -275,6 +275,7 @@ fn status_says_what_is_waited_for_in_every_phase() {
         .exits(0)
         .says(&format!("/claudex:resume {id}"));
     project.plan("# Plan\n");
+    waits("the agent, to end its turn", "end the turn: PLAN.md is written");
     project.fire().blocked();
     waits("the review of round 1", &format!("claudex-loop review {id}"));
     let review = project.background_review(&id, &["--reviewer", "fake:hang"]);

@@ -370,6 +370,44 @@ fn a_person_adopts_a_loop_for_whichever_session_comes_next() {
 }
 
 #[test]
+fn a_session_that_takes_a_loop_up_as_it_sums_up_is_handed_the_summary() {
+    for (rounds, reviewer, title) in [
+        ("3", "fake:clean", "### Claudex plan loop complete ✓"),
+        (
+            "1",
+            "fake:findings",
+            "### Claudex plan loop stopped at max rounds (round 1 of 1)",
+        ),
+    ] {
+        let project = Project::new();
+        let id = project.start(&["--rounds", rounds]);
+        project.plan("# Plan\n");
+        project.fire_as("crashed").blocked();
+        project.review(&id, reviewer).exits(0);
+        let handed_out = project.fire_as("crashed").blocked();
+        assert!(handed_out.starts_with(title), "{handed_out}");
+
+        project.type_line("fresh", "/claudex:adopt");
+        project
+            .run_in_session("fresh", &["adopt", "--from-prompt"])
+            .exits(0)
+            .says(&format!("belongs to this session now.\n\n{title}"))
+            .says("**Findings by round:**")
+            .says("Print this summary to the user");
+        project.type_line("fresh", "/claudex:resume");
+        project
+            .run_in_session("fresh", &["resume", "--from-prompt"])
+            .exits(0)
+            .says(title);
+        // From a terminal there is no agent that could print it.
+        let ran = project.run(&["resume"]).exits(0);
+        assert!(!ran.out.contains(title), "{}", ran.out);
+        assert_eq!(project.fire_as("fresh").approved(), "");
+        assert_eq!(project.field(&id, "phase"), "done");
+    }
+}
+
+#[test]
 fn a_loop_that_is_over_is_neither_adopted_nor_resumed() {
     let project = Project::new();
     let id = project.start(&[]);

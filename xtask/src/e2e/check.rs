@@ -16,6 +16,8 @@ use super::words::Words;
 /// Where a check looks.
 pub(super) struct Place<'a> {
     pub(super) home: &'a Home,
+    /// Where its loops and files are, relative to the project's folder.
+    pub(super) folder: &'a str,
     pub(super) conversation: &'a Conversation,
     /// What the clients have printed so far, of the session that the check names or of all.
     pub(super) printed: String,
@@ -35,7 +37,7 @@ impl Place<'_> {
     /// The first thing that is not as it must be.
     pub(super) fn holds(&self, check: &Check, words: &Words) -> miette::Result<()> {
         if let Some(count) = check.loops {
-            let there = self.home.loops()?;
+            let there = self.home.loops(self.folder)?;
             expect(there.len() == count, || {
                 format!("{} loops, where {count} were expected: {there:?}", there.len())
             })?;
@@ -63,7 +65,7 @@ impl Place<'_> {
             return Ok(());
         }
         let wanted = check.r#loop.as_ref().map(|id| words.render(id)).transpose()?;
-        let loops = self.home.loops()?;
+        let loops = self.home.loops(self.folder)?;
         let Some(it) = loops
             .iter()
             .rfind(|it| wanted.as_ref().is_none_or(|id| it.id == *id))
@@ -74,7 +76,7 @@ impl Place<'_> {
         let fields = check.fields.iter().map(|(name, value)| (name.as_str(), value));
         for (name, value) in phase.chain(fields) {
             let value = words.render(value)?;
-            let found = self.home.field(it, name)?;
+            let found = self.home.field(self.folder, it, name)?;
             expect(found == value, || {
                 format!(
                     "`{name}` of loop {} is {found:?}, where {value:?} was expected",
@@ -83,15 +85,20 @@ impl Place<'_> {
             })?;
         }
         if let Some(transitions) = &check.transitions {
-            let taken = self.home.transitions(it)?;
-            expect(taken == *transitions, || {
+            let rendered: Vec<_> = transitions
+                .iter()
+                .map(|it| words.render(it))
+                .collect::<miette::Result<_>>()?;
+            let transitions: Vec<_> = rendered.iter().flat_map(|it| it.split_whitespace()).collect();
+            let taken = self.home.transitions(self.folder, it)?;
+            expect(taken == transitions, || {
                 format!(
                     "loop {} took {taken:?}, where {transitions:?} was expected",
                     it.id
                 )
             })?;
         }
-        let journal = self.home.claudex(&["journal", &it.id])?;
+        let journal = self.home.claudex(self.folder, &["journal", &it.id])?;
         for pattern in rendered(&check.journal, words)? {
             expect(pattern.is_in(&journal), || {
                 format!("the journal has no \"{pattern}\":\n{journal}")
@@ -141,7 +148,11 @@ impl Place<'_> {
     }
 
     fn file(&self, check: &FileCheck, words: &Words) -> miette::Result<()> {
-        let path = self.home.project.join(words.render(&check.path)?);
+        let path = self
+            .home
+            .project
+            .join(self.folder)
+            .join(words.render(&check.path)?);
         if !check.there {
             return expect(fs_err::symlink_metadata(&path).is_err(), || {
                 format!("{} is there", path.display())
@@ -171,12 +182,13 @@ impl Place<'_> {
 }
 
 impl Home {
-    /// The loops of the project, the newest last.
+    /// The loops that a folder of the project sees, the newest last.
     ///
     /// # Errors
     /// The program cannot be run, or prints no list.
-    pub(super) fn loops(&self) -> miette::Result<Vec<Loop>> {
-        let list: Value = serde_json::from_str(&self.claudex(&["list", "--json"])?).into_diagnostic()?;
+    pub(super) fn loops(&self, folder: &str) -> miette::Result<Vec<Loop>> {
+        let list: Value =
+            serde_json::from_str(&self.claudex(folder, &["list", "--json"])?).into_diagnostic()?;
         let mut loops: Vec<_> = list
             .as_array()
             .into_iter()
@@ -192,8 +204,8 @@ impl Home {
         Ok(loops)
     }
 
-    fn field(&self, it: &Loop, name: &str) -> miette::Result<String> {
-        let mut value = self.claudex(&["state", "get", &it.path.to_string_lossy(), name])?;
+    fn field(&self, folder: &str, it: &Loop, name: &str) -> miette::Result<String> {
+        let mut value = self.claudex(folder, &["state", "get", &it.path.to_string_lossy(), name])?;
         if value.ends_with('\n') {
             value.pop();
         }
@@ -201,8 +213,8 @@ impl Home {
     }
 
     /// The transitions of a loop, its start apart.
-    fn transitions(&self, it: &Loop) -> miette::Result<Vec<String>> {
-        let journal = self.claudex(&["journal", &it.id, "--json"])?;
+    fn transitions(&self, folder: &str, it: &Loop) -> miette::Result<Vec<String>> {
+        let journal = self.claudex(folder, &["journal", &it.id, "--json"])?;
         Ok(journal
             .lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok())
@@ -211,9 +223,9 @@ impl Home {
             .collect())
     }
 
-    /// What our program prints for a person in the project.
-    fn claudex(&self, arguments: &[&str]) -> miette::Result<String> {
-        let mut launch = self.launch(Path::new("claudex-loop"), "");
+    /// What our program prints for a person in that folder of the project.
+    fn claudex(&self, folder: &str, arguments: &[&str]) -> miette::Result<String> {
+        let mut launch = self.launch(Path::new("claudex-loop"), folder);
         launch.arguments = arguments.iter().map(OsString::from).collect();
         let (status, out, err) = launch.run("", SOON)?;
         if !status.success() {

@@ -307,13 +307,15 @@ impl<'a> Play<'a> {
     }
 
     fn check(&self, check: &Check) -> miette::Result<()> {
+        let folder = self.words()?.render(&check.folder)?;
         check::until(Duration::from_secs(check.within), || {
             let place = Place {
                 home: &self.home,
+                folder: &folder,
                 conversation: &self.conversation,
                 printed: self.printed(check.session.as_deref()),
             };
-            place.holds(check, &self.words()?)
+            place.holds(check, &self.words_in(&folder)?)
         })
     }
 
@@ -335,10 +337,15 @@ impl<'a> Play<'a> {
         text
     }
 
-    /// The words for templates as things stand now: `id` is the newest loop's, `session_NAME` the client's id of a session.
     fn words(&self) -> miette::Result<Words> {
+        self.words_in("")
+    }
+
+    /// The words for templates as things stand now: `id` is the newest loop's of that folder, `session_NAME` the client's id of
+    /// a session.
+    fn words_in(&self, folder: &str) -> miette::Result<Words> {
         let mut words = self.words.clone();
-        for (index, it) in self.home.loops()?.into_iter().enumerate() {
+        for (index, it) in self.home.loops(folder)?.into_iter().enumerate() {
             words.set("id", it.id.clone());
             words.set(&format!("id_{}", index + 1), it.id);
         }

@@ -192,6 +192,9 @@ pub(in crate::e2e) struct See {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::e2e) struct Check {
+    /// The folder whose loops and files it looks at, relative to the project's: another work tree of it.
+    #[serde(default)]
+    pub(in crate::e2e) folder: String,
     /// Which loop; the one that was started last, where none is named.
     pub(in crate::e2e) r#loop: Option<String>,
     /// Its phase.
