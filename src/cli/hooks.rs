@@ -78,6 +78,7 @@ pub(crate) fn nothing_stored() -> Failure {
         Exit::Usage,
         "claudex::prompt::none",
         "no arguments of this command are stored for this session".to_owned(),
-        "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt",
+        "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. Where that is \
+         what was typed, the client runs no hook of this plugin: claudex-loop doctor says why",
     )
 }

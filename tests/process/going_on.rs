@@ -157,7 +157,9 @@ fn the_slash_command_takes_a_number_of_rounds_and_an_id_in_either_order() {
     project
         .run_in_session("s1", &["more", "--from-prompt"])
         .exits(2)
-        .says("claudex::prompt::none");
+        .says("claudex::prompt::none")
+        // Which is also what a client says whose hooks are switched off.
+        .says("the client runs no hook of this plugin: claudex-loop doctor says why");
     assert_eq!(project.field(&id, "max_rounds"), "1");
 }
 
