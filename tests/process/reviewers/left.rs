@@ -67,7 +67,10 @@ fn a_review_that_is_interrupted_is_taken_up_by_the_same_line() {
 
 #[test]
 fn where_all_processes_of_a_session_are_told_to_end_no_reviewer_has_failed() {
-    for reviewer_ends in ["exec sleep 86400", "trap 'exit 143' TERM\nwhile :; do sleep 0.01; done"] {
+    for reviewer_ends in [
+        "exec sleep 86400",
+        "trap 'exit 143' TERM\nwhile :; do sleep 0.01; done",
+    ] {
         let bench = Bench::new();
         bench.install("codex", &leaves(&bench, reviewer_ends));
         let review = review_in_background(&bench);

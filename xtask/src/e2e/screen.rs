@@ -145,11 +145,18 @@ fn digits(of: &str, groups: &[usize]) -> Vec<String> {
 /// What is replaced, in this order.
 static WORDS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
-        // A loop, a session.
+        // A loop, a session, a run.
         (
             &*format!(
                 r"\b{}\b",
-                broken([digits(r"\d", &[8, 6]), vec!["-".to_owned()], digits("[0-9a-f]", &[6])].concat())
+                broken(
+                    [
+                        digits(r"\d", &[8, 6]),
+                        vec!["-".to_owned()],
+                        digits("[0-9a-f]", &[6])
+                    ]
+                    .concat()
+                )
             ),
             "[id]",
         ),
@@ -157,7 +164,9 @@ static WORDS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
             &*format!(r"\b{}\b", broken(digits("[0-9a-f]", &[8, 4, 4, 4, 12]))),
             "[session]",
         ),
+        (r"\br\d+-[0-9a-f]{8}\b", "[run]"),
         (r"\bv?\d+\.\d+\.\d+(?:-[0-9A-Za-z.]+)?\b", "[version]"),
+        (r"\b\d{8}-\d{6}\b", "[when]"),
         (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?", "[when]"),
         // A client that works, and how it says that it has: `✻ Cogitating… (3s · ↑ 12 tokens)`, `✻ Brewed for 4s`.
         (
@@ -270,7 +279,10 @@ mod tests {
     #[test]
     fn it_does_not_matter_where_a_line_is_broken() {
         assert!(fits("one two three\n", "one two\n   three\n"));
-        assert!(fits("in [project]/PLAN.md, so\n", "in\n  [project]/PL\n  AN.md, so\n"));
+        assert!(fits(
+            "in [project]/PLAN.md, so\n",
+            "in\n  [project]/PL\n  AN.md, so\n"
+        ));
         assert!(!fits("one two\n", "one\nthree two\n"));
     }
 
@@ -337,7 +349,9 @@ mod tests {
                 " ▐▛███▛█  Claude Code [version]",
             ),
             ("codex 0.169.0", "codex [version]"),
+            ("run-began r1-af79a7b6: round 1", "run-began [run]: round 1"),
             ("at 2026-11-22T01:54:15Z", "at [when]"),
+            ("rolled-back/20261122-120303", "rolled-back/[when]"),
             ("✻ Cogitating… (3s · ↑ 12 tokens · esc to interrupt)", "[working]"),
             ("  ✽ Reading files…", "[working]"),
             ("✻ Brewed for 1m 4s", "[worked]"),
