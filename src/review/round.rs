@@ -15,6 +15,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use self::error::io_error;
 use self::progress::{Progress, follow};
 use crate::machine::Raw;
+use crate::review::cause::CauseKind;
 use crate::review::environment::Environment;
 use crate::review::evidence;
 use crate::review::findings::Findings;
@@ -34,6 +35,9 @@ pub use self::progress::watch;
 
 /// How often a running review tells the sweep that its loop is alive.
 const TOUCH: Duration = Duration::from_secs(10);
+
+/// How long after a reviewer was told to end from outside the same word may reach us.
+const WORD: Duration = Duration::from_millis(500);
 
 /// Makes a run ready and gives its prompt.
 pub type Prepare<'p> = dyn Fn() -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> + 'p;
@@ -267,6 +271,15 @@ fn perform(
     } else {
         reviewer.review(&request, &mut watch)
     };
+    if told_to_end(&outcome) {
+        // A client whose user interrupts it tells all of the session's processes to end. That is no failure of the reviewer, though
+        // the word may reach it before us.
+        let until = Instant::now() + WORD;
+        while !stopped && Instant::now() < until {
+            stopped = listener(Said::Tick).is_break();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
     let interrupted = stopped && matches!(outcome, Outcome::CouldNotRun(_));
     let changed = if interrupted {
         Vec::new()
@@ -363,6 +376,19 @@ fn inside(store: &Store, file: &Utf8Path) -> Result<(), RoundError> {
 /// The file in which what a reviewer's process wrote is kept.
 pub fn output_path(store: &Store, id: &LoopId, run: &str) -> Utf8PathBuf {
     store.loop_folder(id).join(format!("output-{run}.txt"))
+}
+
+/// Whether a signal that asks a program to end (HUP, INT, TERM) ended the reviewer, and not one of ours; a client that takes it
+/// well exits as a shell tells such an end.
+fn told_to_end(outcome: &Outcome) -> bool {
+    let Outcome::CouldNotRun(cause) = outcome else {
+        return false;
+    };
+    match cause.kind {
+        CauseKind::Crashed { signal } => [1, 2, 15].contains(&signal),
+        CauseKind::Failed { status } => [1, 2, 15].contains(&(status - 128)),
+        _ => false,
+    }
 }
 
 /// What the processes of a run are known by: no other run of any loop has it.

@@ -46,7 +46,9 @@ fn check(settings: &ReviewerSettings, is_chosen: bool) -> Result<String, Problem
     let program = settings.program.as_deref().unwrap_or(&kind);
     let Some(found) = tools::found(program) else {
         return match is_chosen {
-            false => Ok(format!("`{program}` is not installed; not needed for `lint`")),
+            false => Ok(format!(
+                "`{program}` is not installed; not needed where another one reviews"
+            )),
             true => Err(Problem::new(
                 format!("`{program}` is not installed, or not in an absolute folder of PATH"),
                 "install it, or choose another reviewer",

@@ -66,6 +66,28 @@ fn a_review_that_is_interrupted_is_taken_up_by_the_same_line() {
 }
 
 #[test]
+fn where_all_processes_of_a_session_are_told_to_end_no_reviewer_has_failed() {
+    for reviewer_ends in [
+        "exec sleep 86400",
+        "trap 'exit 143' TERM\nwhile :; do sleep 0.01; done",
+    ] {
+        let bench = Bench::new();
+        bench.install("codex", &leaves(&bench, reviewer_ends));
+        let review = review_in_background(&bench);
+        // One command, in this order: the reviewer is gone before the review hears of it.
+        let told = std::process::Command::new("kill")
+            .args(["-s", "TERM"])
+            .args(noted(&bench).iter().map(u32::to_string))
+            .arg(review.id().to_string())
+            .status()
+            .unwrap();
+        assert!(told.success());
+        review.end().exits(130).says("the review was interrupted");
+        assert_eq!(bench.outcome(), "none", "{reviewer_ends}");
+    }
+}
+
+#[test]
 fn what_a_killed_review_left_is_ended_by_the_next() {
     let bench = Bench::new();
     bench.install("codex", &leaves(&bench, "exec sleep 86400"));

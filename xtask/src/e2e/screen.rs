@@ -73,7 +73,8 @@ impl Kept {
     /// screen's lines in their place, with `+`.
     pub(super) fn fits(&self, screen: &str, places: &Places<'_>) -> Result<(), String> {
         let seen = filled(&normalised(screen, places));
-        if fit(&self.lines, &seen) {
+        // Without white space: where lines are broken depends on how long the run's paths are.
+        if Pattern::from(bare(&self.lines)).is_whole(&bare(&seen)) {
             return Ok(());
         }
         Err(format!(
@@ -110,7 +111,12 @@ pub(super) fn normalised(screen: &str, places: &Places<'_>) -> String {
     places.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
     let mut text = screen.to_owned();
     for (path, word) in places {
-        text = text.replace(path, word);
+        let path = broken(path.chars().map(|it| match it {
+            ' ' => r"\s+".to_owned(),
+            it => regex::escape(&it.to_string()),
+        }));
+        let path = Regex::new(&path).expect("escaped characters and breaks are a regular expression");
+        text = path.replace_all(&text, regex::NoExpand(word)).into_owned();
     }
     for (expression, word) in &*WORDS {
         if let Cow::Owned(replaced) = expression.replace_all(&text, *word) {
@@ -125,16 +131,42 @@ pub(super) fn normalised(screen: &str, places: &Places<'_>) -> String {
     lines.join("\n") + "\n"
 }
 
+/// An expression of these one after the other, wherever the terminal breaks the line between them.
+fn broken(parts: impl IntoIterator<Item = String>) -> String {
+    parts.into_iter().collect::<Vec<_>>().join(r"(?:\n[ \t]*)?")
+}
+
+/// So many digits, or hexadecimal ones, in groups with `-` between.
+fn digits(of: &str, groups: &[usize]) -> Vec<String> {
+    let groups: Vec<_> = groups.iter().map(|count| vec![of.to_owned(); *count]).collect();
+    groups.join(&"-".to_owned())
+}
+
 /// What is replaced, in this order.
 static WORDS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
-        // A loop, a session.
-        (r"\b\d{8}-\d{6}-[0-9a-f]{6}\b", "[id]"),
+        // A loop, a session, a run.
         (
-            r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+            &*format!(
+                r"\b{}\b",
+                broken(
+                    [
+                        digits(r"\d", &[8, 6]),
+                        vec!["-".to_owned()],
+                        digits("[0-9a-f]", &[6])
+                    ]
+                    .concat()
+                )
+            ),
+            "[id]",
+        ),
+        (
+            &*format!(r"\b{}\b", broken(digits("[0-9a-f]", &[8, 4, 4, 4, 12]))),
             "[session]",
         ),
+        (r"\br\d+-[0-9a-f]{8}\b", "[run]"),
         (r"\bv?\d+\.\d+\.\d+(?:-[0-9A-Za-z.]+)?\b", "[version]"),
+        (r"\b\d{8}-\d{6}\b", "[when]"),
         (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?", "[when]"),
         // A client that works, and how it says that it has: `✻ Cogitating… (3s · ↑ 12 tokens)`, `✻ Brewed for 4s`.
         (
@@ -173,31 +205,9 @@ fn same(kept: &str, seen: &str) -> bool {
     kept == seen || (kept.contains(ANYTHING) && Pattern::from(kept).is_whole(seen))
 }
 
-/// Whether the kept lines are the screen's, in their order: without a line `[…]` between two of them, one right after the other.
-fn fit(kept: &[String], seen: &[String]) -> bool {
-    // Where to go on after a mismatch: the last gap, taking in one line more.
-    let (mut at, mut line, mut gap) = (0, 0, None);
-    while line < seen.len() {
-        match kept.get(at) {
-            Some(it) if it == ANYTHING => {
-                gap = Some((at, line));
-                at += 1;
-            }
-            Some(it) if same(it, &seen[line]) => {
-                at += 1;
-                line += 1;
-            }
-            _ => {
-                let Some((place, begin)) = gap else {
-                    return false;
-                };
-                gap = Some((place, begin + 1));
-                at = place + 1;
-                line = begin + 1;
-            }
-        }
-    }
-    kept[at..].iter().all(|it| it == ANYTHING)
+/// The lines in one, without white space.
+fn bare(lines: &[String]) -> String {
+    lines.iter().flat_map(|line| line.split_whitespace()).collect()
 }
 
 /// Both, line by line, by the longest common sequence.
@@ -264,7 +274,16 @@ mod tests {
     #[test]
     fn the_same_lines_fit_whatever_the_blanks() {
         assert!(fits("one two\n\n three\n", "  one     two\n\n\nthree   \n\n"));
-        assert!(!fits("one two\n", "onetwo\n"));
+    }
+
+    #[test]
+    fn it_does_not_matter_where_a_line_is_broken() {
+        assert!(fits("one two three\n", "one two\n   three\n"));
+        assert!(fits(
+            "in [project]/PLAN.md, so\n",
+            "in\n  [project]/PL\n  AN.md, so\n"
+        ));
+        assert!(!fits("one two\n", "one\nthree two\n"));
     }
 
     #[test]
@@ -299,9 +318,9 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_within_a_line_is_anything_of_that_line() {
+    fn a_gap_within_a_line_is_anything_at_all() {
         assert!(fits("round […] of 3: […]\n", "round 2 of 3: high=0\n"));
-        assert!(!fits("round […] of 3\n", "round 2\nof 3\n"));
+        assert!(fits("round […] of 3\n", "round 2\nof 3\n"));
         assert!(!fits("a […]\n", "b a c\n"));
         assert!(fits("a.c (x\n", "a.c (x\n"));
         assert!(!fits("a.c […]\n", "abc x\n"));
@@ -330,7 +349,9 @@ mod tests {
                 " ▐▛███▛█  Claude Code [version]",
             ),
             ("codex 0.169.0", "codex [version]"),
+            ("run-began r1-af79a7b6: round 1", "run-began [run]: round 1"),
             ("at 2026-11-22T01:54:15Z", "at [when]"),
+            ("rolled-back/20261122-120303", "rolled-back/[when]"),
             ("✻ Cogitating… (3s · ↑ 12 tokens · esc to interrupt)", "[working]"),
             ("  ✽ Reading files…", "[working]"),
             ("✻ Brewed for 1m 4s", "[worked]"),
@@ -364,6 +385,20 @@ mod tests {
         ];
         let text = normalised("/tmp/x/my project/PLAN.md and /tmp/x/.claude\n", &places);
         assert_eq!(text, "[project]/PLAN.md and [home]/.claude\n");
+    }
+
+    #[test]
+    fn what_has_a_word_may_be_broken_by_the_terminal() {
+        let places = [("/tmp/my project", "[project]")];
+        for seen in [
+            "of 20261122-01\n  5415-0a1b2c in /tmp/my proj\n     ect/x",
+            "of\n20261122-015415-0a1b2c in /tmp/my\nproject/x",
+        ] {
+            let seen = normalised(seen, &places);
+            assert_eq!(seen.replace('\n', " ").trim_end(), "of [id] in [project]/x");
+        }
+        let session = "0b1c2d3e-0000-4000-8\n000-0123456789ab";
+        assert_eq!(normalised(session, &[]), "[session]\n");
     }
 
     #[test]

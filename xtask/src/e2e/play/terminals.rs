@@ -43,8 +43,14 @@ impl Play<'_> {
 
     pub(super) fn r#type(&self, keys: &Type) -> miette::Result<()> {
         let terminal = self.terminal(&keys.session)?;
-        terminal.type_text(&self.words()?.render(&keys.text)?)?;
-        Ok(terminal.keys(&keys.keys)?)
+        let words = self.words()?;
+        terminal.type_text(&words.render(&keys.text)?)?;
+        let strokes: Vec<String> = keys
+            .keys
+            .iter()
+            .map(|key| words.render(key))
+            .collect::<miette::Result<_>>()?;
+        Ok(terminal.keys(&strokes)?)
     }
 
     pub(super) fn see(&self, see: &See) -> miette::Result<()> {
