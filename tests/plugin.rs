@@ -79,3 +79,103 @@ fn a_missing_program_lets_the_turn_end_and_says_so() {
         "nothing is made"
     );
 }
+
+/// The rules of a command's `allowed-tools`.
+fn allowed(command: &str) -> Vec<String> {
+    let head = command
+        .strip_prefix("---\n")
+        .unwrap()
+        .split("\n---\n")
+        .next()
+        .unwrap();
+    let line = head
+        .lines()
+        .find_map(|line| line.strip_prefix("allowed-tools: "))
+        .expect("every command says what it needs");
+    let mut rules = Vec::new();
+    let mut depth = 0;
+    let mut rule = String::new();
+    for character in line.chars() {
+        match character {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if character == ',' && depth == 0 {
+            rules.push(rule.trim().to_owned());
+            rule.clear();
+        } else {
+            rule.push(character);
+        }
+    }
+    rules.push(rule.trim().to_owned());
+    rules
+}
+
+/// Why a rule permits more than a loop needs; None where it does not.
+fn too_much(rule: &str) -> Option<&'static str> {
+    if rule == "Edit(/PLAN.md)" {
+        return None;
+    }
+    let Some(line) = rule.strip_prefix("Bash(").and_then(|rule| rule.strip_suffix(')')) else {
+        return Some("neither the plan nor a line for the shell");
+    };
+    let Some(words) = line.strip_suffix(":*") else {
+        return Some("no prefix with `:*`, so flags and ids would not fit");
+    };
+    let Some(verb) = words.strip_prefix("claudex-loop ") else {
+        return Some("another program than ours");
+    };
+    let of_letters =
+        |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !word.is_empty();
+    let mut words = verb.split(' ');
+    let first = words.next().unwrap_or_default();
+    if !of_letters(first) || first.starts_with('-') {
+        return Some("no verb of ours");
+    }
+    let persons = [
+        "adopt", "cancel", "more", "resume", "rollback", "start", "journal",
+    ];
+    if persons.contains(&first) && !verb.ends_with(" --from-prompt") {
+        return Some("a person's verb without the ticket of the person's command");
+    }
+    words
+        .all(of_letters)
+        .then_some(())
+        .map_or(Some("not words of ours"), |()| None)
+}
+
+#[test]
+fn no_command_permits_more_than_lines_of_our_own() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/commands");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        for rule in allowed(&std::fs::read_to_string(&path).unwrap()) {
+            assert_eq!(too_much(&rule), None, "{}: {rule}", path.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "the rules were read");
+    for rule in [
+        "Bash",
+        "Bash(*)",
+        "Bash(:*)",
+        "Bash(bash:*)",
+        "Bash(sh:*)",
+        "Bash(sh -c:*)",
+        "Bash(env claudex-loop review:*)",
+        "Bash(claudex-loop:*)",
+        "Bash(claudex-loop *)",
+        "Bash(claudex-loop --version:*)",
+        "Bash(claudex-loop review)",
+        "Bash(claudex-loop adopt:*)",
+        "Bash(claudex-loop more:*)",
+        "Bash(claudex-loop review; rm:*)",
+        "Edit",
+        "Edit(/**)",
+        "Write(/PLAN.md)",
+    ] {
+        assert!(too_much(rule).is_some(), "{rule}");
+    }
+}

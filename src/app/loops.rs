@@ -11,7 +11,7 @@ use super::exit::{Exit, Failure};
 use super::program::{App, Program};
 use super::speaker::Speaker;
 use super::stranded::{self, ends_anywhere};
-use super::{locate, out, told, verbs};
+use super::{attempts, locate, out, told, verbs};
 use crate::drive::Held;
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Table};
@@ -91,13 +91,17 @@ pub fn find_for(speaker: &Speaker, caller: &Caller) -> Result<(Store, LoopId), F
     find(speaker, None)
 }
 
-/// Refuses a command that is a person's to an agent.
+/// Refuses a command that is a person's to an agent, and notes it in the loop that it was about, where there is one.
 ///
 /// # Errors
 /// The call comes from an agent.
-pub fn person_only(speaker: &Speaker, actor: Actor, command: &str) -> Result<(), Failure> {
+pub fn person_only(speaker: &Speaker, actor: Actor, command: &str, id: Option<&str>) -> Result<(), Failure> {
     if actor == Actor::Person {
         return Ok(());
+    }
+    if let Ok((store, id)) = find(speaker, id) {
+        store.log(&format!("{id} {command} refused: it came from an agent"));
+        attempts::note(&store, &id, actor, command, "only for a person");
     }
     let program = speaker.program;
     let help = match speaker.plugin {
@@ -247,7 +251,7 @@ pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
 pub(super) fn adopt<M: Program>(id: Option<&str>) -> Result<Exit, Failure> {
     let speaker = App::<M>::SPEAKER;
     let actor = Caller::from_env().actor(false);
-    person_only(&speaker, actor, "adopt")?;
+    person_only(&speaker, actor, "adopt", id)?;
     let (store, id) = find(&speaker, id)?;
     adopt_held(open::<M>(&store, &id, actor)?.raw())
 }
@@ -257,7 +261,7 @@ pub(super) fn resume<M: Program>(id: Option<&str>) -> Result<Exit, Failure> {
     let speaker = App::<M>::SPEAKER;
     let caller = Caller::from_env();
     let actor = caller.actor(false);
-    person_only(&speaker, actor, "resume")?;
+    person_only(&speaker, actor, "resume", id)?;
     let (store, id) = match id {
         Some(id) => find(&speaker, Some(id))?,
         None => find_for(&speaker, &caller)?,

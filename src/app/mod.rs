@@ -12,12 +12,14 @@
 //! | `stop`, `session_start`, `answer`, `hooks` | what a client's hooks call |
 //! | `client_files`, `others` | what a client has besides: its settings, plugins, and the Stop hooks of others |
 //! | `speaker`, `told`, `words` | how it names itself, and what it says of a loop and its journal |
+//! | `attempts` | what was tried and refused, into the journal and out of it |
 //! | `stranded` | what it says of a loop that another version of the machine wrote |
 //! | `locate`, `caller`, `near` | which loop is meant, who calls, what was mistyped |
 //! | `exit`, `out`, `screen`, `table`, `shell` | exit codes, printing, fitting a terminal, quoting |
 //! | `machine` | tools on machine files |
 
 pub mod answer;
+pub mod attempts;
 pub mod caller;
 pub mod client_files;
 mod dispatch;

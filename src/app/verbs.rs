@@ -3,7 +3,7 @@
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::program::{App, Program};
-use super::{loops, out, told};
+use super::{attempts, loops, out, told};
 use crate::drive::{Held, words};
 use crate::machine::{Actor, Refusal};
 
@@ -56,6 +56,7 @@ pub(super) fn take<M: Program>(verb: M::Verb, held: M::Any) -> Result<M::Any, Fa
     };
     let now = M::run(verb, held).map_err(|refused| {
         store.log(&format!("{id} {name} refused: {refused}"));
+        attempts::refused(&store, &id, actor, &name, &refused.refusal);
         let help = match &*refused.refusal {
             Refusal::Actor { .. } if actor == Actor::Person => format!(
                 "only the agent takes it, from the client's shell; tell it to run `{} {name} {id}`; nothing was changed",

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use claudex_loop::app::{loops as any, stranded};
+use claudex_loop::app::{attempts, loops as any, stranded};
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::locate::SPEAKER;
 use claudex_loop::plan::typestate::TABLE;
@@ -40,8 +40,8 @@ pub(crate) fn named(
     Ok((id, caller.actor(true)))
 }
 
-fn person_only(actor: Actor, command: &str) -> Result<(), Failure> {
-    any::person_only(&SPEAKER, actor, command)
+fn person_only(actor: Actor, command: &str, id: Option<&str>) -> Result<(), Failure> {
+    any::person_only(&SPEAKER, actor, command, id)
 }
 
 /// Opens a loop for a change, and tells what was put right.
@@ -87,7 +87,7 @@ fn ends_at_a_stop(held: &AnyLoop) -> bool {
 /// Lets a loop that waits, or that was swept, go on.
 pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
     let (id, actor) = named(target.id.as_deref(), target.from_prompt, "resume")?;
-    person_only(actor, "resume")?;
+    person_only(actor, "resume", id.as_deref())?;
     let (store, id) = match id {
         Some(id) => find(Some(&id))?,
         None => find_for(&Caller::from_env())?,
@@ -115,6 +115,7 @@ pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
     })
     .run(held)
     .map_err(|refused| {
+        attempts::refused(&store, &id, actor, "resume", &refused.refusal);
         let help = match refused.held.phase().is_terminal() {
             true => format!("the loop is over; {}", go_on(id.as_str())),
             false => help_after(&refused.held),
@@ -158,7 +159,7 @@ pub(crate) fn resume(target: &args::Target) -> Result<Exit, Failure> {
 /// Takes a loop over into this session.
 pub(crate) fn adopt(target: &args::Target) -> Result<Exit, Failure> {
     let (id, actor) = named(target.id.as_deref(), target.from_prompt, "adopt")?;
-    person_only(actor, "adopt")?;
+    person_only(actor, "adopt", id.as_deref())?;
     let (store, id) = find(id.as_deref())?;
     let held = open(&store, &id, actor)?;
     let exit = any::adopt_held(held.raw())?;
@@ -189,7 +190,7 @@ pub(crate) fn sweep(dry_run: bool) -> Result<Exit, Failure> {
 /// whoever typed the slash command has said it.
 pub(crate) fn rollback(yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
     let (_, actor) = named(None, from_prompt, "rollback")?;
-    person_only(actor, "rollback")?;
+    person_only(actor, "rollback", None)?;
     let stores = locate::stores(&[&super::here()?]);
     let mut found: Vec<(String, bool)> = Vec::new();
     for store in &stores {
@@ -240,6 +241,7 @@ pub(crate) fn rollback(yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
             .map_err(|error| Failure::new(Exit::Internal, error))?;
         let folder = store.rolled_back_folder(now);
         for id in &moved {
+            store.log(&format!("{id} rolled back by {actor}, to {folder}"));
             out::line(&format!("Loop {id} was moved to {folder}"));
         }
         if moved.is_empty() && folder.is_dir() {

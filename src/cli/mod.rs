@@ -64,7 +64,7 @@ pub(crate) use claudex_loop::app::loops::here;
 /// The settings that hold in a project; whether a round counts without a review is fixed for this process with them.
 pub(crate) fn settings(root: &Utf8Path) -> Result<Settings, Failure> {
     let settings = Settings::load(root).map_err(|error| Failure::new(Exit::Usage, error))?;
-    settings.evidence.make_usual();
+    settings.evidence_in_file.make_usual();
     Ok(settings)
 }
 

@@ -4,6 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use claudex_loop::Actor;
+use claudex_loop::app::attempts;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::{AnyLoop, Phase, changes, report, reviewers, runner};
 use claudex_loop::review::environment::Environment;
@@ -93,6 +95,23 @@ fn follow(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     })
 }
 
+/// Who reviews is the person's choice: an agent that could name another reviewer could name one that finds nothing.
+fn not_the_agents(store: &Store, id: &LoopId, named: &str) -> Failure {
+    let why = "who reviews is a person's choice, and this call comes from an agent";
+    let tried = format!("review --reviewer {}", text::one_line(named, 60));
+    store.log(&format!("{id} {tried} refused: {why}"));
+    attempts::note(store, id, Actor::Agent, &tried, why);
+    Failure::plain(
+        Exit::Refused,
+        "claudex::review::reviewer",
+        why.to_owned(),
+        &format!(
+            "run `claudex-loop review {id}`; a person chooses in a terminal, with `claudex-loop review {id} --reviewer NAME`, \
+             or by `reviewer` in the configuration"
+        ),
+    )
+}
+
 /// Reviews the round that a loop is in.
 pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     let (store, id) = super::loops::find(Some(&arguments.id))?;
@@ -100,10 +119,16 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
         return follow(&store, &id);
     }
     let settings = super::settings(store.root())?;
+    let actor = Caller::from_env().actor(false);
+    if let Some(named) = arguments.reviewer.as_deref()
+        && actor == Actor::Agent
+        && named != settings.reviewer
+    {
+        return Err(not_the_agents(&store, &id, named));
+    }
     let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let held = AnyLoop::open(&store, &id, Caller::from_env().actor(false))
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let held = AnyLoop::open(&store, &id, actor).map_err(|error| Failure::new(Exit::Internal, error))?;
     let Some(spec) = held.phase().review() else {
         return Err(Failure::plain(
             Exit::Refused,

@@ -6,6 +6,7 @@
 use std::io::{self, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use claudex_loop::app::attempts;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::typestate::{STATE, TABLE};
 use claudex_loop::plan::{AnyLoop, Verb, locate, runner, summary};
@@ -69,8 +70,15 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
         }
         State::ValidId { id } => Ok(yes_or_no(LoopId::parse(&id, STATE.ids).is_ok())),
         State::Write { file } => {
-            if ours(&file).is_some() {
-                return Err(owned(&file, "writing it whole"));
+            if let Some((store, id)) = ours(&file) {
+                let failure = owned(&file, "writing it whole");
+                noted(
+                    &store,
+                    &id,
+                    "state write",
+                    "it would go past the machine's transitions",
+                );
+                return Err(failure);
             }
             partial::state_write(&absolute(&file)?, &stdin()?).map_err(refused)?;
             Ok(Exit::Complete)
@@ -203,13 +211,20 @@ fn owned(file: &Utf8Path, what: &str) -> Failure {
     )
 }
 
+/// Notes in a loop's journal what a helper was refused.
+fn noted(store: &Store, id: &LoopId, tried: &str, why: &str) {
+    attempts::note(store, id, Caller::from_env().actor(false), tried, why);
+}
+
 fn set(file: &Utf8Path, field: &str, value: &str) -> Result<Exit, Failure> {
     if let Some((store, id)) = ours(file) {
-        let optional = Policy::current() == Policy::Optional;
-        let by = Caller::from_env().actor(false).to_string();
-        store
-            .set_field(&id, field, Value::from_plain(value), &by, optional)
-            .map_err(refused)?;
+        let actor = Caller::from_env().actor(false);
+        let optional = Policy::of(actor) == Policy::Optional;
+        let set = store.set_field(&id, field, Value::from_plain(value), &actor.to_string(), optional);
+        if let Err(error @ StoreError::FieldOwned { .. }) = &set {
+            noted(&store, &id, &format!("state set {field}"), &error.to_string());
+        }
+        set.map_err(refused)?;
     } else {
         partial::set_field(&absolute(file)?, field, value).map_err(refused)?;
     }
@@ -250,6 +265,7 @@ fn move_phase(file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
         }
     }
     let refused = |why: String| {
+        noted(&store, &id, &format!("state move {from} {to}"), &why);
         Failure::plain(
             Exit::Refused,
             "claudex::state::move",

@@ -1,6 +1,6 @@
 //! The machine's verbs: mark-done, more, cancel, and whatever machine.toml opens to an agent or a person.
 
-use claudex_loop::app::loops as any;
+use claudex_loop::app::{attempts, loops as any};
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::settings::{MOST_ROUNDS, Settings, positive};
 use claudex_loop::plan::typestate::{DecisionSignal, STATE, TABLE};
@@ -41,6 +41,7 @@ pub(crate) fn verb(mut verb: Verb) -> Result<Exit, Failure> {
     let held = opened(result)?;
     let now = verb.run(held).map_err(|refused| {
         store.log(&format!("{id} {name} refused: {refused}"));
+        attempts::refused(&store, &id, actor, &name, &refused.refusal);
         let help = match (transition, &*refused.refusal) {
             (Transition::More, Refusal::Undeclared { .. } | Refusal::Guard { .. }) => why_no_more(&refused.held),
             (Transition::More, Refusal::Actor { .. }) => format!(

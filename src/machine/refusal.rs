@@ -110,6 +110,17 @@ impl Refusal {
     pub fn is_guard(&self) -> bool {
         matches!(self, Refusal::Guard { .. })
     }
+
+    /// Whether the machine said no: neither a race that was lost nor a fault of the disk.
+    pub fn is_a_no(&self) -> bool {
+        match self {
+            Refusal::Guard { .. }
+            | Refusal::Evidence { .. }
+            | Refusal::Actor { .. }
+            | Refusal::Undeclared { .. } => true,
+            Refusal::Stale { .. } | Refusal::Field(_) | Refusal::Observe { .. } | Refusal::Store(_) => false,
+        }
+    }
 }
 
 impl<L> Refused<L> {

@@ -59,7 +59,7 @@ impl Driver for InPlan {
 
     fn prepare(&mut self, store: &Store) -> Result<(), String> {
         let settings = Settings::load(store.root()).map_err(|error| error.to_string())?;
-        settings.evidence.make_usual();
+        settings.evidence_in_file.make_usual();
         self.personas = settings.personas;
         Ok(())
     }

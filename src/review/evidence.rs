@@ -10,12 +10,14 @@ use std::io;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
+use camino::Utf8PathBuf;
+
 use crate::machine::claim::{Claim, Grounds};
-use crate::machine::{Raw, Refusal, Requirement};
+use crate::machine::{Actor, Raw, Refusal, Requirement};
 use crate::review::findings::{Counts, Findings};
 use crate::review::runs::{self, How, Run};
 use crate::review::track;
-use crate::review::twin::Twin;
+use crate::review::twin::{self, Twin};
 use crate::review::{Digest, ReviewSpec};
 
 /// The environment variable that decides whether a round counts without a review: `required` (default) or `optional`.
@@ -50,6 +52,15 @@ impl Policy {
         Self::from_env()
             .or_else(|| USUAL.get().copied())
             .unwrap_or(Policy::Required)
+    }
+
+    /// The policy for who holds a loop. What an agent's own environment says waives nothing: it can set that for every
+    /// command, and the person behind it did not. The hook's and a person's counts.
+    pub fn of(actor: Actor) -> Self {
+        match actor {
+            Actor::Agent => USUAL.get().copied().unwrap_or(Policy::Required),
+            Actor::Hook | Actor::Person => Self::current(),
+        }
     }
 
     /// Makes this the policy of the process where the environment says nothing. Only the first call counts: what a loop is
@@ -136,6 +147,19 @@ pub enum Missing {
     Running {
         /// The round.
         round: u64,
+        /// The loop.
+        id: String,
+    },
+    /// There are findings, and no review of this loop wrote them.
+    #[display(
+        "round {round} was not reviewed yet: {file} is there, and no review of this loop wrote it; run the review first: \
+         claudex-loop review {id}"
+    )]
+    Unexplained {
+        /// The round.
+        round: u64,
+        /// The findings, in the loop's folder.
+        file: String,
         /// The loop.
         id: String,
     },
@@ -227,10 +251,18 @@ pub fn look(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
                 run: failed.began.run.clone(),
             });
         }
-    } else if Policy::current() == Policy::Optional {
+    } else if Policy::of(raw.actor()) == Policy::Optional {
         return Ok(Found::Findings(round.waived()));
     }
     Ok(Found::Nothing)
+}
+
+/// The findings of this round that no run explains, if there are any. They count for nothing; the next review replaces them.
+///
+/// # Errors
+/// The journal or the subject is there and cannot be read.
+pub fn unexplained(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Utf8PathBuf>> {
+    Ok(Round::of(raw, spec)?.unexplained())
 }
 
 /// Evidence that the round was reviewed.
@@ -365,7 +397,7 @@ impl<'r> Round<'r> {
         if let Some((run, twin)) = self.verdict().map_err(Missing::Unreadable)? {
             return Ok(self.reviewed(run, twin));
         }
-        if Policy::current() == Policy::Optional {
+        if Policy::of(self.raw.actor()) == Policy::Optional {
             return Ok(self.waived());
         }
         if let Some(cause) = self
@@ -384,9 +416,26 @@ impl<'r> Round<'r> {
             .any(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
         Err(if told {
             Missing::Tampered { round, id }
+        } else if let Some(file) = self.unexplained() {
+            let file = file.file_name().unwrap_or_default().to_owned();
+            Missing::Unexplained { round, file, id }
         } else {
             Missing::NotReviewed { round, id }
         })
+    }
+
+    /// The round's findings where no run of it was ever noted: someone else wrote them.
+    fn unexplained(&self) -> Option<Utf8PathBuf> {
+        if self.of_round().next().is_some() {
+            return None;
+        }
+        let (store, id) = (self.raw.store(), self.raw.id());
+        [
+            twin::findings_path(store, id, self.number),
+            twin::twin_path(store, id, self.number),
+        ]
+        .into_iter()
+        .find(|path| path.symlink_metadata().is_ok())
     }
 
     fn grounds(&self, kind: Requirement) -> Grounds {

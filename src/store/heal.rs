@@ -23,6 +23,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
+use super::attempts::HEALED;
+use super::chain::possible;
 use super::document::{self, Document, DocumentError};
 use super::error::{StoreError, io_error};
 use super::id::{LoopId, compact};
@@ -56,8 +58,12 @@ pub enum Repair {
     /// A crash had come while a line of the journal was written.
     #[display("a torn last line of the journal was cut")]
     TornLineCut,
-    /// Lines in the middle of the journal could not be read.
-    #[display("{} unreadable line(s) were taken out of the journal; the old one is {quarantined}", lines.len())]
+    /// Lines of the journal could not be read, or tell of a change that the machine cannot make.
+    #[display(
+        "{} line(s) that nobody could read, or that no change had made, were taken out of the journal; the old one is \
+         {quarantined}",
+        lines.len()
+    )]
     JournalCleaned {
         /// Which, from 1.
         lines: Vec<usize>,
@@ -92,6 +98,17 @@ pub enum Repair {
         /// Where it is kept.
         quarantined: Utf8PathBuf,
     },
+}
+
+impl Repair {
+    /// The fields that were edited, where it undoes what no crash of ours does: an edit, bytes that are nobody's.
+    fn of_an_edit(&self) -> Option<&[String]> {
+        match self {
+            Self::RolledForward { .. } | Self::TornLineCut | Self::SetAside { .. } => None,
+            Self::EditUndone { fields, .. } => Some(fields),
+            Self::JournalCleaned { .. } | Self::Rebuilt { .. } => Some(&[]),
+        }
+    }
 }
 
 /// A loop that was opened, and what had to be put right for it.
@@ -147,18 +164,20 @@ enum Fix {
 
 /// Reads a loop's files and writes nothing.
 pub(super) fn look(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found, StoreError> {
-    look_by(store, trust, id, Loaded::read)
+    look_by(store, trust, id, |path| {
+        Loaded::read(path, &possible(store.spec()))
+    })
 }
 
 /// Like [`look`], for [`judge`] alone: of a loop of our own version it needs no more of the journal than the newest two
 /// changes.
 pub(super) fn glance(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found, StoreError> {
     look_by(store, trust, id, |path| {
-        let newest = Loaded::newest(path)?;
+        let newest = Loaded::newest(path, &possible(store.spec()))?;
         // Whether a loop of another version goes on is asked of its whole history.
         match newest.as_ref().and_then(|loaded| loaded.changes().next()) {
             Some(last) if hash_of(store.spec(), last).is_some_and(|hash| hash != store.spec().graph_hash) => {
-                Loaded::read(path)
+                Loaded::read(path, &possible(store.spec()))
             }
             _ => Ok(newest),
         }
@@ -396,6 +415,13 @@ pub(super) fn heal(store: &Store, lock: &Held, id: &LoopId, older: Older) -> Res
     }
     for repair in &repairs {
         store.log(&format!("{id}: {repair}"));
+        if let Some(edited) = repair.of_an_edit() {
+            let fields = edited.join(", ");
+            let mut data = vec![("what", repair.to_string())];
+            data.extend((!edited.is_empty()).then_some(("fields", fields)));
+            let data: Vec<(&str, &str)> = data.iter().map(|(key, text)| (*key, text.as_str())).collect();
+            store.append_attempt(lock, id, HEALED, &data)?;
+        }
     }
     let record = match judged.migrated {
         Some(migrated) if older == Older::Migrate => migrate(store, lock, judged.record, migrated)?,
@@ -486,7 +512,7 @@ fn edited(document: &dyn Document, change: &ChangeEntry, is_protected: impl Fn(&
 }
 
 /// The version that made a change; empty where it names none, None where this machine cannot tell its versions apart.
-fn hash_of(spec: &StateSpec, change: &ChangeEntry) -> Option<String> {
+pub(super) fn hash_of(spec: &StateSpec, change: &ChangeEntry) -> Option<String> {
     let field = spec.fields.graph_hash?;
     Some(value_in(&change.fields, field).map_or(String::new(), |hash| hash.to_plain().into_owned()))
 }
@@ -506,7 +532,7 @@ fn left(spec: &StateSpec, journal: &Loaded) -> bool {
     false
 }
 
-fn value_in<'a>(fields: &'a [(String, Value)], field: &str) -> Option<&'a Value> {
+pub(super) fn value_in<'a>(fields: &'a [(String, Value)], field: &str) -> Option<&'a Value> {
     fields
         .iter()
         .find_map(|(name, value)| (name == field).then_some(value))

@@ -200,6 +200,9 @@ pub(super) struct Loaded {
     good: Vec<u8>,
 }
 
+/// Whether a change can have come after another one; none before it: it is the first that is known.
+pub(super) type Possible<'p> = &'p dyn Fn(Option<&ChangeEntry>, &ChangeEntry) -> bool;
+
 /// What is wrong with a journal's file. None of it loses a change that was committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Damage {
@@ -210,8 +213,9 @@ pub(super) enum Damage {
 }
 
 impl Loaded {
-    /// Reads the journal at `path`; `None` if there is none.
-    pub(super) fn read(path: &Utf8Path) -> Result<Option<Self>, StoreError> {
+    /// Reads the journal at `path`; `None` if there is none. A change that is not `possible` after the one before it is a
+    /// line that cannot be read.
+    pub(super) fn read(path: &Utf8Path, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
         let bytes = match read_limited(path, MAX_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -227,6 +231,9 @@ impl Loaded {
         for (at, line) in lines.iter().enumerate() {
             let whole = line.ends_with(b"\n");
             match Entry::parse(line) {
+                Some(Entry::Change(change)) if !possible(loaded.changes().next(), &change) => {
+                    bad.push(at + 1)
+                }
                 Some(entry) => {
                     loaded.entries.push(entry);
                     loaded.good.extend_from_slice(line);
@@ -249,7 +256,7 @@ impl Loaded {
     /// Reads only as much as tells where the loop is: the newest two changes, and what stands behind them. What is damaged
     /// is passed over as [`Loaded::read`] does, but not said. A stop looks at every loop of the folder, also at those that
     /// have long been over, and should not read their whole history for it.
-    pub(super) fn newest(path: &Utf8Path) -> Result<Option<Self>, StoreError> {
+    pub(super) fn newest(path: &Utf8Path, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
         let (tail, is_whole) = match read_tail(path, TAIL) {
             Ok(read) => read,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -271,13 +278,23 @@ impl Loaded {
             }
         }
         if changes < 2 && !is_whole {
-            return Self::read(path);
+            return Self::read(path, possible);
         }
         entries.reverse();
-        Ok(Some(Self {
+        let newest = Self {
             entries,
             ..Self::default()
-        }))
+        };
+        let holds = {
+            let mut changes = newest.changes();
+            let (last, before) = (changes.next(), changes.next());
+            last.is_none_or(|last| possible(before, last))
+        };
+        if holds {
+            Ok(Some(newest))
+        } else {
+            Self::read(path, possible)
+        }
     }
 
     /// The file's bytes without the damage.
@@ -357,6 +374,10 @@ mod tests {
     use super::*;
     use crate::store::testing::{fields, folder};
 
+    fn any(_: Option<&ChangeEntry>, _: &ChangeEntry) -> bool {
+        true
+    }
+
     fn change(revision: u64) -> Entry {
         Entry::Change(ChangeEntry {
             revision,
@@ -388,8 +409,8 @@ mod tests {
         let (_kept, folder) = folder();
         let path = folder.join(FILE);
         let newest = |most: usize| -> Vec<u64> {
-            let whole = Loaded::read(&path).unwrap().unwrap();
-            let newest = Loaded::newest(&path).unwrap().unwrap();
+            let whole = Loaded::read(&path, &any).unwrap().unwrap();
+            let newest = Loaded::newest(&path, &any).unwrap().unwrap();
             let of = |loaded: &Loaded| {
                 loaded
                     .changes()
@@ -401,7 +422,7 @@ mod tests {
             assert_eq!(whole, newest);
             newest
         };
-        assert!(Loaded::newest(&path).unwrap().is_none());
+        assert!(Loaded::newest(&path, &any).unwrap().is_none());
         append(&path, &change(1)).unwrap();
         assert_eq!(newest(2), [1]);
         for revision in 2..200 {
@@ -426,11 +447,11 @@ mod tests {
     fn what_is_appended_is_read_with_its_order_and_its_quotes() {
         let (_kept, folder) = folder();
         let path = folder.join(FILE);
-        assert!(Loaded::read(&path).unwrap().is_none());
+        assert!(Loaded::read(&path, &any).unwrap().is_none());
         for entry in [change(1), note(), change(2)] {
             append(&path, &entry).unwrap();
         }
-        let loaded = Loaded::read(&path).unwrap().unwrap();
+        let loaded = Loaded::read(&path, &any).unwrap().unwrap();
         assert_eq!(loaded.entries, [change(1), note(), change(2)]);
         assert_eq!(loaded.damage, None);
         assert_eq!(loaded.healed(), std::fs::read(&path).unwrap());
@@ -459,7 +480,7 @@ mod tests {
             b"{\"revision\":-1}",
         ] {
             std::fs::write(&path, [&whole, tail].concat()).unwrap();
-            let loaded = Loaded::read(&path).unwrap().unwrap();
+            let loaded = Loaded::read(&path, &any).unwrap().unwrap();
             assert_eq!(
                 (loaded.damage.clone(), loaded.healed()),
                 (Some(Damage::Torn), &whole[..]),
@@ -467,13 +488,13 @@ mod tests {
             );
         }
         std::fs::write(&path, [b"nonsense\n", &whole[..]].concat()).unwrap();
-        let loaded = Loaded::read(&path).unwrap().unwrap();
+        let loaded = Loaded::read(&path, &any).unwrap().unwrap();
         assert_eq!(
             (loaded.damage.clone(), loaded.healed()),
             (Some(Damage::Lines(vec![1])), &whole[..])
         );
         std::fs::write(&path, whole.trim_ascii_end()).unwrap();
-        let loaded = Loaded::read(&path).unwrap().unwrap();
+        let loaded = Loaded::read(&path, &any).unwrap().unwrap();
         assert_eq!(
             (loaded.entries.len(), loaded.healed()),
             (1, &whole[..]),
@@ -488,7 +509,7 @@ mod tests {
         std::os::unix::fs::symlink("target", &path).unwrap();
         std::fs::write(folder.join("target"), "").unwrap();
         assert!(append(&path, &change(1)).is_err());
-        assert!(Loaded::read(&path).is_err());
+        assert!(Loaded::read(&path, &any).is_err());
         assert_eq!(std::fs::read(folder.join("target")).unwrap(), b"");
     }
 }

@@ -17,7 +17,9 @@
 //! | `lock`     | the project's lock, the lock of a running review, the file with a pid   |
 //! | `trust`    | symlinks, other users' files, files that git tracks                     |
 //! | `journal`  | lines of the journal                                                    |
+//! | `chain`    | whether a change can have come after another                            |
 //! | `heal`     | making document and journal agree again                                 |
+//! | `attempts` | notes of what was tried and did not come to pass                        |
 //! | `record`   | a loop at one revision                                                  |
 //! | `store`    | paths, listing, notes, the log                                          |
 //! | `commit`, `start`, `sweep` | the changes                                             |
@@ -48,6 +50,8 @@
 //! are any, `run` and `evidence`; or a note, `{"at":…,"note":"run-began","data":{…}}`. Only changes have a revision.
 //! All times are ISO 8601 in UTC, whole seconds.
 
+mod attempts;
+mod chain;
 mod commit;
 mod document;
 mod error;
@@ -77,6 +81,7 @@ mod trust;
 mod value;
 mod versions;
 
+pub use attempts::{HEALED, MOST_ATTEMPTS, REFUSED, UNEXPLAINED};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
 pub use error::{CommitError, StartError, StoreError};
 pub use heal::{Opened, Repair};

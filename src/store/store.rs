@@ -9,6 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use rustix::fs::OFlags;
 
+use super::chain;
 use super::error::{StoreError, io_error};
 use super::heal::{self, Older, Opened, State};
 use super::id::{LoopId, iso};
@@ -339,7 +340,7 @@ impl Store {
         let path = self.journal_path(id);
         Trust::folder(&self.loop_folder(id))?;
         Trust::new().file(&path)?;
-        match Loaded::read(&path)? {
+        match Loaded::read(&path, &chain::possible(self.spec))? {
             Some(loaded) => Ok(loaded.entries),
             None => Err(StoreError::NoLoop {
                 id: id.to_string(),

@@ -3,7 +3,7 @@
 use crate::app::exit::{Exit, Failure};
 use crate::app::program::{App, Program};
 use crate::app::words::{self, purpose};
-use crate::app::{loops, out, screen};
+use crate::app::{attempts, loops, out, screen};
 use crate::machine::Table;
 use crate::store::{ChangeEntry, Entry, NoteEntry, Value};
 use crate::text;
@@ -54,6 +54,9 @@ fn of_change(table: &Table, change: &ChangeEntry) -> String {
 }
 
 fn of_note(note: &NoteEntry) -> String {
+    if let Some(told) = attempts::told(note) {
+        return told;
+    }
     let data = serde_json::Value::Object(note.data.clone()).to_string();
     format!(
         "{} {}",

@@ -1,6 +1,6 @@
 //! `journal`: what happened to a loop, one line an event.
 
-use claudex_loop::app::words;
+use claudex_loop::app::{attempts, words};
 use claudex_loop::review::runs::Run;
 use claudex_loop::store::{ChangeEntry, Entry, NoteEntry, Value};
 use claudex_loop::text;
@@ -78,6 +78,9 @@ fn of_change(told: &Told, change: &ChangeEntry) -> String {
 
 /// `run-began r1-…: round 1, lint as Senior-engineer review`
 fn of_note(told: &Told, note: &NoteEntry) -> String {
+    if let Some(told) = attempts::told(note) {
+        return told;
+    }
     let run: Option<&Run> = note
         .data
         .get("run")

@@ -4,6 +4,7 @@ use super::Observed;
 use crate::machine::{Raw, Refusal};
 use crate::review::evidence::{self, Found};
 use crate::review::{ReviewSpec, Reviewed, Settled};
+use crate::store::UNEXPLAINED;
 
 /// What `review` sees.
 #[derive(Debug)]
@@ -44,8 +45,25 @@ pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSee
             let run = evidence.run().map(str::to_owned);
             Observed::of_run(ReviewSeen::Stalled(evidence), run)
         }
-        Found::Nothing => ReviewSeen::Nothing.into(),
+        Found::Nothing => {
+            note_unexplained(raw, spec);
+            ReviewSeen::Nothing.into()
+        }
         Found::Running => ReviewSeen::Running.into(),
         Found::Failed { run } => Observed::of_run(ReviewSeen::Failed, Some(run)),
     })
+}
+
+/// Findings that lie there without a review are noted: a person who reads the journal should know that someone made them up.
+fn note_unexplained(raw: &Raw, spec: &'static ReviewSpec) {
+    // What cannot be read was said by the look already.
+    let Ok(Some(file)) = evidence::unexplained(raw, spec) else {
+        return;
+    };
+    let why = "no review of this loop wrote it; it counts for nothing";
+    raw.store().note_attempt(
+        raw.id(),
+        UNEXPLAINED,
+        &[("file", file.file_name().unwrap_or_default()), ("why", why)],
+    );
 }

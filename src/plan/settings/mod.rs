@@ -73,6 +73,8 @@ pub struct Settings {
     pub stale_after: Duration,
     /// Whether a round counts without a review.
     pub evidence: Policy,
+    /// What the person's file alone says of that: an agent has an environment of its own.
+    pub evidence_in_file: Policy,
     /// Where the values come from.
     pub origins: Origins,
 }
@@ -128,6 +130,7 @@ impl Default for Settings {
             limits: Limits::default(),
             stale_after: Duration::from_secs(STALE_MINUTES * 60),
             evidence: Policy::Required,
+            evidence_in_file: Policy::Required,
             origins: Origins::default(),
         }
     }

@@ -44,6 +44,7 @@ pub(super) fn apply(path: &Utf8Path, text: &str, settings: &mut Settings) -> Res
             .origins
             .note("evidence", source.user(evidence.span.start));
         settings.evidence = evidence.value.into();
+        settings.evidence_in_file = settings.evidence;
     }
     refused(path, text, found)
 }

@@ -51,7 +51,7 @@ fn low_findings_alone_can_be_marked_done_without_a_reason() {
 #[test]
 fn mark_done_without_a_review_is_refused_and_changes_nothing() {
     let (project, id) = Project::reviewing(&[]);
-    let before = (project.state(&id), project.journal(&id));
+    let before = (project.state(&id), project.changes(&id));
     project
         .run(&["mark-done", &id])
         .exits(1)
@@ -59,7 +59,7 @@ fn mark_done_without_a_review_is_refused_and_changes_nothing() {
     project
         .run(&["mark-done", &id, "--rejecting", "no time"])
         .exits(1);
-    assert_eq!((project.state(&id), project.journal(&id)), before);
+    assert_eq!((project.state(&id), project.changes(&id)), before);
 }
 
 #[test]

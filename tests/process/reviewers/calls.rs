@@ -84,7 +84,8 @@ fn claude_is_called_with_tools_that_read_and_without_hooks_or_servers() {
     bench.project = bench
         .project
         .with("ANTHROPIC_API_KEY", "k")
-        .with("CLAUDECODE", "1");
+        .with("CLAUDECODE", "1")
+        .configured("reviewer = \"claude\"\n");
     let answer = claude_ends(json!({ "structured_output": clean(), "result": clean().to_string() }));
     bench.install("claude", &format!("{}{answer}", keeping(&bench)));
     bench

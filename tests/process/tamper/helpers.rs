@@ -61,7 +61,7 @@ fn a_helper_moves_a_loop_along_declared_edges_that_need_no_evidence() {
     let (project, id) = Project::reviewing(&[]);
     let path = project.state_path(&id);
     let path = path.to_str().unwrap();
-    let before = (project.state(&id), project.journal(&id));
+    let before = (project.state(&id), project.changes(&id));
     for (from, to) in [
         ("reviewing", "done"),
         ("reviewing", "drafting"),
@@ -74,7 +74,7 @@ fn a_helper_moves_a_loop_along_declared_edges_that_need_no_evidence() {
     ] {
         project.run(&["state", "move", path, from, to]).exits(1);
         assert_eq!(
-            (project.state(&id), project.journal(&id)),
+            (project.state(&id), project.changes(&id)),
             before,
             "{from} -> {to}"
         );

@@ -1,5 +1,6 @@
 //! What is edited by hand, broken or killed: it is found out, nothing is lost, and the loop goes on.
 
+mod attempts;
 mod evidence;
 mod helpers;
 mod killed;

@@ -54,7 +54,38 @@ impl Place<'_> {
                 format!("the client printed \"{pattern}\"")
             })?;
         }
+        self.client_ran(check, words)?;
         check.files.iter().try_for_each(|file| self.file(file, words))
+    }
+
+    /// What the client's events say of its Stop hooks and of the ends of its turns.
+    fn client_ran(&self, check: &Check, words: &Words) -> miette::Result<()> {
+        let events = || {
+            let lines = self.printed.lines();
+            lines.filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        };
+        if let Some(wanted) = &check.stops {
+            let decided: Vec<_> = events().filter_map(|event| decision(&event)).collect();
+            expect(decided == *wanted, || {
+                format!("the Stop hooks decided {decided:?}, where {wanted:?} was expected")
+            })?;
+        }
+        let results = events().filter(|event| event["type"] == "result");
+        let said: Vec<_> = results
+            .filter_map(|event| event["result"].as_str().map(str::to_owned))
+            .collect();
+        let said = said.join("\n");
+        let mut after = 0;
+        for pattern in rendered(&check.said, words)? {
+            let Some(end) = pattern.end_in(&said[after..]) else {
+                return Err(miette!(
+                    "no turn ended with {pattern:?}, but with:\n{}",
+                    &said[after..]
+                ));
+            };
+            after += end;
+        }
+        Ok(())
     }
 
     fn loop_is(&self, check: &Check, words: &Words) -> miette::Result<()> {
@@ -179,6 +210,16 @@ impl Place<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// What one of our Stop hooks decided, where the event tells of one.
+fn decision(event: &Value) -> Option<String> {
+    if event["subtype"] != "hook_response" || event["hook_event"] != "Stop" {
+        return None;
+    }
+    let output = event["stdout"].as_str()?;
+    let output: Value = serde_json::from_str(output).ok()?;
+    Some(output["decision"].as_str()?.to_owned())
 }
 
 impl Home {

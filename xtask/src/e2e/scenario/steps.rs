@@ -212,7 +212,7 @@ pub(in crate::e2e) struct Check {
     pub(in crate::e2e) journal_lacks: Vec<Pattern>,
     /// How many loops the project has.
     pub(in crate::e2e) loops: Option<usize>,
-    /// Of which session the next three speak; of all, where none is named. `codex` is the reviewer's model.
+    /// Of which session the next seven speak; of all, where none is named. `codex` is the reviewer's model.
     pub(in crate::e2e) session: Option<String>,
     /// What the model must have been sent, in this order.
     #[serde(default)]
@@ -228,6 +228,11 @@ pub(in crate::e2e) struct Check {
     /// What it must not have printed.
     #[serde(default)]
     pub(in crate::e2e) not_printed: Vec<Pattern>,
+    /// What each of our Stop hooks decided (`block`, `approve`), all of them, in their order.
+    pub(in crate::e2e) stops: Option<Vec<String>>,
+    /// What must be in the last words of the client's turns, each once and in this order.
+    #[serde(default)]
+    pub(in crate::e2e) said: Vec<Pattern>,
     /// Files.
     #[serde(default)]
     pub(in crate::e2e) files: Vec<FileCheck>,

@@ -1,0 +1,85 @@
+//! What was tried on a loop and refused: how it gets into the loop's journal, and how the journal is told of it.
+//!
+//! Only a no is noted, not a race that was lost and not a full disk; the store keeps the number of notes within bounds.
+
+use crate::machine::{Actor, Refusal};
+use crate::store::{HEALED, LoopId, NoteEntry, REFUSED, Store, UNEXPLAINED};
+use crate::text;
+
+/// Notes that a verb was refused by the machine.
+pub fn refused(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal: &Refusal) {
+    if refusal.is_a_no() {
+        note(store, id, by, tried, &refusal.to_string());
+    }
+}
+
+/// Notes that something else was refused: a helper that would go past the transitions, a person's command.
+pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
+    let data = [("by", &*by.to_string()), ("tried", tried), ("why", why)];
+    store.note_attempt(id, REFUSED, &data);
+}
+
+/// A note of an attempt as a line of the journal: `refused mark-done by the agent: needs evidence …`. None for other notes.
+pub fn told(note: &NoteEntry) -> Option<String> {
+    let said = |key: &str| {
+        let said = note.data.get(key).and_then(|said| said.as_str())?;
+        Some(text::one_line(said, 400))
+    };
+    let name = match note.note.as_str() {
+        REFUSED => "refused",
+        HEALED => "healed",
+        UNEXPLAINED => "unexplained",
+        _ => return None,
+    };
+    let tried = said("tried").or_else(|| said("file"));
+    let tried = tried.map(|tried| format!(" {tried}")).unwrap_or_default();
+    let by = said("by").map(|by| format!(" by {}", super::words::who(&by)));
+    let why = said("why").or_else(|| said("what")).unwrap_or_default();
+    Some(format!("{name}{tried}{}: {why}", by.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told_of(note: &str, data: serde_json::Value) -> Option<String> {
+        told(&NoteEntry {
+            at: "2026-11-22T00:53:33Z".parse().unwrap(),
+            note: note.to_owned(),
+            data: data.as_object().unwrap().clone(),
+        })
+    }
+
+    #[test]
+    fn a_note_says_what_who_and_why() {
+        for (note, data, line) in [
+            (
+                "refused",
+                json!({"by": "agent", "tried": "mark-done", "why": "needs evidence"}),
+                "refused mark-done by the agent: needs evidence",
+            ),
+            (
+                "healed",
+                json!({"what": "the state was edited by hand (phase)", "fields": "phase"}),
+                "healed: the state was edited by hand (phase)",
+            ),
+            (
+                "unexplained",
+                json!({"file": "/p/findings-round-1.md", "why": "no review wrote it"}),
+                "unexplained /p/findings-round-1.md: no review wrote it",
+            ),
+            ("refused", json!({"why": "no more"}), "refused: no more"),
+        ] {
+            assert_eq!(told_of(note, data).as_deref(), Some(line));
+        }
+        assert_eq!(told_of("run-began", json!({})), None);
+    }
+
+    #[test]
+    fn a_note_that_was_forged_steers_no_terminal() {
+        let forged = json!({"by": ["x"], "tried": "a\u{1b}[2J\nb", "why": "\u{202e}c"});
+        assert_eq!(told_of("refused", forged).as_deref(), Some("refused a[2J b: c"));
+    }
+}

@@ -1,0 +1,96 @@
+//! Notes in a loop's journal of what was tried and did not come to pass: a verb that was refused, an edit by hand that was
+//! undone. Bounded, so that nobody can fill a journal with them.
+//!
+//! What is an attempt worth a note is for the callers to say; this file only keeps count.
+
+use jiff::Timestamp;
+use serde_json::{Map, json};
+
+use super::chain;
+use super::error::StoreError;
+use super::heal::{self, Older};
+use super::id::LoopId;
+use super::journal::{self, Entry, Loaded, NoteEntry};
+use super::lock::Held;
+use super::store::Store;
+
+/// A verb or a helper was refused; `by`, `tried` and `why` say the rest.
+pub const REFUSED: &str = "refused";
+/// What stood on disk was not what the journal says, and was put right; `what` says how.
+pub const HEALED: &str = "healed";
+/// A file is there that nothing in the journal explains; `file` and `why` say the rest.
+pub const UNEXPLAINED: &str = "unexplained";
+/// The most notes of these kinds in one journal. The last says that no more are written.
+pub const MOST_ATTEMPTS: usize = 100;
+/// The longest text in such a note, in characters.
+const LONGEST: usize = 500;
+
+impl Store {
+    /// Notes what was tried: `note` is one of the three kinds, `data` its texts. The same as since the last change is not noted
+    /// twice, no journal gets more than [`MOST_ATTEMPTS`], and that of a loop that is over stays as it is. Where it cannot be written, the folder's log says so: an
+    /// attempt that failed must not fail otherwise for it.
+    pub fn note_attempt(&self, id: &LoopId, note: &str, data: &[(&str, &str)]) {
+        let noted = self.locked(|lock| -> Result<(), StoreError> {
+            let found = heal::heal(self, lock, id, Older::Leave)?.record;
+            if self.spec().is_terminal(found.phase()) {
+                return Ok(());
+            }
+            self.append_attempt(lock, id, note, data)
+        });
+        if let Err(error) = noted {
+            self.log(&format!("{id} {note} {data:?}: could not be noted: {error}"));
+        }
+    }
+
+    /// The same where the lock is held and the journal is whole.
+    pub(super) fn append_attempt(
+        &self,
+        _: &Held,
+        id: &LoopId,
+        note: &str,
+        data: &[(&str, &str)],
+    ) -> Result<(), StoreError> {
+        let path = self.journal_path(id);
+        let Some(loaded) = Loaded::read(&path, &chain::possible(self.spec()))? else {
+            return Ok(());
+        };
+        let mut entry = NoteEntry {
+            at: Timestamp::now(),
+            note: note.to_owned(),
+            data: (data.iter())
+                .map(|(key, text)| ((*key).to_owned(), json!(shortened(text))))
+                .collect(),
+        };
+        let before = loaded.entries.iter().filter(|entry| is_attempt(entry)).count();
+        if before >= MOST_ATTEMPTS || is_repeated(&loaded, &entry) {
+            return Ok(());
+        }
+        if before + 1 == MOST_ATTEMPTS {
+            let why = format!("{before} notes like this were written; further ones are not");
+            entry.data = Map::from_iter([("why".to_owned(), json!(why))]);
+        }
+        journal::append(&path, &Entry::Note(entry)).map(drop)
+    }
+}
+
+fn is_attempt(entry: &Entry) -> bool {
+    matches!(entry, Entry::Note(note) if [REFUSED, HEALED, UNEXPLAINED].contains(&note.note.as_str()))
+}
+
+/// Whether the same was noted since the last change.
+fn is_repeated(loaded: &Loaded, entry: &NoteEntry) -> bool {
+    let since = loaded.entries.iter().rev().map_while(|known| match known {
+        Entry::Note(note) => Some(note),
+        Entry::Change(_) => None,
+    });
+    since
+        .into_iter()
+        .any(|known| known.note == entry.note && known.data == entry.data)
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
