@@ -158,7 +158,7 @@ mod names {
         ] says "m.toml:26:15: the transition `reload` and the method `reload` that every module has both give the Rust method `reload` (rename the transition)";
         a_verb_of_the_command_line: [
             "" => "[[transitions.stop]]\nfrom = \"open\"\nto = \"closed\"\nby = [\"agent\"]\n",
-        ] says "m.toml:35:15: the transition `stop` would be the verb `stop`, which the command line has (rename it, or leave `by` out; taken are `start`, `run`, `review`, `status`, `list`, `adopt`, `journal`, `sweep`, `doctor`, `machine`, `config`, `stop`, `prompt`, `answer`, `hooks`, `rollback`, `personas`, `state`, `completions`, `man`, `help` and `resume`)";
+        ] says "m.toml:35:15: the transition `stop` would be the verb `stop`, which the command line has (rename it, or leave `by` out; taken are `start`, `run`, `review`, `status`, `list`, `adopt`, `journal`, `sweep`, `doctor`, `machine`, `config`, `stop`, `prompt`, `answer`, `session_start`, `hooks`, `rollback`, `personas`, `state`, `completions`, `man`, `help` and `resume`)";
         resume_is_a_persons: ["" => "[[transitions.resume]]\nfrom = \"open\"\nto = \"same\"\nby = [\"person\"]\n"] says "nothing";
         resume_is_not_an_agents: ["" => "[[transitions.resume]]\nfrom = \"open\"\nto = \"same\"\nby = [\"agent\", \"person\"]\nwhen = \"tries < 2\"\nset = { tries = \"tries + 1\" }"] says r#"m.toml:35:15: the transition `resume` would be the verb `resume`, which the command line has (the command line's `resume` is a person's: write by = ["person"], or rename it)"#;
         words_of_one_variant: ["\"green\"" => "\"green\", \"g-1\", \"g1\""] says "m.toml:16:47: the word `g1` and the word `g-1` both give the Rust variant `G1` (rename the word)";
