@@ -1,17 +1,9 @@
-<<<<<<< HEAD
 # A reviewer that waits for a sign: it ends when the file `go` lies in the folder $1, or `go-N` for its Nth review. There `reviews`
 # gets a line as a review begins and as it ends. The first review that ends has findings, every later one has none.
 cat >/dev/null
 echo began >>"$1/reviews"
 sign=go-$(grep -c began "$1/reviews")
 until [ -e "$1/go" ] || [ -e "$1/$sign" ]; do
-=======
-# A reviewer that waits for a sign: it ends when the file `go` lies in the folder $1. There `reviews` gets a line as a review begins
-# and as it ends. The first review that ends has findings, every later one has none.
-cat >/dev/null
-echo began >>"$1/reviews"
-until [ -e "$1/go" ]; do
->>>>>>> b1ba7d2 (wip)
     sleep 0.05
 done
 echo ended >>"$1/reviews"
