@@ -49,29 +49,56 @@ pub(crate) fn packages() -> &'static Packages {
 /// is: it would build the runtime with the generator of the last time.
 fn forget_the_last_generator() {
     let debug = target().join("debug");
-    let Ok(built) = fs::read_dir(debug.join("deps")) else {
-        return;
+    let built = entries(&debug.join("deps"));
+    let built: Vec<_> = built.iter().filter_map(|path| generator(path)).collect();
+    for (hash, unpacked) in &built {
+        let _ = fs::remove_dir_all(unpacked.parent().unwrap());
+        let _ = fs::remove_dir_all(debug.join(format!(".fingerprint/claudex-build-{hash}")));
+    }
+    if built.is_empty() {
+        // Nothing was built here yet; but another checkout may have lain here, and cargo still have what it packed.
+        forget_every_generator();
+    }
+}
+
+/// The hash of a claudex-build that was built from a registry that is a folder, and what it was unpacked to.
+fn generator(built: &Path) -> Option<(String, PathBuf)> {
+    let name = built.file_stem()?.to_str()?;
+    let hash = name
+        .strip_prefix("claudex_build-")
+        .filter(|_| built.extension().is_some_and(|end| end == "d"))?;
+    let built_from = fs::read_to_string(built).unwrap();
+    let unpacked = built_from.split_whitespace().find_map(|word| {
+        let (folder, _) = word.split_once("/src/lib.rs")?;
+        // Such a registry has no host, which is what the unpacked copy's folder is named by.
+        folder.contains("/registry/src/-").then(|| PathBuf::from(folder))
+    })?;
+    Some((hash.to_owned(), unpacked))
+}
+
+/// Removes every claudex-build that cargo has from a registry that is a folder.
+fn forget_every_generator() {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let sources = home.expect("cargo has a home").join("registry/src");
+    let starts = |path: &Path, with: &str| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with(with))
     };
-    for built in built {
-        let path = built.unwrap().path();
-        let name = path.file_stem().unwrap().to_str().unwrap();
-        let Some(hash) = name
-            .strip_prefix("claudex_build-")
-            .filter(|_| path.extension().is_some_and(|end| end == "d"))
-        else {
-            continue;
-        };
-        let built_from = fs::read_to_string(&path).unwrap();
-        // A registry that is a folder has no host, which is what the unpacked copy's folder is named by.
-        let unpacked = built_from.split_whitespace().find_map(|word| {
-            let (folder, _) = word.split_once("/src/lib.rs")?;
-            folder.contains("/registry/src/-").then(|| PathBuf::from(folder))
-        });
-        if let Some(unpacked) = unpacked {
-            let _ = fs::remove_dir_all(unpacked.parent().unwrap());
-            let _ = fs::remove_dir_all(debug.join(format!(".fingerprint/claudex-build-{hash}")));
+    for registry in entries(&sources) {
+        let has_one = entries(&registry)
+            .iter()
+            .any(|path| starts(path, "claudex-build-"));
+        if starts(&registry, "-") && has_one {
+            let _ = fs::remove_dir_all(&registry);
         }
     }
+}
+
+/// What is in a folder; nothing where there is none.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let found = fs::read_dir(folder).into_iter().flatten();
+    found.map(|entry| entry.unwrap().path()).collect()
 }
 
 /// The files below a folder, by their paths from there.
