@@ -50,7 +50,7 @@ for event in Stop SessionStart UserPromptSubmit UserPromptExpansion PostToolUse;
     yes "$script is executable" test -x "$PLUGIN/hooks/$script"
     is "hooks.json: $event has its timeout" $limit "$(json_get "$PLUGIN/hooks/hooks.json" hooks $event 0 hooks 0 timeout)"
 done
-for command in plan review status cancel rollback resume adopt doctor; do
+for command in plan review status history more cancel rollback resume adopt doctor; do
     text=$(cat "$PLUGIN/commands/$command.md")
     # shellcheck disable=SC2016
     hasnt "command $command pastes no arguments" "$text" '$ARGUMENTS'
@@ -58,7 +58,7 @@ for command in plan review status cancel rollback resume adopt doctor; do
     like "command $command survives a failing program" "$text" '^!`claudex-loop .* 2>&1 [|][|] true`$'
     hasnt "command $command does not allow any Bash command" "$text" 'Bash,'
     case $command in
-        status | doctor) ;;
+        doctor) ;;
         *) has "command $command is a person's alone" "$text" "disable-model-invocation: true" ;;
     esac
 done
