@@ -54,11 +54,20 @@ fn the_hooks_that_are_printed_run_as_they_are_and_the_doctor_finds_them() {
 
     let said = yard.run(&["doctor", "--json"]);
     assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
-    let run: Vec<_> = serde_json::from_str::<Vec<Value>>(&said.out)
+    let after_the_hook: Vec<_> = serde_json::from_str::<Vec<Value>>(&said.out)
         .unwrap()
         .split_off(2);
-    let found: Vec<_> = run.iter().map(|check| check["found"].as_str().unwrap()).collect();
-    assert_eq!(found, ["build runs test", "probe runs test"]);
+    let found: Vec<_> = (after_the_hook.iter())
+        .map(|check| check["found"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "no Stop hook of others that may hold a turn was found",
+            "build runs test",
+            "probe runs test"
+        ]
+    );
     std::fs::remove_file(yard.configuration.join("claudex-loop/config.toml")).unwrap();
     let said = yard.run(&["doctor"]);
     assert_eq!(said.code, Some(1), "{}", said.out);

@@ -16,14 +16,21 @@ fn what_is_a_persons_to_decide_no_agent_decides() {
         assert!(said.err.contains("ask the person to run"), "{verb}: {}", said.err);
     }
     assert_eq!(yard.phase(), "approving");
-    // Only the log tells of it.
-    let log = |files: Vec<(std::path::PathBuf, Vec<u8>)>| {
+    // Only the log and the loop's journal tell of it.
+    let silent = |files: Vec<(std::path::PathBuf, Vec<u8>)>| {
         files
             .into_iter()
-            .filter(|(path, _)| !path.ends_with("log"))
+            .filter(|(path, _)| !path.ends_with("log") && !path.ends_with("journal.jsonl"))
             .collect::<Vec<_>>()
     };
-    assert_eq!(log(before), log(snapshot(&yard.path)));
+    assert_eq!(silent(before), silent(snapshot(&yard.path)));
+    let journal = yard.done(&["journal"]);
+    for verb in ["approve", "roll-back", "resume", "adopt"] {
+        assert!(
+            journal.contains(&format!("refused {verb} by the agent")),
+            "{verb}: {journal}"
+        );
+    }
     // What both may do, an agent does.
     let said = yard.agent(&["abort", "--why", "the agent saw smoke"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
