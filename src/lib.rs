@@ -48,10 +48,12 @@ extern crate self as claudex_loop;
 #[cfg(feature = "app")]
 pub mod app;
 pub mod drive;
+pub mod files;
 pub mod hook;
 pub mod machine;
 #[cfg(feature = "cli")]
 pub mod plan;
+pub mod process;
 pub mod review;
 pub mod store;
 pub mod text;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
-use crate::store;
+use crate::files;
 
 /// Where administrators put settings, by system.
 const MANAGED: [&str; 2] = ["/etc/claude-code", "/Library/Application Support/ClaudeCode"];
@@ -199,5 +199,5 @@ impl Plugin {
 
 /// What a JSON file says.
 pub(super) fn json(file: &Utf8Path) -> Option<Value> {
-    serde_json::from_str(&store::read_to_string(file).ok()?).ok()
+    serde_json::from_str(&files::read_to_string(file).ok()?).ok()
 }

@@ -10,8 +10,8 @@ use super::exit::{self, Exit, Failure};
 use super::program::{App, Program};
 use super::stop::{Surroundings, decide};
 use super::{answer, doctor, hooks, look, loops, machine, session_start, start, verbs};
-use crate::review::environment::GUARD;
-use crate::review::limits::parse_duration;
+use crate::process::environment::GUARD;
+use crate::process::limits::parse_duration;
 use crate::text;
 
 /// What `--help` says last.

@@ -7,8 +7,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
 use super::client_files::{Places, Plugin, Settings, json};
+use crate::files;
 use crate::review::Digest;
-use crate::store;
 
 /// The script of the stop-time review gate of Codex's plugin for Claude Code.
 const GATE: &str = "stop-review-gate-hook";
@@ -147,7 +147,7 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
     }
     let files = words.iter().filter_map(|word| file(word, plugin, places));
     let texts: Vec<String> = files
-        .filter_map(|file| store::read_to_string(&file).ok())
+        .filter_map(|file| files::read_to_string(&file).ok())
         .collect();
     let calls_ours = |text: &String| {
         [format!("{program} stop"), format!("{program}\" stop")]

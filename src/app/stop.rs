@@ -16,7 +16,7 @@ use crate::hook::decision::Decision;
 use crate::hook::input::Input;
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Refusal, Refused};
-use crate::review::environment::GUARD;
+use crate::process::environment::GUARD;
 use crate::store::{Entry, Listed, LoopId, Store, StoreError};
 use crate::text;
 

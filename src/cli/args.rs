@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use claudex_loop::app::machine::Command as Machine;
 use claudex_loop::plan::Verb;
 use claudex_loop::plan::settings::MOST_ROUNDS;
-use claudex_loop::review::limits::{self, Limits};
+use claudex_loop::process::limits::{self, Limits};
 
 /// What `--help` says last.
 const EXIT_CODES: &str = "\

@@ -21,7 +21,7 @@ use claudex_loop::app::{exit, machine, out, screen};
 use claudex_loop::plan::settings::Settings;
 use claudex_loop::plan::typestate::{SOURCE, TABLE};
 use claudex_loop::plan::{Transition, locate};
-use claudex_loop::review::environment::GUARD;
+use claudex_loop::process::environment::GUARD;
 
 use args::{Cli, Command};
 use exit::{Exit, Failure};

@@ -8,7 +8,7 @@ use claudex_loop::Actor;
 use claudex_loop::app::attempts;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::{AnyLoop, Phase, changes, report, reviewers, runner};
-use claudex_loop::review::environment::Environment;
+use claudex_loop::process::environment::Environment;
 use claudex_loop::review::focus::Kind;
 use claudex_loop::review::round::{self, Brief, Report, RoundError, Said, Way};
 use claudex_loop::review::runs::How;

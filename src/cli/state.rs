@@ -128,7 +128,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
             }
         }
         State::Counts { file } => {
-            let counts = match claudex_loop::store::read(&file) {
+            let counts = match claudex_loop::files::read(&file) {
                 Ok(bytes) => summary::counts_of(&bytes).unwrap_or_default(),
                 Err(_) => Counts::default(),
             };

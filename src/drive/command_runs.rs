@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::machine::Raw;
-use crate::review::limits::Spelled;
-use crate::review::process::{Ended, How, strays};
+use crate::process::limits::Spelled;
+use crate::process::{Ended, How, strays};
 use crate::store::{Entry, StoreError};
 use crate::text;
 
@@ -126,7 +126,7 @@ pub fn last(raw: &Raw) -> Option<LastRun> {
     Some(LastRun {
         passed: finished.exit.passed(),
         exit: finished.exit.to_string(),
-        tail: crate::store::read(&file).map_or_else(|_| String::new(), |bytes| tail(&bytes)),
+        tail: crate::files::read(&file).map_or_else(|_| String::new(), |bytes| tail(&bytes)),
         log: file.to_string(),
         command: finished.command,
     })

@@ -19,8 +19,8 @@ use derive_more::{Display, Error};
 use serde::Deserialize;
 
 use super::user_file::{self, FileError};
-use crate::review::environment::find_program;
-use crate::review::limits::parse_duration;
+use crate::process::environment::find_program;
+use crate::process::limits::parse_duration;
 use crate::text;
 
 /// How long a command may take that does not say otherwise: less than the Stop hook of the plugin.

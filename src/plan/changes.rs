@@ -6,10 +6,11 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
 
+use crate::files::replace;
 use crate::plan::{AnyLoop, Mode};
 use crate::review::changes::{self, Changes, ChangesError};
 use crate::review::reports;
-use crate::store::{LoopId, Store, replace};
+use crate::store::{LoopId, Store};
 
 /// The copy's name.
 const COPY: &str = "changes.diff";
@@ -66,7 +67,7 @@ pub fn write(held: &AnyLoop) -> Result<(), PrepareError> {
 
 /// What the copy says was left out of it.
 pub fn left_out(copy: &Utf8Path) -> Vec<String> {
-    let text = crate::store::read_to_string(copy).unwrap_or_default();
+    let text = crate::files::read_to_string(copy).unwrap_or_default();
     text.lines()
         .take_while(|line| line.starts_with('#'))
         .filter_map(|line| line.strip_prefix(changes::text::LEFT_OUT))

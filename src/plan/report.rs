@@ -13,6 +13,7 @@ use fs_err as fs;
 use serde::Serialize;
 
 use self::fixes::{Fix, Fixes};
+use crate::files::replace;
 use crate::machine::table::Message;
 use crate::plan::messages::{self, RenderError};
 use crate::plan::{AnyLoop, summary};
@@ -20,7 +21,6 @@ use crate::review::findings::{Finding, Severity};
 use crate::review::reports::{self, FOLDER};
 use crate::review::runs::How;
 use crate::review::twin::Twin;
-use crate::store::replace;
 use crate::text;
 
 const REPORT: Message = Message {
@@ -147,7 +147,7 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
     };
     let topic = code(&held.fields().topic(), 300);
     let copy = held.raw().path("{subject}");
-    let compared = crate::store::read_to_string(&copy)
+    let compared = crate::files::read_to_string(&copy)
         .unwrap_or_default()
         .lines()
         .map_while(|line| line.strip_prefix("# "))

@@ -9,6 +9,7 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 pub use crate::app::shell::quoted;
+use crate::files::replace;
 use crate::machine::{Actor, Raw};
 use crate::plan::AnyLoop;
 use crate::plan::changes::{self, PrepareError};
@@ -16,7 +17,7 @@ use crate::plan::messages::{self, PROMPT, PROMPT_REVIEW, RUNNER, RenderError};
 use crate::plan::personas::Personas;
 use crate::plan::typestate::REVIEWING_REVIEW;
 use crate::review::{Digest, evidence, track, twin};
-use crate::store::{LoopId, StoreError, replace};
+use crate::store::{LoopId, StoreError};
 use crate::text;
 
 /// Most findings files of earlier rounds that a prompt holds, the newest ones.
@@ -130,7 +131,7 @@ pub fn prepare(
 /// The template does not render.
 pub fn prompt(held: &AnyLoop, personas: &Personas) -> Result<String, RenderError> {
     let (raw, fields) = (held.raw(), held.fields());
-    let plan = crate::store::read(&raw.path("{subject}")).unwrap_or_default();
+    let plan = crate::files::read(&raw.path("{subject}")).unwrap_or_default();
     let plan = text::plain(&String::from_utf8_lossy(&plan));
     let mut end = plan.len().min(DOCUMENT);
     while !plan.is_char_boundary(end) {
@@ -141,7 +142,7 @@ pub fn prompt(held: &AnyLoop, personas: &Personas) -> Result<String, RenderError
         .rev()
         .take(EARLIER)
         .rev()
-        .filter_map(|path| crate::store::read_to_string(path).ok())
+        .filter_map(|path| crate::files::read_to_string(path).ok())
         .map(|findings| text::plain(&findings))
         .collect();
     let persona = personas.of_round(fields.round());

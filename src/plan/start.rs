@@ -288,7 +288,7 @@ pub fn start(
         .map(Utf8Path::to_owned)
         .unwrap_or(plan);
     let path = store.root().join(&plan);
-    let existing = match store::read(&path) {
+    let existing = match crate::files::read(&path) {
         Ok(content) => Some(content),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(source) => return Err(StartRefused::Io { path, source }),

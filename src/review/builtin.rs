@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use crate::process::output::Stream;
 use crate::review::focus::Kind;
 use crate::review::lint;
-use crate::review::output::Stream;
 use crate::review::reviewer::{Cause, CauseKind, Event, Outcome, Request, Reviewer, Watch};
 
 /// `lint`: no model, no network, the same findings for the same text.

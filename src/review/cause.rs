@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::limits::Spelled;
+use crate::process::limits::Spelled;
 use crate::text;
 
 /// How many characters of a cause's detail are kept.

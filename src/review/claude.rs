@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 
 use super::answer::{self, CLOSING, SCHEMA};
 use super::client::{Client, Events, USUAL, of_status, said, shown, shown_path, text_of};
-use super::process::{Ended, Watch};
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
+use crate::process::{Ended, Watch};
 
 /// Its program.
 pub const PROGRAM: &str = "claude";

@@ -10,12 +10,12 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value};
 
-use super::environment::{Environment, find_program};
-use super::output::Stream;
-use super::process::{Call, Ended, Event, How, StartError, Watch, supervise_events};
 use super::reviewer::{Cause, CauseKind, Request};
-use super::sandbox::{self, Sandbox};
 use super::settings::{ReviewerSettings, SandboxPolicy};
+use crate::process::environment::{Environment, find_program};
+use crate::process::output::Stream;
+use crate::process::sandbox::{self, Sandbox};
+use crate::process::{Call, Ended, Event, How, StartError, Watch, supervise_events};
 use crate::text;
 
 /// Variables of the network and of the person's folders, for any client of a service.

@@ -18,10 +18,10 @@ use tempfile::NamedTempFile;
 use self::config::UserConfig;
 use super::answer::{CLOSING, SCHEMA};
 use super::client::{Client, Events, USUAL, said, shown, shown_path, text_of};
-use super::environment::GUARD;
-use super::process::Watch;
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
+use crate::process::Watch;
+use crate::process::environment::GUARD;
 
 /// Its program.
 pub const PROGRAM: &str = "codex";
@@ -196,7 +196,7 @@ impl<'r> Seen<'r> {
         }
     }
 
-    fn judge(&self, ended: &super::process::Ended) -> Outcome {
+    fn judge(&self, ended: &crate::process::Ended) -> Outcome {
         if let Some(cause) = reviewer::failure(ended) {
             return Outcome::CouldNotRun(match (&self.failed, cause.kind) {
                 (Some(said), CauseKind::Failed { .. }) => failure::cause(said, cause.kind),

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use super::answer::NoAnswer;
 use super::client::{Client, Events};
-use super::process::{Ended, Watch};
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
+use crate::process::{Ended, Watch};
 
 /// `command`, under the name that the configuration gives it.
 #[derive(Debug, Clone)]

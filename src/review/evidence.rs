@@ -317,7 +317,7 @@ struct Round<'r> {
 impl<'r> Round<'r> {
     fn of(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
         let journal = raw.store().journal(raw.id()).map_err(io::Error::other)?;
-        let subject = match crate::store::read(&raw.path(spec.subject)) {
+        let subject = match crate::files::read(&raw.path(spec.subject)) {
             Ok(bytes) => Some(Digest::of(&bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),

@@ -10,9 +10,9 @@ use camino::Utf8PathBuf;
 use derive_more::{Display, Error};
 use miette::Diagnostic;
 
-use super::limits::{BadDuration, parse_duration};
-use super::process::{Call, supervise};
 use super::reviewer::{Cause, CauseKind, Outcome, Request, Reviewer, Watch, judge};
+use crate::process::limits::{BadDuration, parse_duration};
+use crate::process::{Call, supervise};
 use crate::text;
 
 /// What a fake reviewer's name starts with.
@@ -213,11 +213,11 @@ mod tests {
 
     use camino::Utf8Path;
 
-    use super::super::environment::Environment;
     use super::super::focus::{Focus, Kind};
-    use super::super::limits::Limits;
     use super::super::reviewer::{Event, OutcomeName};
     use super::*;
+    use crate::process::environment::Environment;
+    use crate::process::limits::Limits;
 
     /// Reviews in `root`; gives the outcome and the lines that were shown.
     fn play(script: &str, round: u32, root: &Utf8Path, limits: Limits) -> (Outcome, Vec<String>) {

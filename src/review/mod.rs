@@ -3,8 +3,8 @@
 //! - [`round`] runs one: it takes the run lock or follows who has it, asks a [`reviewer`], writes [`findings_file`] and
 //!   [`twin`], and notes the run in the journal ([`runs`]).
 //! - [`evidence`] reads all that back and alone can make a [`Reviewed`] or a [`Settled`].
-//! - [`codex`], [`claude`] and [`command`] are reviewers that are programs, run as [`settings`] say; [`answer`] reads what
-//!   they answer, [`sandbox`] keeps them from writing, [`process`] supervises them. [`fake`] is one for tests; `lint` is built in.
+//! - [`codex`], [`claude`] and [`command`] are reviewers that are programs, run as [`settings`] say, under the supervision of
+//!   [`process`](crate::process); [`answer`] reads what they answer. [`fake`] is one for tests; `lint` is built in.
 //!
 //! The room knows which file and which field count as subject and round from a [`ReviewSpec`]; it knows no phase by name
 //! and no persona.
@@ -19,23 +19,18 @@ mod client;
 pub mod codex;
 pub mod command;
 pub mod digest;
-pub mod environment;
 pub mod evidence;
 pub mod fake;
 pub mod findings;
 pub mod findings_file;
 pub mod focus;
-pub mod limits;
 #[cfg(feature = "cli")]
 pub mod lint;
 pub mod look;
-pub mod output;
-pub mod process;
 pub mod reports;
 pub mod reviewer;
 pub mod round;
 pub mod runs;
-pub mod sandbox;
 pub mod settings;
 pub mod spec;
 pub mod track;

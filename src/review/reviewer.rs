@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::{self, NoAnswer};
 pub use super::cause::{Cause, CauseKind};
-use super::environment::Environment;
 use super::findings::Findings;
 use super::findings_file::Verdict;
 use super::focus::{Focus, Kind};
-use super::limits::Limits;
-use super::output::KEPT;
-use super::process::{Ended, How, StartError};
-pub use super::process::{Event, Watch};
+use crate::process::environment::Environment;
+use crate::process::limits::Limits;
+use crate::process::output::KEPT;
+use crate::process::{Ended, How, StartError};
+pub use crate::process::{Event, Watch};
 
 /// What a reviewer is asked.
 #[derive(Debug, Clone, Copy)]

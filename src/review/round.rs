@@ -15,14 +15,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use self::error::io_error;
 use self::progress::{Progress, follow};
 use crate::machine::Raw;
+use crate::process::environment::Environment;
+use crate::process::limits::Limits;
+use crate::process::strays;
 use crate::review::cause::CauseKind;
-use crate::review::environment::Environment;
 use crate::review::evidence;
 use crate::review::findings::Findings;
 use crate::review::focus::{Focus, Kind};
-use crate::review::limits::Limits;
 use crate::review::look::{self, Look};
-use crate::review::process::strays;
 use crate::review::reviewer::{Event, Outcome, Request, Reviewer};
 use crate::review::runs::{self, Began, Ended, How, Run};
 use crate::review::track;
@@ -201,7 +201,7 @@ fn perform(
     let prompt = (brief.prepare)().map_err(RoundError::Prepare)?;
     let file = raw.path(spec.subject);
     inside(store, &file)?;
-    let bytes = crate::store::read(&file).map_err(|error| match error.kind() {
+    let bytes = crate::files::read(&file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => RoundError::NoSubject { path: file.clone() },
         _ => RoundError::Io {
             what: format!("could not read {file}"),

@@ -8,9 +8,10 @@ use std::io;
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
+use crate::files::replace;
 use crate::review::findings::Findings;
 use crate::review::{Digest, findings_file};
-use crate::store::{LoopId, Store, replace};
+use crate::store::{LoopId, Store};
 
 /// What the JSON twin holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +72,7 @@ impl Twin {
     /// # Errors
     /// It is there and the system refuses to read it.
     pub(crate) fn read(store: &Store, id: &LoopId, round: u64, digest: &Digest) -> io::Result<Option<Self>> {
-        match crate::store::read(&twin_path(store, id, round)) {
+        match crate::files::read(&twin_path(store, id, round)) {
             Ok(bytes) if Digest::of(&bytes) == *digest => Ok(serde_json::from_slice(&bytes).ok()),
             Ok(_) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

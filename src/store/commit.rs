@@ -11,10 +11,10 @@ use super::id::{LoopId, iso};
 use super::journal::{self, Change, ChangeEntry, Entry};
 use super::lock::Held;
 use super::record::Record;
-use super::replace::{Prepared, sync_folder_of};
 use super::store::Store;
 use super::value::Value;
 use super::versions;
+use crate::files::{Prepared, sync_folder_of};
 
 impl Store {
     /// Makes a change of the loop that `held` is, and gives back what the loop is then.

@@ -31,12 +31,12 @@ use super::id::{LoopId, compact};
 use super::journal::{self, Change, ChangeEntry, Damage, Loaded};
 use super::lock::Held;
 use super::record::Record;
-use super::replace::replace;
 use super::spec::StateSpec;
 use super::store::Store;
 use super::trust::{Trust, read_limited};
 use super::value::Value;
 use super::versions::{Versions, Way};
+use crate::files::replace;
 
 /// What a migration is called in the journal.
 const MIGRATE: &str = "migrate";

@@ -15,9 +15,9 @@ use serde_json::Map;
 use super::error::{StoreError, io_error};
 use super::fault::{self, Point};
 use super::id::iso;
-use super::replace::sync_folder_of;
 use super::trust::read_limited;
 use super::value::Value;
+use crate::files::sync_folder_of;
 
 /// Name of the journal in a loop's folder.
 pub(super) const FILE: &str = "journal.jsonl";

@@ -162,7 +162,7 @@ impl PidLock {
     /// # Errors
     /// When the file cannot be written.
     pub fn write(path: &Utf8Path, pid: u32) -> io::Result<()> {
-        super::replace::replace(path, format!("{pid}\n").as_bytes())
+        crate::files::replace(path, format!("{pid}\n").as_bytes())
     }
 
     /// Whether the process whose id the file holds is alive, as far as this machine can tell. A missing or unreadable

@@ -13,7 +13,6 @@
 //! | `id`       | ids of loops                                                            |
 //! | `value`    | the value of a field                                                    |
 //! | `document` | what any form of document can do; `lines` and `scalar` are our form     |
-//! | `replace`  | replacing a file whole                                                  |
 //! | `lock`     | the project's lock, the lock of a running review, the file with a pid   |
 //! | `trust`    | symlinks, other users' files, files that git tracks                     |
 //! | `journal`  | lines of the journal                                                    |
@@ -63,9 +62,7 @@ mod lines;
 mod locate;
 mod lock;
 pub mod partial;
-mod read;
 mod record;
-mod replace;
 mod scalar;
 pub mod shape;
 mod spec;
@@ -74,7 +71,7 @@ mod start;
 mod store;
 mod sweep;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod trust;
@@ -89,9 +86,7 @@ pub use id::{InvalidId, LoopId};
 pub use journal::{Change, ChangeEntry, Entry, NoteEntry};
 pub use locate::{folders, for_start};
 pub use lock::{Held, LockError, PidLock, RunLock, with_lock};
-pub use read::{read, read_to_string};
 pub use record::Record;
-pub use replace::replace;
 pub use shape::Shape;
 pub use spec::{Form, HeldFields, IdForm, StateSpec};
 pub use start::{StartPlan, Started};

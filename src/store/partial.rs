@@ -13,10 +13,10 @@ use super::document::{Document, MAX_BYTES, is_field_name};
 use super::error::{StoreError, io_error};
 use super::id::iso;
 use super::lock::with_lock;
-use super::replace::replace;
 use super::spec::Form;
 use super::trust::{Distrust, read_limited};
 use super::value::Value;
+use crate::files::replace;
 
 /// The field whose presence makes a file one of ours.
 const MACHINE: &str = "machine";

@@ -12,12 +12,12 @@ use super::id::{LoopId, iso};
 use super::journal::{self, ChangeEntry};
 use super::lock::{Held, LockError, PROJECT, PidLock};
 use super::record::Record;
-use super::replace::sync_folder_of;
 use super::store::{SIDECARS, Store};
 use super::sweep::Swept;
 use super::trust::Trust;
 use super::value::Value;
 use super::versions;
+use crate::files::sync_folder_of;
 
 /// What a new loop is made of.
 pub struct StartPlan<F>

@@ -15,10 +15,10 @@ use super::id::{LoopId, compact};
 use super::journal::Change;
 use super::lock::{Held, RunLock};
 use super::record::Record;
-use super::replace::TEMPORARY;
 use super::store::{Listed, SIDECARS, Store};
 use super::trust::Trust;
 use super::versions::Versions;
+use crate::files::TEMPORARY;
 
 /// How long a swept loop is kept.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);

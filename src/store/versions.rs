@@ -11,12 +11,12 @@ use std::io::ErrorKind;
 use std::rc::Rc;
 
 use super::error::{StoreError, io_error};
-use super::replace::replace;
 use super::scalar::is_hidden;
 use super::shape::{Migrations, Shape, Verdict, compare, hash_of};
 use super::spec::StateSpec;
 use super::store::Store;
 use super::trust::{Trust, read_limited};
+use crate::files::replace;
 
 /// The folder of the shapes, in the state folder.
 pub(super) const FOLDER: &str = "machines";

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Own, Subject};
 use crate::app::exit::{Exit, Failure};
 use crate::app::out;
-use crate::store;
+use crate::files;
 use crate::store::shape::{Difference, Migrations, Shape, Suggestion, Verdict, compare};
 use crate::text::one_line;
 
@@ -46,7 +46,7 @@ impl Side {
         if let Some(file) = file
             && file.extension() == Some("json")
         {
-            let bytes = store::read(file).map_err(|error| {
+            let bytes = files::read(file).map_err(|error| {
                 Failure::plain(
                     Exit::Usage,
                     "claudex::machine::read",

@@ -8,7 +8,7 @@ use claudex_build::{Diagnostic, Diagnostics};
 
 use super::Own;
 use crate::app::exit::{Exit, Failure};
-use crate::store;
+use crate::files;
 use crate::text;
 
 /// More is no machine file, and is not read to its end.
@@ -102,7 +102,7 @@ fn text_of(file: &Utf8Path, name: String) -> Result<String, Trouble> {
         let read = io::stdin().lock().take(MOST).read_to_end(&mut bytes);
         read.map(|_| bytes)
     } else {
-        store::read(file)
+        files::read(file)
     };
     let bytes = match bytes {
         Ok(bytes) => bytes,

@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use claudex_loop::review::environment::find_program;
+use claudex_loop::process::environment::find_program;
 use claudex_loop::text;
 
 use super::{Check, Problem, child};

@@ -52,7 +52,7 @@ fn writable(folder: &Utf8Path, existing: &Utf8Path) -> Result<String, Problem> {
         ));
     }
     let (_kept, path) = scratch(existing).map_err(problem)?;
-    store::replace(&path.join("x.state"), b"phase: drafting\n")
+    claudex_loop::files::replace(&path.join("x.state"), b"phase: drafting\n")
         .map_err(|error| problem(format!("{path}: {error}")))?;
     let note = if folder.is_dir() {
         ""

@@ -2,7 +2,7 @@
 
 use claudex_loop::plan::reviewers;
 use claudex_loop::plan::settings::Settings;
-use claudex_loop::review::process::How;
+use claudex_loop::process::How;
 use claudex_loop::review::settings::{ReviewerKind, ReviewerSettings};
 use claudex_loop::review::{claude, codex};
 

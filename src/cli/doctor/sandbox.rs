@@ -1,6 +1,6 @@
 //! Whether the system can make the work tree read-only for a reviewer's process.
 
-use claudex_loop::review::sandbox::{Sandbox, probe};
+use claudex_loop::process::sandbox::{Sandbox, probe};
 
 use super::{Check, Problem};
 

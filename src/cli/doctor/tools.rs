@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use camino::Utf8Path;
-use claudex_loop::review::environment::{Environment, find_program};
-use claudex_loop::review::limits::Limits;
-use claudex_loop::review::process::{Call, Ended, How, supervise};
+use claudex_loop::process::environment::{Environment, find_program};
+use claudex_loop::process::limits::Limits;
+use claudex_loop::process::{Call, Ended, How, supervise};
 use claudex_loop::text;
 
 use super::{Check, Problem, child};

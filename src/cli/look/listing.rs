@@ -4,11 +4,12 @@ use std::time::SystemTime;
 
 use claudex_loop::app::locate::swept;
 use claudex_loop::app::{table, words};
+use claudex_loop::files::read;
 use claudex_loop::plan::typestate::STATE;
 use claudex_loop::plan::{locate, summary};
 use claudex_loop::review::findings::Counts;
 use claudex_loop::review::twin;
-use claudex_loop::store::{Entry, Listed, Store, Value, read};
+use claudex_loop::store::{Entry, Listed, Store, Value};
 use claudex_loop::text;
 use jiff::Timestamp;
 use serde::Serialize;

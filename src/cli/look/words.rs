@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use claudex_loop::app::words::purpose;
+use claudex_loop::files::read;
 use claudex_loop::machine::Claim;
 use claudex_loop::plan::summary;
 use claudex_loop::plan::typestate::TABLE;
 use claudex_loop::review::findings::Counts;
 use claudex_loop::review::runs::{self, How, Run};
 use claudex_loop::review::twin;
-use claudex_loop::store::{ChangeEntry, Entry, LoopId, Store, read};
+use claudex_loop::store::{ChangeEntry, Entry, LoopId, Store};
 use claudex_loop::text;
 
 /// Longest reason that is shown, in characters.

@@ -33,7 +33,7 @@ pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<Requ
         what: file.to_string(),
         source,
     };
-    let content = match crate::store::read(&file) {
+    let content = match crate::files::read(&file) {
         Ok(content) => content,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(RequireFileSeen::Missing.into()),
         Err(error) => return Err(unreadable(error)),

@@ -12,9 +12,9 @@ use super::Observed;
 use crate::drive::command_runs::{self, Exit};
 use crate::drive::commands::{self, Command};
 use crate::machine::{Raw, Refusal, Snapshot};
-use crate::review::environment::{Environment, GUARD};
-use crate::review::limits::Limits;
-use crate::review::process::{Call, supervise};
+use crate::process::environment::{Environment, GUARD};
+use crate::process::limits::Limits;
+use crate::process::{Call, supervise};
 use crate::store::RunLock;
 
 /// What `run` sees.

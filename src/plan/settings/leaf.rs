@@ -15,7 +15,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor
 use strum::IntoEnumIterator;
 
 use super::suggest;
-use crate::review::limits::parse_duration;
+use crate::process::limits::parse_duration;
 use crate::text;
 
 /// A value and where it stands in its file, in bytes.

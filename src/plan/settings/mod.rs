@@ -11,8 +11,8 @@ use derive_more::{Display, Error};
 
 use crate::drive::commands::Command;
 use crate::plan::personas::Personas;
+use crate::process::limits::Limits;
 use crate::review::evidence::Policy;
-use crate::review::limits::Limits;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 
 mod check;

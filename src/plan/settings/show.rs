@@ -8,8 +8,8 @@ use super::origin::Origin;
 use crate::machine::table::Constant;
 use crate::plan::Mode;
 use crate::plan::typestate::TABLE;
+use crate::process::limits::Spelled;
 use crate::review::evidence::Policy;
-use crate::review::limits::Spelled;
 use crate::review::settings::ReviewerKind;
 
 /// One setting.

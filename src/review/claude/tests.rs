@@ -2,10 +2,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::output::KEPT;
-use super::super::process::How;
 use super::super::reviewer::OutcomeName;
 use super::*;
+use crate::process::How;
+use crate::process::output::KEPT;
 
 /// What comes of a session with these events and this exit status; and what a watcher was told.
 fn session(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {

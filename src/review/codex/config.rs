@@ -27,7 +27,7 @@ impl UserConfig {
         };
         let home = folder("CODEX_HOME").or_else(|| folder("HOME").map(|home| home.join(".codex")));
         let file = home.and_then(|home| Utf8PathBuf::from_path_buf(home.join("config.toml")).ok());
-        let text = file.and_then(|file| crate::store::read_to_string(&file).ok());
+        let text = file.and_then(|file| crate::files::read_to_string(&file).ok());
         text.map_or_else(Self::default, |text| Self::parse(&text))
     }
 

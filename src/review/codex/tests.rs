@@ -2,10 +2,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::process::{Ended, How};
 use super::super::reviewer::OutcomeName;
 use super::super::settings::ReviewerKind;
 use super::*;
+use crate::process::{Ended, How};
 
 fn turn(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
     let mut seen = Seen::new(Utf8Path::new("/p q"));

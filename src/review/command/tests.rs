@@ -3,13 +3,13 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::super::environment::Environment;
 use super::super::focus::{Focus, Kind};
-use super::super::limits::Limits;
-use super::super::process::Event;
 use super::super::reviewer::OutcomeName;
 use super::super::settings::{ReviewerKind, SandboxPolicy};
 use super::*;
+use crate::process::Event;
+use crate::process::environment::Environment;
+use crate::process::limits::Limits;
 
 /// A folder with one program in it.
 struct Bench {

@@ -15,9 +15,9 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
 
-use crate::review::environment::Environment;
-use crate::review::limits::{Limits, Spelled};
-use crate::review::process::{self, Call, Ended, How, StartError};
+use crate::process::environment::Environment;
+use crate::process::limits::{Limits, Spelled};
+use crate::process::{self, Call, Ended, How, StartError};
 use crate::text;
 
 /// How long one command of git may take.

@@ -64,6 +64,6 @@ impl Own {
 
 fn seen(file: &Utf8Path) -> Option<String> {
     let mode = std::os::unix::fs::MetadataExt::mode(&file.symlink_metadata().ok()?);
-    let content = crate::store::read(file).map(|bytes| Digest::of(&bytes).to_string());
+    let content = crate::files::read(file).map(|bytes| Digest::of(&bytes).to_string());
     Some(format!("{mode:o} {}", content.unwrap_or_default()))
 }

@@ -144,6 +144,6 @@ fn content(path: &Path, found: &std::fs::Metadata, left: &mut u64) -> Option<Dig
     }
     *left -= found.len();
     // Of a name that is not UTF-8, size and time have to do.
-    let bytes = crate::store::read(Utf8Path::from_path(path)?).ok()?;
+    let bytes = crate::files::read(Utf8Path::from_path(path)?).ok()?;
     Some(Digest::of(&bytes))
 }

@@ -23,7 +23,7 @@ mod system {
 
     use rustix::process::{Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal};
 
-    use super::super::super::environment::GUARD;
+    use crate::process::environment::GUARD;
 
     /// How long they have between TERM and KILL.
     const GRACE: Duration = Duration::from_secs(2);
@@ -122,8 +122,8 @@ mod tests {
     use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
 
-    use super::super::super::environment::GUARD;
     use super::end;
+    use crate::process::environment::GUARD;
 
     /// A process with a mark, which is ready once this returns.
     fn marked(mark: &str, script: &str) -> Child {

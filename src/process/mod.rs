@@ -6,7 +6,11 @@
 //! it is found by the mark of the run in its environment ([`strays`]), where the system shows environments.
 
 mod ended;
+pub mod environment;
 mod group;
+pub mod limits;
+pub mod output;
+pub mod sandbox;
 pub mod strays;
 
 use std::io::{self, Read, Write};
@@ -20,11 +24,11 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 
 pub use self::ended::{Ended, How, StartError};
+use self::environment::{Environment, find_program};
 use self::group::Group;
-use super::environment::{Environment, find_program};
-use super::limits::Limits;
-pub use super::output::Stream;
-use super::output::{Output, shown};
+use self::limits::Limits;
+pub use self::output::Stream;
+use self::output::{Output, shown};
 
 /// How often the watcher is asked when the child is silent.
 const TICK: Duration = Duration::from_millis(100);

@@ -11,7 +11,7 @@ use derive_more::Display;
 
 use super::environment::{Environment, find_program};
 use super::limits::Limits;
-use super::process::{Call, How, supervise};
+use super::{Call, How, supervise};
 use crate::text;
 
 /// The program.
@@ -78,7 +78,7 @@ fn try_out(program: Utf8PathBuf) -> Sandbox {
 
 /// bubblewrap's arguments for a program that may not write below `root`. `temporary` is the folder for temporary files, which
 /// stays writable wherever it is.
-pub(super) fn arguments(
+pub(crate) fn arguments(
     root: &Utf8Path,
     temporary: Option<&Utf8Path>,
     program: &str,
@@ -104,7 +104,7 @@ pub(super) fn arguments(
 
 /// The git folders of a linked work tree, which lie outside of it: its own, and the one that it shares.
 fn git_folders(root: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let Ok(link) = crate::store::read_to_string(&root.join(".git")) else {
+    let Ok(link) = crate::files::read_to_string(&root.join(".git")) else {
         return Vec::new();
     };
     let Some(own) = link
@@ -113,7 +113,7 @@ fn git_folders(root: &Utf8Path) -> Vec<Utf8PathBuf> {
     else {
         return Vec::new();
     };
-    let shared = crate::store::read_to_string(&own.join("commondir"))
+    let shared = crate::files::read_to_string(&own.join("commondir"))
         .map(|path| own.join(path.trim_end_matches(['\n', '\r'])))
         .ok();
     [Some(own), shared]

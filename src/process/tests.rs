@@ -2,7 +2,7 @@ use std::fs;
 
 use camino::Utf8PathBuf;
 
-use super::super::output::KEPT;
+use super::output::KEPT;
 use super::*;
 
 const LONG: Duration = Duration::from_secs(60);

@@ -14,7 +14,7 @@ use miette::Diagnostic;
 pub struct Ended {
     /// In which way.
     pub how: How,
-    /// The beginning of its stdout, at most [`KEPT`](super::super::output::KEPT) bytes.
+    /// The beginning of its stdout, at most [`KEPT`](super::output::KEPT) bytes.
     pub stdout: Vec<u8>,
     /// How many bytes of its stdout came after those.
     pub dropped: u64,
@@ -53,7 +53,7 @@ impl Ended {
             text.extend_from_slice(b"\n----- stderr -----\n");
             text.extend_from_slice(self.stderr_tail.as_bytes());
         }
-        crate::store::replace(file, &text)
+        crate::files::replace(file, &text)
     }
 }
 

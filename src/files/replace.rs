@@ -6,7 +6,7 @@ use camino::Utf8Path;
 use tempfile::NamedTempFile;
 
 /// How the names of our temporary files begin; the sweep removes what a crash left of them.
-pub(super) const TEMPORARY: &str = ".claudex-tmp-";
+pub(crate) const TEMPORARY: &str = ".claudex-tmp-";
 
 /// Replaces the file at `path`, or creates it, with permissions 0600.
 ///
@@ -28,13 +28,13 @@ pub fn replace(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The new content, synced beside the file that it will replace. Dropping it removes it.
 #[derive(Debug)]
-pub(super) struct Prepared<'a> {
+pub(crate) struct Prepared<'a> {
     path: &'a Utf8Path,
     file: NamedTempFile,
 }
 
 impl<'a> Prepared<'a> {
-    pub(super) fn new(path: &'a Utf8Path, bytes: &[u8]) -> io::Result<Self> {
+    pub(crate) fn new(path: &'a Utf8Path, bytes: &[u8]) -> io::Result<Self> {
         // Without further settings the file is made with create_new and 0600.
         let mut file = tempfile::Builder::new()
             .prefix(TEMPORARY)
@@ -45,7 +45,7 @@ impl<'a> Prepared<'a> {
         Ok(Self { path, file })
     }
 
-    pub(super) fn rename(self) -> io::Result<()> {
+    pub(crate) fn rename(self) -> io::Result<()> {
         self.file
             .persist(self.path)
             .map(drop)
@@ -54,7 +54,7 @@ impl<'a> Prepared<'a> {
 }
 
 /// Makes a rename, a creation or a removal in the folder of `path` survive a power loss.
-pub(super) fn sync_folder_of(path: &Utf8Path) -> io::Result<()> {
+pub(crate) fn sync_folder_of(path: &Utf8Path) -> io::Result<()> {
     fs_err::File::open(folder_of(path))?.sync_all()
 }
 

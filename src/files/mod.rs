@@ -1,0 +1,13 @@
+//! Files, read and replaced safely whatever stands at their path: the lowest room, which knows nothing of loops.
+//!
+//! | file      | subject                                                                    |
+//! |-----------|----------------------------------------------------------------------------|
+//! | `read`    | a file that someone else wrote                                             |
+//! | `replace` | replacing a file so that a reader finds the old content or the new one     |
+
+mod read;
+mod replace;
+
+pub use read::{read, read_to_string};
+pub use replace::replace;
+pub(crate) use replace::{Prepared, TEMPORARY, sync_folder_of};
