@@ -257,8 +257,6 @@ fn a_machine_that_no_picture_can_show_is_said_to_be_one_soon() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
-
     #[test]
     fn nothing_lies_on_anything_else(
         phases in 1..24_usize,

@@ -205,27 +205,11 @@ fn damaged(source: &str, tape: &mut Tape<'_>) -> String {
     toml::to_string(&root).unwrap_or_default()
 }
 
-/// A few dozen cases, as many as `PROPTEST_CASES` says where it is set.
-fn config() -> ProptestConfig {
-    let usual = if std::env::var_os("PROPTEST_CASES").is_some() {
-        ProptestConfig::default().cases
-    } else {
-        40
-    };
-    ProptestConfig {
-        cases: usual,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 fn tape() -> impl Strategy<Value = Vec<u32>> {
     prop::collection::vec(any::<u32>(), 0..160)
 }
 
 proptest! {
-    #![proptest_config(config())]
-
     #[test]
     fn any_text_gives_code_or_findings(source in any::<String>()) {
         holds(&source);

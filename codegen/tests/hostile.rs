@@ -48,8 +48,6 @@ fn codes(found: &Diagnostics) -> Vec<&str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
-
     #[test]
     fn any_text_is_read_or_refused(source in any::<String>()) {
         let _ = check(&source);

@@ -191,8 +191,6 @@ fn headers() -> Vec<usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
-
     /// A key that is put into some table: known there, known elsewhere, or nowhere.
     #[test]
     fn a_key_that_the_schema_forbids_is_reported_and_an_unknown_one_is_forbidden(

@@ -261,8 +261,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(96))]
-
         #[test]
         fn any_text_gives_one_object_on_one_line(
             text in any::<String>(), repeat in 1usize..400, note in any::<Option<String>>(),

@@ -42,7 +42,7 @@ impl Store {
         }
     }
 
-    /// The same where the lock is held and the journal is whole.
+    /// The same where the lock is held, the journal is whole and the loop is not over.
     pub(super) fn append_attempt(
         &self,
         _: &Held,

@@ -415,7 +415,9 @@ pub(super) fn heal(store: &Store, lock: &Held, id: &LoopId, older: Older) -> Res
     }
     for repair in &repairs {
         store.log(&format!("{id}: {repair}"));
-        if let Some(edited) = repair.of_an_edit() {
+        // The journal of a loop that is over stays as it is.
+        let noted = repair.of_an_edit().filter(|_| !judged.record.is_terminal());
+        if let Some(edited) = noted {
             let fields = edited.join(", ");
             let mut data = vec![("what", repair.to_string())];
             data.extend((!edited.is_empty()).then_some(("fields", fields)));

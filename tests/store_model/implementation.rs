@@ -262,7 +262,7 @@ fn swept_store(store: &Store, id: &LoopId) -> Store {
 }
 
 prop_state_machine! {
-    #![proptest_config(Config { cases: 96, failure_persistence: None, max_shrink_iters: 2_000, ..Config::default() })]
+    #![proptest_config(Config { max_shrink_iters: 2_000, ..Config::default() })]
 
     #[test]
     fn after_any_calls_crashes_and_damage_the_folder_is_what_the_reference_says(sequential 1..60 => Implementation);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest_state_machine::ReferenceStateMachine;
 
 use crate::folder::Answer;
-use crate::reference::{Content, Document, Journal, Judged, NoLoop, What, accepts, judge};
+use crate::reference::{Content, Document, Fix, Journal, Judged, NoLoop, What, accepts, judge};
 
 /// Something that happens to the folder. Loops and held records are numbered in their order; numbers wrap around.
 #[derive(Debug, Clone)]
@@ -64,6 +64,8 @@ pub(crate) struct Loop {
     pub(crate) journal: Journal,
     document_is_old: bool,
     journal_is_old: bool,
+    /// Since the last change the journal has a note that the document was missing: the same is not noted twice.
+    missing_is_noted: bool,
     /// A start that was refused may have repaired it before, or not.
     pub(crate) may_be_repaired: bool,
 }
@@ -92,6 +94,7 @@ impl Loop {
             },
             document_is_old: false,
             journal_is_old: false,
+            missing_is_noted: false,
             may_be_repaired: false,
         }
     }
@@ -119,7 +122,13 @@ impl Loop {
         if std::mem::take(&mut self.journal.torn) {
             self.journal_is_old = false;
         }
-        if judged.fix.is_some() {
+        if let Some(fix) = judged.fix {
+            // What no crash leaves is noted in the journal, unless the loop is over.
+            if fix != Fix::RollForward && !judged.content.phase.is_terminal() {
+                let is_missing = self.document == Document::Missing;
+                self.journal_is_old &= is_missing && self.missing_is_noted;
+                self.missing_is_noted |= is_missing;
+            }
             self.document = Document::Whole(judged.content);
             self.document_is_old = false;
         }
@@ -130,6 +139,7 @@ impl Loop {
     fn journal(&mut self, new: Content) {
         self.journal.lines.push(new);
         self.journal_is_old = false;
+        self.missing_is_noted = false;
     }
 
     fn write(&mut self, new: Content) {

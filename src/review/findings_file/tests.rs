@@ -385,8 +385,6 @@ fn any_finding() -> impl Strategy<Value = Finding> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 512, ..ProptestConfig::default() })]
-
     #[test]
     fn writing_and_reading_keeps_severity_count_and_text(found in proptest::collection::vec(any_finding(), 1..6)) {
         let findings = Findings(found);

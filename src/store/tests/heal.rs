@@ -13,6 +13,24 @@ fn edit(store: &Store, record: &Record, from: &str, to: &str) -> String {
 }
 
 #[test]
+fn a_repair_is_noted_in_the_journal_unless_the_loop_is_over() {
+    let (_kept, store, record) = started();
+    let journal = || std::fs::read_to_string(store.journal_path(record.id())).unwrap();
+    let garble_and_open = || {
+        std::fs::write(store.path_of(record.id()), b"\xff").unwrap();
+        store.open(record.id()).unwrap().record
+    };
+    let record = garble_and_open();
+    assert!(journal().contains("\"note\":\"healed\""), "{}", journal());
+    store
+        .commit(&record, change("finish", "drafting", "done", &[]))
+        .unwrap();
+    let before = journal();
+    garble_and_open();
+    assert_eq!(journal(), before);
+}
+
+#[test]
 fn a_missing_or_damaged_state_is_rebuilt_as_it_was() {
     let (_kept, store, record) = started();
     let record = store

@@ -110,8 +110,6 @@ fn all_values() -> impl Iterator<Item = Values> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
-
     #[test]
     fn the_solver_finds_values_where_there_are_any(
         wanted in prop::collection::vec((guard(), any::<bool>()), 1..4)
@@ -210,8 +208,6 @@ fn number_guard() -> impl Strategy<Value = Guard> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
-
     #[test]
     fn times_and_lengths_are_solved_as_the_numbers_that_they_are(
         wanted in prop::collection::vec((number_guard(), any::<bool>()), 1..3)
