@@ -14,8 +14,8 @@ use crate::hook::answers::Told;
 use crate::hook::decision::Decision;
 use crate::hook::input::{self, Input, ReadLimits};
 
-/// How long a stop waits for its input, so that with the looking all of it is within 5 s.
-const INPUT: Duration = Duration::from_secs(3);
+/// How long a stop waits for its input. A client writes at once, and whoever does not must not hold the turn.
+const INPUT: Duration = Duration::from_secs(2);
 
 /// The Stop hook. A panic is a fault of ours like any other: the turn may end, and the person reads why.
 pub fn stop(speaker: &Speaker, decide: impl FnOnce(&Input) -> Decision) -> Exit {

@@ -188,10 +188,11 @@ enum Choice {
 fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &mut Vec<String>) -> Choice {
     let mut unknown = None;
     let mut broken = None;
+    let mut left_alone = None;
     for store in stores {
         for listed in heal(speaker, store, healed) {
             if listed.left_alone && !listed.terminal && store.is_for(listed.root.as_deref()) {
-                broken.get_or_insert_with(|| {
+                left_alone.get_or_insert_with(|| {
                     let what = text::one_line(listed.problem.as_deref().unwrap_or_default(), 700);
                     format!("{what}; {}", stranded::take_up(speaker, listed.id.as_str()))
                 });
@@ -231,19 +232,22 @@ fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &m
     let swept = stores.iter().flat_map(Store::swept).find(|listed| {
         session.is_some() && listed.session.as_deref() == session && !listed.terminal && listed.owned
     });
-    if stores.iter().any(Store::is_out_of_time) {
-        broken = Some(format!(
+    let not_seen = if stores.iter().any(Store::is_out_of_time) {
+        Some(format!(
             "there is more in {} than can be looked at in {} s, so nothing was done; move what is no loop of yours out of it",
             stores[0].folder(),
             LOOKS.as_secs()
-        ));
-    } else if stores.len() == MOST_FOLDERS {
-        broken.get_or_insert_with(|| {
-            format!(
-                "more than {MOST_FOLDERS} state folders lie above this one; only the nearest were looked at"
-            )
-        });
-    }
+        ))
+    } else {
+        left_alone.or_else(|| {
+            (stores.len() == MOST_FOLDERS).then(|| {
+                format!(
+                    "{MOST_FOLDERS} state folders or more lie above this one; only the nearest were looked at"
+                )
+            })
+        })
+    };
+    let broken = broken.or(not_seen);
     match (broken, swept) {
         (Some(problem), _) => Choice::Broken { problem },
         (None, Some(listed)) => Choice::Swept { id: listed.id },

@@ -144,7 +144,7 @@ pub enum StoreError {
         expected: &'static str,
         /// What is in the way.
         why: String,
-        /// Whether the loop is over, by the machine that wrote it; where that is not known, by ours.
+        /// Whether the loop is over, by the machine that wrote it; where that is not known, it is not.
         over: bool,
     },
     /// A state file that is no document, and no journal to rebuild it from.

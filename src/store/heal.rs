@@ -298,7 +298,8 @@ pub(super) fn judge(
             found: hash.clone().unwrap_or_default(),
             expected: spec.graph_hash,
             why: why.to_owned(),
-            over: known.unwrap_or_else(|| spec.is_terminal(&phase)),
+            // Nobody can say that a loop is over whose version is not known: it ends nobody's loop in silence.
+            over: known.unwrap_or(false),
         }
     };
     let way = match version.as_ref().map(|version| &version.way) {

@@ -64,7 +64,7 @@ fn a_loop_from_an_archive_is_named_in_one_line_and_nothing_is_written() {
             note.contains(&id) && note.contains("was not started here"),
             "{note}"
         );
-        assert!(note.contains(&format!("\n    claudex-loop adopt {id}")), "{note}");
+        assert!(note.contains(&format!("claudex-loop adopt {id}")), "{note}");
         assert!(!note.contains('`'), "{note}");
     }
     assert_eq!((files(&project.root), files(&project.home)), before);

@@ -767,3 +767,52 @@ fn a_folder_that_others_could_have_written_stops_a_start_readably() {
     ));
     assert!(store.list().is_empty());
 }
+
+/// Adds a line to the journal as if this version of the machine had ended the loop.
+fn forge(case: &Case, hash: &str) {
+    let journal = case.old.journal_path(case.record.id());
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let mut line: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    line["revision"] = 2.into();
+    line["what"] = "migrate".into();
+    line["by"] = "engine".into();
+    line["from"] = "drafting".into();
+    line["to"] = "done".into();
+    line["fields"]["revision"] = 2.into();
+    line["fields"]["phase"] = "done".into();
+    line["fields"]["graph_hash"] = hash.into();
+    std::fs::write(&journal, format!("{text}{line}\n")).unwrap();
+}
+
+#[test]
+fn a_line_of_a_version_that_the_record_does_not_know_counts_for_nothing() {
+    for spec in [safe(), renamed()] {
+        let case = Case::new();
+        let id = case.record.id();
+        // Of the version that reads it, which has not changed the loop yet: its own program would have recorded that.
+        forge(&case, spec.graph_hash);
+        let new = case.as_of(spec);
+        assert!(!new.list()[0].terminal);
+        let opened = new.open(id).unwrap();
+        assert!(!opened.record.is_terminal());
+        assert!(
+            matches!(opened.repairs[0], Repair::JournalCleaned { .. }),
+            "{:?}",
+            opened.repairs
+        );
+        // Once it has, its changes are believed.
+        let record = new.commit(&opened.record, crate::store::Change::bare("bind", "hook"));
+        let known = new.ownership(id).unwrap().unwrap().graphs;
+        assert_eq!(known, [case.old.spec().graph_hash, spec.graph_hash]);
+        assert_eq!(new.open(id).unwrap().record.revision(), record.unwrap().revision());
+    }
+}
+
+#[test]
+fn a_loop_whose_version_is_no_longer_known_is_not_over_in_silence() {
+    let case = Case::new();
+    forge(&case, case.old.spec().graph_hash);
+    std::fs::remove_file(case.shape_path()).unwrap();
+    let listed = case.as_of(safe()).list().remove(0);
+    assert!(!listed.terminal && listed.problem.is_some(), "{listed:?}");
+}
