@@ -192,7 +192,7 @@ fn a_start_records_for_its_user_alone_and_a_rollback_takes_it_back() {
     )
     .unwrap();
     project.run(&["rollback", "--yes"]).exits(0);
-    assert_eq!(records(&project), [PathBuf::new(); 0]);
+    assert!(records(&project).is_empty());
 }
 
 #[test]

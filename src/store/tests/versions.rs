@@ -804,7 +804,10 @@ fn a_line_of_a_version_that_the_record_does_not_know_counts_for_nothing() {
         let record = new.commit(&opened.record, crate::store::Change::bare("bind", "hook"));
         let known = new.ownership(id).unwrap().unwrap().graphs;
         assert_eq!(known, [case.old.spec().graph_hash, spec.graph_hash]);
-        assert_eq!(new.open(id).unwrap().record.revision(), record.unwrap().revision());
+        assert_eq!(
+            new.open(id).unwrap().record.revision(),
+            record.unwrap().revision()
+        );
     }
 }
 
