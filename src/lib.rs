@@ -11,11 +11,13 @@
 //! ```
 //! # #[cfg(feature = "cli")] {
 //! use claudex_loop::plan::{AnyLoop, Mode, Start, typestate};
-//! use claudex_loop::{Actor, Beginning, Store};
+//! use claudex_loop::{Actor, Beginning, StateHome, Store};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let root = camino::Utf8Path::from_path(folder.path()).ok_or("not UTF-8")?;
-//! let store = Store::at(root.join(".claude/claudex"), root.to_owned(), &typestate::STATE);
+//! // Where this user's own record of loops is; a program takes `StateHome::of_user()`.
+//! let home = StateHome::at(root.join("state"));
+//! let store = Store::at(root.join(".claude/claudex"), root.to_owned(), &typestate::STATE, home);
 //! let start = Start {
 //!     mode: Mode::Plan,
 //!     topic: "move the queue to Postgres".into(),
@@ -67,7 +69,7 @@ pub use machine::begin::Beginning;
 pub use machine::raw::OpenError;
 pub use machine::{Actor, Claim, Machine, Refusal, Refused, Requirement, Table};
 pub use review::evidence::{Reviewed, Settled};
-pub use store::{LoopId, Store};
+pub use store::{LoopId, StateHome, Store};
 
 /// A whole program: a machine's types and its `main`, with start, verbs, status, journal, and the hooks of a client.
 ///

@@ -49,7 +49,8 @@ macro_rules! version {
             impl OnStop for Driver {}
             pub fn run(verb: &str, root: &str) -> String {
                 use super::*;
-                let store = Store::at(format!("{root}/.door").into(), root.into(), &STATE);
+                let home = claudex_loop::StateHome::at(format!("{root}/state-home"));
+                let store = Store::at(format!("{root}/.door").into(), root.into(), &STATE, home);
                 if verb == "start" {
                     let start = Start { mode: Mode::Door };
                     return start.begin(&store, Beginning::now("me"), Actor::Hook).unwrap().id().to_string();

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
+use claudex_loop::StateHome;
 use claudex_loop::store::{
     Change, CommitError, Entry, Form, HeldFields, IdForm, LoopId, Record, StartPlan, StateSpec, Store, Value,
 };
@@ -42,7 +43,8 @@ const ID: &str = "STORE_PROCESSES_ID";
 const COUNT: &str = "STORE_PROCESSES_COUNT";
 
 fn store(root: &Utf8PathBuf) -> Store {
-    Store::at(root.join(SPEC.folder), root.clone(), &SPEC).with_deadline(Duration::from_secs(60))
+    let home = StateHome::at(root.join("state-home"));
+    Store::at(root.join(SPEC.folder), root.clone(), &SPEC, home).with_deadline(Duration::from_secs(60))
 }
 
 fn started() -> (tempfile::TempDir, Store, Record) {

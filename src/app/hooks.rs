@@ -2,6 +2,7 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -13,13 +14,20 @@ use crate::hook::answers::Told;
 use crate::hook::decision::Decision;
 use crate::hook::input::{self, Input, ReadLimits};
 
+/// How long a stop waits for its input. A client writes at once, and whoever does not must not hold the turn.
+const INPUT: Duration = Duration::from_secs(2);
+
 /// The Stop hook. A panic is a fault of ours like any other: the turn may end, and the person reads why.
 pub fn stop(speaker: &Speaker, decide: impl FnOnce(&Input) -> Decision) -> Exit {
     let approve = |problem: String| Decision::Approve {
         note: Some(speaker.line(&problem)),
     };
     let decision = catch_unwind(AssertUnwindSafe(|| {
-        match input::read(io::stdin(), ReadLimits::default()) {
+        let limits = ReadLimits {
+            deadline: INPUT,
+            ..ReadLimits::default()
+        };
+        match input::read(io::stdin(), limits) {
             Ok(input) => decide(&input),
             Err(error) => approve(format!("the Stop hook's input: {error}")),
         }

@@ -7,7 +7,7 @@ use derive_more::{Display, Error};
 
 use super::near;
 use super::speaker::Speaker;
-use crate::store::{self, IdForm, Listed, LoopId, StateSpec, Store};
+use crate::store::{self, IdForm, Listed, LoopId, StateHome, StateSpec, Store};
 use crate::text;
 
 /// No loop that a call could be about.
@@ -72,12 +72,12 @@ pub fn state_dir(state: &StateSpec) -> Option<String> {
 
 /// The store that a start in a folder would use.
 pub fn for_start(state: &'static StateSpec, from: &Utf8Path) -> Store {
-    store::for_start(state, from, state_dir(state).as_deref())
+    store::for_start(state, from, state_dir(state).as_deref(), &StateHome::of_user())
 }
 
 /// The state folders that exist above some folders, nearest first.
 pub fn stores(state: &'static StateSpec, starts: &[&Utf8Path]) -> Vec<Store> {
-    store::folders(state, starts, state_dir(state).as_deref())
+    store::folders(state, starts, state_dir(state).as_deref(), &StateHome::of_user())
 }
 
 /// The loops above a folder, newest first.
@@ -106,7 +106,8 @@ pub fn swept(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)>
                 continue;
             }
             let folder = listed.path.parent().unwrap_or(store.folder()).to_owned();
-            found.push((Store::at(folder, store.root().to_owned(), state), listed));
+            let root = store.root().to_owned();
+            found.push((Store::at(folder, root, state, StateHome::of_user()), listed));
         }
     }
     found

@@ -143,6 +143,22 @@ pub fn bring_back(store: &Store, id: &LoopId) -> Result<bool, Failure> {
     Ok(true)
 }
 
+/// Takes up a loop that was not started here, as a person decides. Does nothing to one that was.
+///
+/// # Errors
+/// Another loop is active, the loop cannot be opened, or it cannot be recorded.
+pub fn take_up(speaker: &Speaker, store: &Store, id: &LoopId, actor: Actor) -> Result<(), Failure> {
+    let taken = store.take_up(id, &actor.to_string());
+    if taken.map_err(|error| stranded::failure(speaker, OpenError::Store(error)))? {
+        store.log(&format!("{id} taken up by {actor}"));
+        out::line(&format!(
+            "Loop {id} was taken up: it belongs to {} now.",
+            store.root()
+        ));
+    }
+    Ok(())
+}
+
 /// Takes a loop over into the caller's session; from a terminal no session is known, and the next one whose stop meets the
 /// loop takes it.
 ///
@@ -253,6 +269,7 @@ pub(super) fn adopt<M: Program>(id: Option<&str>) -> Result<Exit, Failure> {
     let actor = Caller::from_env().actor(false);
     person_only(&speaker, actor, "adopt", id)?;
     let (store, id) = find(&speaker, id)?;
+    take_up(&speaker, &store, &id, actor)?;
     adopt_held(open::<M>(&store, &id, actor)?.raw())
 }
 

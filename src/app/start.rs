@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::program::{App, Program};
-use super::{locate, loops, out, told};
+use super::{locate, loops, out, stranded, told};
 use crate::drive::Held;
 use crate::drive::words;
 use crate::machine::begin::Beginning;
@@ -252,6 +252,15 @@ pub(super) fn start<M: Program>(matches: &ArgMatches) -> Result<Exit, Failure> {
             let message = error.to_string();
             let help = format!("see it with `{program} status {id}`; one loop of a project runs at a time");
             Failure::plain(Exit::Refused, "claudex::start::active", message, &help)
+        }
+        StartError::Store(StoreError::NotStartedHere { ref id, .. }) => {
+            let help = stranded::in_the_way(&speaker, id);
+            Failure::plain(
+                Exit::Refused,
+                "claudex::start::not_started_here",
+                error.to_string(),
+                &help,
+            )
         }
         error @ StartError::Store(StoreError::Exists { .. }) => Failure::new(Exit::Refused, error),
         error => Failure::new(Exit::Internal, error),

@@ -3,6 +3,8 @@
 //! This is the boundary where every fault becomes "approve" with one line that says why: whatever goes wrong on our
 //! side, nobody's turn is held. What the machine does and says is the [`Driver`]'s.
 
+use std::time::Duration;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
@@ -17,8 +19,13 @@ use crate::hook::input::Input;
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Refusal, Refused};
 use crate::process::environment::GUARD;
-use crate::store::{Entry, Listed, LoopId, Store, StoreError};
+use crate::store::{Budget, Entry, Listed, LoopId, MOST_FOLDERS, Store, StoreError};
 use crate::text;
+
+/// How long a hook waits for locks, all of them together.
+const WAITS: Duration = Duration::from_secs(2);
+/// How long it looks for the loop that it is about. What it does with that loop may take longer: it may run a command.
+const LOOKS: Duration = Duration::from_secs(2);
 
 /// What a program has of its own in a stop.
 pub trait Driver {
@@ -134,7 +141,9 @@ pub(super) fn stores_of(speaker: &Speaker, input: &Input, surroundings: &Surroun
     .flatten()
     .filter(|path| path.is_absolute())
     .collect();
-    locate::stores(speaker.state, &starts)
+    let budget = Budget::new(WAITS, LOOKS);
+    let stores = locate::stores(speaker.state, &starts).into_iter();
+    stores.map(|store| store.within(&budget)).collect()
 }
 
 /// The loop that is not over and belongs to this session, as a stop would choose it.
@@ -179,9 +188,17 @@ enum Choice {
 fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &mut Vec<String>) -> Choice {
     let mut unknown = None;
     let mut broken = None;
+    let mut left_alone = None;
     for store in stores {
         for listed in heal(speaker, store, healed) {
-            if listed.problem.is_some() && listed.terminal {
+            if listed.left_alone && !listed.terminal && store.is_for(listed.root.as_deref()) {
+                left_alone.get_or_insert_with(|| {
+                    let what = text::one_line(listed.problem.as_deref().unwrap_or_default(), 700);
+                    format!("{what}; {}", stranded::take_up(speaker, listed.id.as_str()))
+                });
+                continue;
+            }
+            if listed.left_alone || listed.problem.is_some() && listed.terminal {
                 // It is over, whatever wrote it: another version of ours, or an older tool. Nobody has to be told at each stop.
                 continue;
             }
@@ -212,10 +229,25 @@ fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &m
     if let Some((store, id)) = unknown {
         return Choice::Drive { store, id };
     }
-    let swept = stores
-        .iter()
-        .flat_map(Store::swept)
-        .find(|listed| session.is_some() && listed.session.as_deref() == session && !listed.terminal);
+    let swept = stores.iter().flat_map(Store::swept).find(|listed| {
+        session.is_some() && listed.session.as_deref() == session && !listed.terminal && listed.owned
+    });
+    let not_seen = if stores.iter().any(Store::is_out_of_time) {
+        Some(format!(
+            "there is more in {} than can be looked at in {} s, so nothing was done; move what is no loop of yours out of it",
+            stores[0].folder(),
+            LOOKS.as_secs()
+        ))
+    } else {
+        left_alone.or_else(|| {
+            (stores.len() == MOST_FOLDERS).then(|| {
+                format!(
+                    "{MOST_FOLDERS} state folders or more lie above this one; only the nearest were looked at"
+                )
+            })
+        })
+    };
+    let broken = broken.or(not_seen);
     match (broken, swept) {
         (Some(problem), _) => Choice::Broken { problem },
         (None, Some(listed)) => Choice::Swept { id: listed.id },
@@ -228,7 +260,12 @@ fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &m
 fn heal(speaker: &Speaker, store: &Store, healed: &mut Vec<String>) -> Vec<Listed> {
     let mut listed = store.list();
     let mut repaired = false;
-    for broken in listed.iter_mut().filter(|listed| listed.problem.is_some()) {
+    // What this user's record does not know is left as it is.
+    let to_heal = |listed: &&mut Listed| listed.problem.is_some() && listed.owned;
+    for broken in listed.iter_mut().filter(to_heal) {
+        if store.is_out_of_time() {
+            break;
+        }
         match store.open(&broken.id) {
             Ok(opened) => {
                 repaired = true;

@@ -28,9 +28,12 @@ fn way_out(speaker: &Speaker, id: &str) -> Option<String> {
     Some(format!("{} {}", speaker.program, words::call_of(id, edge)))
 }
 
-/// What a person does about a loop that could not be opened because another version of the machine wrote it; None for any
-/// other error.
+/// What a person does about a loop that could not be opened because another version of the machine wrote it, or because it was
+/// not started here; None for any other error.
 pub fn help(speaker: &Speaker, error: &StoreError) -> Option<String> {
+    if let StoreError::NotStartedHere { id, .. } = error {
+        return Some(take_up(speaker, id));
+    }
     let StoreError::OtherGraph { path, .. } = error else {
         return None;
     };
@@ -42,6 +45,28 @@ pub fn help(speaker: &Speaker, error: &StoreError) -> Option<String> {
     ))
 }
 
+/// How a person takes up a loop that was not started here. The command stands on a line of its own, where no shell runs it.
+pub fn take_up(speaker: &Speaker, id: &str) -> String {
+    let typed = speaker.plugin.map(|plugin| format!("\n    /{plugin}:adopt {id}"));
+    format!(
+        "if it is yours (copied or moved here, or begun with an earlier version), a person takes it up:{}\n    {} adopt {id}",
+        typed.unwrap_or_default(),
+        speaker.program
+    )
+}
+
+/// The same where it stands in a start's way: it is taken up, or everything here is moved aside.
+pub fn in_the_way(speaker: &Speaker, id: &str) -> String {
+    let typed = speaker.plugin.map(|plugin| {
+        format!(
+            "{}\nor moves every loop of the project aside:\n    /{plugin}:rollback\n    {} rollback",
+            take_up(speaker, id),
+            speaker.program
+        )
+    });
+    typed.unwrap_or_else(|| take_up(speaker, id))
+}
+
 /// A loop that could not be opened, as a failure of a command.
 pub fn failure(speaker: &Speaker, error: OpenError) -> Failure {
     let help = match &error {
@@ -50,6 +75,12 @@ pub fn failure(speaker: &Speaker, error: OpenError) -> Failure {
     };
     match help {
         None => Failure::new(Exit::Internal, error),
+        Some(help) if matches!(error, OpenError::Store(StoreError::NotStartedHere { .. })) => Failure::plain(
+            Exit::Refused,
+            "claudex::store::not_started_here",
+            error.to_string(),
+            &help,
+        ),
         Some(help) => {
             let help = format!(
                 "{help}; who owns machine.toml: `{} machine diff` of the old and the new one says what changed, and prints the \

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::app::{answer, hooks};
 use claudex_loop::hook::answers::Told;
 use claudex_loop::hook::input::{self, ReadLimits};
@@ -12,6 +12,7 @@ use claudex_loop::plan::interview;
 use claudex_loop::plan::locate::SPEAKER;
 use claudex_loop::plan::stop::{self, Surroundings};
 use claudex_loop::plan::typestate::Plan;
+use claudex_loop::store::StateHome;
 use claudex_loop::text;
 use jiff::Timestamp;
 
@@ -59,7 +60,7 @@ pub(crate) fn answer() -> Exit {
 
 /// The person's own folder for what the prompt hooks keep.
 fn state_home() -> Option<Utf8PathBuf> {
-    prompt::state_home(|name| std::env::var(name).ok())
+    StateHome::of_user().folder().map(Utf8Path::to_owned)
 }
 
 /// Takes what was typed after a command of this session; None: nothing was stored. Once taken it is gone.

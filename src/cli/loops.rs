@@ -161,6 +161,7 @@ pub(crate) fn adopt(target: &args::Target) -> Result<Exit, Failure> {
     let (id, actor) = named(target.id.as_deref(), target.from_prompt, "adopt")?;
     person_only(actor, "adopt", id.as_deref())?;
     let (store, id) = find(id.as_deref())?;
+    any::take_up(&SPEAKER, &store, &id, actor)?;
     let held = open(&store, &id, actor)?;
     let exit = any::adopt_held(held.raw())?;
     tell_summary(&held);

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use claudex_loop::Actor;
-use claudex_loop::app::attempts;
+use claudex_loop::app::{attempts, stranded};
 use claudex_loop::plan::caller::Caller;
+use claudex_loop::plan::locate::SPEAKER;
 use claudex_loop::plan::{AnyLoop, Phase, changes, report, reviewers, runner};
 use claudex_loop::process::environment::Environment;
 use claudex_loop::review::focus::Kind;
@@ -128,7 +129,7 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     }
     let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let held = AnyLoop::open(&store, &id, actor).map_err(|error| Failure::new(Exit::Internal, error))?;
+    let held = AnyLoop::open(&store, &id, actor).map_err(|error| stranded::failure(&SPEAKER, error))?;
     let Some(spec) = held.phase().review() else {
         return Err(Failure::plain(
             Exit::Refused,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use claudex_loop::plan::driver::{self, Ending, Event, Job, JobError};
 use claudex_loop::plan::start::StartRefused;
 use claudex_loop::plan::{locate, reviewers};
-use claudex_loop::store::StartError;
+use claudex_loop::store::{StartError, StoreError};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::exit::{Exit, Failure};
@@ -86,7 +86,9 @@ fn for_people(summary: &str) -> String {
 
 fn exit_of(error: &JobError) -> Exit {
     match error {
-        JobError::Start(StartRefused::Store(StartError::Active { .. })) => Exit::Active,
+        JobError::Start(StartRefused::Store(
+            StartError::Active { .. } | StartError::Store(StoreError::NotStartedHere { .. }),
+        )) => Exit::Active,
         JobError::Start(StartRefused::Store(_) | StartRefused::Io { .. }) => Exit::Internal,
         JobError::Start(_) | JobError::Plan { .. } | JobError::NotText { .. } | JobError::Empty { .. } => {
             Exit::Usage

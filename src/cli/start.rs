@@ -1,5 +1,6 @@
 //! `start`: flags and topic in, a loop on disk and the first instructions out.
 
+use claudex_loop::app::stranded;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::interview;
 use claudex_loop::plan::messages::{self, REVIEW_STARTED, STARTED, Started};
@@ -7,7 +8,7 @@ use claudex_loop::plan::start::{self, StartRefused, Wanted};
 use claudex_loop::plan::{Mode, locate};
 use claudex_loop::review::changes::ChangesError;
 use claudex_loop::review::worktree::WorktreeError;
-use claudex_loop::store::StartError;
+use claudex_loop::store::{StartError, StoreError};
 use jiff::Timestamp;
 
 use super::args;
@@ -40,7 +41,9 @@ pub(crate) fn start(arguments: args::Start) -> Result<Exit, Failure> {
 /// The exit code of a refused start, as the seeds fix it.
 pub(crate) fn exit_of(error: &StartRefused) -> Exit {
     match error {
-        StartRefused::Store(StartError::Active { .. }) => Exit::Refused,
+        StartRefused::Store(
+            StartError::Active { .. } | StartError::Store(StoreError::NotStartedHere { .. }),
+        ) => Exit::Refused,
         StartRefused::Store(_) | StartRefused::Io { .. } => Exit::Internal,
         StartRefused::Changes(ChangesError::Worktree(
             WorktreeError::Io { .. } | WorktreeError::Answer { .. },
@@ -55,6 +58,11 @@ fn refused(error: StartRefused) -> Failure {
 
 /// The refusal for another loop's sake, with the ways out of it.
 pub(crate) fn active(exit: Exit, error: &StartRefused) -> Option<Failure> {
+    if let StartRefused::Store(StartError::Store(StoreError::NotStartedHere { id, .. })) = error {
+        let help = stranded::in_the_way(&locate::SPEAKER, id);
+        let code = "claudex::start::not_started_here";
+        return Some(Failure::plain(exit, code, error.to_string(), &help));
+    }
     let StartRefused::Store(StartError::Active { id, .. }) = error else {
         return None;
     };

@@ -6,13 +6,14 @@
 use std::io::{self, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use claudex_loop::app::attempts;
+use claudex_loop::app::{attempts, stranded};
 use claudex_loop::plan::caller::Caller;
+use claudex_loop::plan::locate::SPEAKER;
 use claudex_loop::plan::typestate::{STATE, TABLE};
 use claudex_loop::plan::{AnyLoop, Verb, locate, runner, summary};
 use claudex_loop::review::evidence::Policy;
 use claudex_loop::review::findings::Counts;
-use claudex_loop::store::{LoopId, PidLock, Store, StoreError, Value, partial};
+use claudex_loop::store::{LoopId, PidLock, StateHome, Store, StoreError, Value, partial};
 use jiff::Timestamp;
 
 use super::args::State;
@@ -196,7 +197,10 @@ fn ours(file: &Utf8Path) -> Option<(Store, LoopId)> {
     let root = root
         .filter(|root| root.is_absolute())
         .unwrap_or_else(|| folder.to_owned());
-    Some((Store::at(folder.to_owned(), root, &STATE), id))
+    Some((
+        Store::at(folder.to_owned(), root, &STATE, StateHome::of_user()),
+        id,
+    ))
 }
 
 fn owned(file: &Utf8Path, what: &str) -> Failure {
@@ -240,7 +244,7 @@ fn move_phase(file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
         ));
     };
     let actor = Caller::from_env().actor(false);
-    let held = AnyLoop::open(&store, &id, actor).map_err(internal)?;
+    let held = AnyLoop::open(&store, &id, actor).map_err(|error| stranded::failure(&SPEAKER, error))?;
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);
     }

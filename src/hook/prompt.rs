@@ -12,9 +12,9 @@
 //!
 //! What the arguments mean, and which commands are for persons only, is not known here.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,9 +26,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::input::Input;
+use crate::files::private::{self, PrivateError};
 
 /// The plugin's name, before the colon of its commands.
 const PLUGIN: &str = "claudex:";
+/// The folder of the records, in the user's own.
+const PROMPTS: &str = "prompts";
 /// How long a record can be taken.
 const VALID: Duration = Duration::from_secs(600);
 /// The longest arguments that are kept, in bytes.
@@ -101,6 +104,15 @@ pub enum PromptError {
     },
 }
 
+impl From<PrivateError> for PromptError {
+    fn from(error: PrivateError) -> Self {
+        match error {
+            PrivateError::Io { path, source } => Self::Io { path, source },
+            PrivateError::Refused { path } => Self::Refused { path },
+        }
+    }
+}
+
 /// A record as it is stored.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
@@ -119,18 +131,7 @@ struct Taken {
     prompt_id: String,
 }
 
-/// The folder for state that outlives a program but is not worth a backup: `XDG_STATE_HOME` where it is absolute, else
-/// `.local/state` in `HOME`. Variables come from `variable`.
-pub fn state_home(variable: impl Fn(&str) -> Option<String>) -> Option<Utf8PathBuf> {
-    let absolute = |name: &str| {
-        variable(name)
-            .map(Utf8PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
-}
-
-/// Stores the command of a prompt event for its session, below `base`, the user's [`state_home`]; says whether it did.
+/// Stores the command of a prompt event for its session, below `base`, the user's state home; says whether it did.
 /// Other events, other plugins' commands, subagents and inputs without a session store nothing.
 ///
 /// # Errors
@@ -276,37 +277,20 @@ struct Folder {
 impl Folder {
     /// The folder, made where it is missing.
     fn make(base: &Utf8Path) -> Result<Self, PromptError> {
-        let path = base.join("claudex-loop/prompts");
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&path)
-            .map_err(failed(&path))?;
-        Self::checked(path)
+        let path = private::make(base, PROMPTS)?;
+        Ok(Self { path })
     }
 
     /// The folder, where it is there.
     fn existing(base: &Utf8Path) -> Result<Option<Self>, PromptError> {
-        let path = base.join("claudex-loop/prompts");
+        let path = base.join(private::OWN).join(PROMPTS);
         match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            _ => Self::checked(path).map(Some),
-        }
-    }
-
-    fn checked(path: Utf8PathBuf) -> Result<Self, PromptError> {
-        for folder in path.ancestors().take(2) {
-            let found = folder.symlink_metadata().map_err(failed(folder))?;
-            if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
-                return Err(PromptError::Refused {
-                    path: folder.to_owned(),
-                });
-            }
-            if found.permissions().mode() & 0o077 != 0 {
-                fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed(folder))?;
+            _ => {
+                let path = private::check(path)?;
+                Ok(Some(Self { path }))
             }
         }
-        Ok(Self { path })
     }
 
     /// The record and the mark of a session's command.

@@ -22,10 +22,15 @@ pub fn state_dir() -> Option<String> {
     any::state_dir(&STATE)
 }
 
+/// The store that a start in a folder would use.
+pub fn for_start(from: &Utf8Path) -> Store {
+    any::for_start(&STATE, from)
+}
+
 /// The root of the project of a folder: that of the nearest state folder, else where a start would put one.
 pub fn root(from: &Utf8Path) -> Utf8PathBuf {
     let store = stores(&[from]).into_iter().next();
-    let store = store.unwrap_or_else(|| any::for_start(&STATE, from));
+    let store = store.unwrap_or_else(|| for_start(from));
     store.root().to_owned()
 }
 

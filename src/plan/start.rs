@@ -15,7 +15,7 @@ use crate::plan::typestate::STATE;
 use crate::plan::{AnyLoop, Mode, Start, changes, locate, runner};
 use crate::review::Digest;
 use crate::review::changes::ChangesError;
-use crate::store::{self, LoopId, Store, for_start};
+use crate::store::{self, LoopId, Store};
 use crate::text;
 
 /// The plan's name.
@@ -256,7 +256,7 @@ pub fn start(
     if mode == Mode::Review {
         return review(wanted, rounds, from, caller, now);
     }
-    let store = for_start(&STATE, from, locate::state_dir().as_deref());
+    let store = locate::for_start(from);
     let before = wanted
         .continues
         .as_deref()
@@ -350,7 +350,7 @@ fn review(
     if caller.inside && caller.session.is_none() {
         return Err(StartRefused::NoSession);
     }
-    let store = for_start(&STATE, from, locate::state_dir().as_deref());
+    let store = locate::for_start(from);
     let changes = changes::now(&store).map_err(StartRefused::Changes)?;
     let settings = Settings::load(store.root()).map_err(StartRefused::Settings)?;
     let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {

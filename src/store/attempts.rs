@@ -13,6 +13,7 @@ use super::id::LoopId;
 use super::journal::{self, Entry, Loaded, NoteEntry};
 use super::lock::Held;
 use super::store::Store;
+use super::versions::Versions;
 
 /// A verb or a helper was refused; `by`, `tried` and `why` say the rest.
 pub const REFUSED: &str = "refused";
@@ -37,6 +38,9 @@ impl Store {
             }
             self.append_attempt(lock, id, note, data)
         });
+        if let Err(StoreError::NotStartedHere { .. }) = noted {
+            return;
+        }
         if let Err(error) = noted {
             self.log(&format!("{id} {note} {data:?}: could not be noted: {error}"));
         }
@@ -51,7 +55,8 @@ impl Store {
         data: &[(&str, &str)],
     ) -> Result<(), StoreError> {
         let path = self.journal_path(id);
-        let Some(loaded) = Loaded::read(&path, &chain::possible(self.spec()))? else {
+        let (owned, versions) = (self.ownership(id)?, Versions::default());
+        let Some(loaded) = Loaded::read(&path, &chain::possible(self, owned.as_ref(), &versions))? else {
             return Ok(());
         };
         let mut entry = NoteEntry {

@@ -6,28 +6,62 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::heal::{hash_of, value_in};
+use super::heal::{ENGINE, MIGRATE, hash_of, value_in};
 use super::journal::ChangeEntry;
+use super::ownership::{ADOPT, Ownership};
 use super::shape::{EdgeShape, Shape};
 use super::spec::StateSpec;
+use super::store::Store;
+use super::versions::Versions;
 
 /// The shapes that were read in this process, by their hash: a stop looks at every loop of a folder.
 static SHAPES: Mutex<BTreeMap<&'static str, Option<Arc<Shape>>>> = Mutex::new(BTreeMap::new());
 
-/// The judgement for the journals of one machine. Changes of another version of it are judged by their numbers alone: this
-/// machine does not know the edges that they took.
-pub(super) fn possible(spec: &'static StateSpec) -> impl Fn(Option<&ChangeEntry>, &ChangeEntry) -> bool {
+/// The judgement for the journal of a loop. Of one that this user's record knows, a change counts only where it is of a version
+/// with which this user's programs began or changed the loop, and of the folder that the loop belongs to. The edges of
+/// another version are read off its shape; where that is gone, its changes are judged by their numbers alone.
+pub(super) fn possible<'s>(
+    store: &'s Store,
+    owned: Option<&'s Ownership>,
+    versions: &'s Versions,
+) -> impl Fn(Option<&ChangeEntry>, &ChangeEntry) -> bool + 's {
+    let spec = store.spec();
     move |before, change| {
-        let ours = |change: &ChangeEntry| hash_of(spec, change).as_deref() == Some(spec.graph_hash);
+        let hash = hash_of(spec, change);
+        let is_known = |hash: &String| owned.is_none_or(|owned| owned.graphs.contains(hash));
+        let leads = |from: &str, to: &str| {
+            let shape = match &hash {
+                Some(hash) if hash == spec.graph_hash => own_shape(spec),
+                Some(hash) if owned.is_some() => versions.shape_of(store, hash),
+                _ => None,
+            };
+            shape.is_none_or(|shape| leads(&shape, change, from, to))
+        };
         follows(before, change)
             && is_of_the_same(spec, before, change)
-            && match (&change.from, &change.to) {
-                (Some(from), Some(to)) if ours(change) && before.is_some_and(ours) => {
-                    shape(spec).is_none_or(|shape| leads(&shape, change, from, to))
+            && hash.as_ref().is_none_or(is_known)
+            && owned.is_none_or(|owned| stays(spec, owned, before, change))
+            && match (before, &change.from, &change.to) {
+                (Some(before), Some(from), Some(to)) => {
+                    hash_of(spec, before) != hash && is_migration(change) || leads(from, to)
                 }
                 _ => true,
             }
     }
+}
+
+/// Whether a change leaves the loop in its folder, or is the one by which a person took it up where it is now.
+fn stays(spec: &StateSpec, owned: &Ownership, before: Option<&ChangeEntry>, change: &ChangeEntry) -> bool {
+    let root = |change: &ChangeEntry| {
+        value_in(&change.fields, spec.fields.root).map(|root| root.to_plain().into_owned())
+    };
+    let now = root(change);
+    before.is_none_or(|before| root(before) == now)
+        || change.what == ADOPT && now.as_deref() == Some(owned.root.as_str())
+}
+
+fn is_migration(change: &ChangeEntry) -> bool {
+    change.what == MIGRATE && change.by == ENGINE
 }
 
 /// Whether the numbers and the phases of two changes go together.
@@ -63,7 +97,7 @@ fn leads(shape: &Shape, change: &ChangeEntry, from: &str, to: &str) -> bool {
 }
 
 /// The machine's shape; None where it has none, or one that tells no edges.
-fn shape(spec: &'static StateSpec) -> Option<Arc<Shape>> {
+fn own_shape(spec: &'static StateSpec) -> Option<Arc<Shape>> {
     let mut known = SHAPES.lock().unwrap_or_else(PoisonError::into_inner);
     let read = || {
         let shape = Shape::read(spec.shape.as_bytes()).ok();

@@ -116,7 +116,18 @@ impl Store {
     }
 
     /// Writes a change of `found`, which was read under the same lock.
-    pub(super) fn apply(&self, _: &Held, found: Record, change: Change) -> Result<Record, StoreError> {
+    pub(super) fn apply(&self, lock: &Held, found: Record, change: Change) -> Result<Record, StoreError> {
+        self.apply_at(lock, found, change, None)
+    }
+
+    /// The same for a loop that belongs to another folder from then on.
+    pub(super) fn apply_at(
+        &self,
+        _: &Held,
+        found: Record,
+        change: Change,
+        root: Option<&Utf8Path>,
+    ) -> Result<Record, StoreError> {
         let spec = self.spec();
         let at = Timestamp::now();
         let mut document = found.document;
@@ -132,11 +143,15 @@ impl Store {
         let phase = change.to.unwrap_or_else(|| found.phase.clone());
         document.set(spec.fields.phase, &Value::Word(phase.clone()));
         document.set(spec.fields.revision, &Value::Count(revision));
+        if let Some(root) = root {
+            document.set(spec.fields.root, &Value::Text(root.to_string()));
+        }
         if let Some(field) = spec.fields.graph_hash {
             let ours = Value::Word(spec.graph_hash.to_owned());
             if document.get(field).as_ref() != Some(&ours) {
                 // The first change of a loop that another version wrote: from now on it is one of this version.
                 versions::keep(self)?;
+                self.own_version(&found.id)?;
                 document.set(field, &ours);
             }
         }

@@ -66,6 +66,49 @@ pub enum StoreError {
         /// The state file.
         path: Utf8PathBuf,
     },
+    /// A loop that this user's own record does not know: it came with a repository or an archive, was copied or moved, or an
+    /// earlier version of the program began it.
+    #[display("loop {id} in {folder} was not started here, so it is left alone")]
+    #[diagnostic(
+        code(claudex::store::not_started_here),
+        help(
+            "if it is yours, a person takes it up with the command adopt and its id; rollback moves it aside"
+        )
+    )]
+    NotStartedHere {
+        /// The id.
+        id: String,
+        /// In which state folder.
+        folder: Utf8PathBuf,
+    },
+    /// The user's own record of loops cannot be read or written.
+    #[display("cannot {doing} the record of the loops that were started here, {path}: {why}")]
+    #[diagnostic(
+        code(claudex::store::ownership),
+        help(
+            "make that folder yours and writable; it lies outside the project, so that no repository brings loops of its own"
+        )
+    )]
+    Ownership {
+        /// What was tried, as a verb.
+        doing: &'static str,
+        /// With which file or folder.
+        path: Utf8PathBuf,
+        /// What was in the way.
+        #[error(not(source))]
+        why: String,
+    },
+    /// No variable says where the user's own record of loops is.
+    #[display("there is no folder for the record of the loops that were started here: {why}")]
+    #[diagnostic(
+        code(claudex::store::no_state_home),
+        help("set HOME to your home folder, or XDG_STATE_HOME to an absolute path")
+    )]
+    NoStateHome {
+        /// Which variables, and what is wrong with them.
+        #[error(not(source))]
+        why: String,
+    },
     /// The document belongs to another machine.
     #[display("{path} belongs to the machine `{}`, not to `{expected}`", found.escape_debug())]
     #[diagnostic(code(claudex::store::other_machine), help("use the program of that machine"))]
@@ -101,7 +144,7 @@ pub enum StoreError {
         expected: &'static str,
         /// What is in the way.
         why: String,
-        /// Whether the loop is over, by the machine that wrote it; where that is not known, by ours.
+        /// Whether the loop is over, by the machine that wrote it; where that is not known, it is not.
         over: bool,
     },
     /// A state file that is no document, and no journal to rebuild it from.
@@ -182,6 +225,20 @@ pub enum StoreError {
         /// In which state folder.
         folder: Utf8PathBuf,
     },
+}
+
+impl StoreError {
+    /// Returns whether nothing was asked of a file but whether it is a loop that was started here.
+    pub(super) fn is_about_ownership(&self) -> bool {
+        matches!(
+            self,
+            Self::NotStartedHere { .. }
+                | Self::Ownership { .. }
+                | Self::NoStateHome { .. }
+                | Self::NoMachine { .. }
+                | Self::OtherMachine { .. }
+        )
+    }
 }
 
 impl From<LockError> for StoreError {

@@ -30,6 +30,7 @@ use super::error::{StoreError, io_error};
 use super::id::{LoopId, compact};
 use super::journal::{self, Change, ChangeEntry, Damage, Loaded};
 use super::lock::Held;
+use super::ownership::Ownership;
 use super::record::Record;
 use super::spec::StateSpec;
 use super::store::Store;
@@ -39,9 +40,9 @@ use super::versions::{Versions, Way};
 use crate::files::replace;
 
 /// What a migration is called in the journal.
-const MIGRATE: &str = "migrate";
+pub(super) const MIGRATE: &str = "migrate";
 /// Who makes one.
-const ENGINE: &str = "engine";
+pub(super) const ENGINE: &str = "engine";
 
 /// Something that was put right when a loop was opened.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, serde::Serialize)]
@@ -133,6 +134,7 @@ pub(super) enum Older {
 pub(super) struct Found {
     pub(super) state: State,
     journal: Option<Loaded>,
+    owned: Ownership,
 }
 
 /// What the state file holds.
@@ -163,21 +165,43 @@ enum Fix {
 }
 
 /// Reads a loop's files and writes nothing.
-pub(super) fn look(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found, StoreError> {
-    look_by(store, trust, id, |path| {
-        Loaded::read(path, &possible(store.spec()))
+pub(super) fn look(
+    store: &Store,
+    trust: &Trust,
+    versions: &Versions,
+    id: &LoopId,
+) -> Result<Found, StoreError> {
+    look_as(store, trust, versions, id, None)
+}
+
+/// The same, with what the user's record says, or is to say.
+fn look_as(
+    store: &Store,
+    trust: &Trust,
+    versions: &Versions,
+    id: &LoopId,
+    owned: Option<Ownership>,
+) -> Result<Found, StoreError> {
+    look_by(store, trust, id, owned, |path, owned| {
+        Loaded::read(path, &possible(store, Some(owned), versions))
     })
 }
 
 /// Like [`look`], for [`judge`] alone: of a loop of our own version it needs no more of the journal than the newest two
 /// changes.
-pub(super) fn glance(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found, StoreError> {
-    look_by(store, trust, id, |path| {
-        let newest = Loaded::newest(path, &possible(store.spec()))?;
+pub(super) fn glance(
+    store: &Store,
+    trust: &Trust,
+    versions: &Versions,
+    id: &LoopId,
+) -> Result<Found, StoreError> {
+    look_by(store, trust, id, None, |path, owned| {
+        let possible = possible(store, Some(owned), versions);
+        let newest = Loaded::newest(path, &possible)?;
         // Whether a loop of another version goes on is asked of its whole history.
         match newest.as_ref().and_then(|loaded| loaded.changes().next()) {
             Some(last) if hash_of(store.spec(), last).is_some_and(|hash| hash != store.spec().graph_hash) => {
-                Loaded::read(path, &possible(store.spec()))
+                Loaded::read(path, &possible)
             }
             _ => Ok(newest),
         }
@@ -188,16 +212,23 @@ fn look_by(
     store: &Store,
     trust: &Trust,
     id: &LoopId,
-    load: impl FnOnce(&Utf8Path) -> Result<Option<Loaded>, StoreError>,
+    owned: Option<Ownership>,
+    load: impl FnOnce(&Utf8Path, &Ownership) -> Result<Option<Loaded>, StoreError>,
 ) -> Result<Found, StoreError> {
     let path = store.path_of(id);
     let journal = store.journal_path(id);
     trust.file(&path)?;
+    // What nobody started here is read no further: not its folder, not its journal.
+    let owned = match owned {
+        Some(owned) => owned,
+        None => store.ownership(id)?.ok_or_else(|| store.why_not_ours(id))?,
+    };
     Trust::folder(&store.loop_folder(id))?;
     trust.file(&journal)?;
     Ok(Found {
         state: read_state(store, &path)?,
-        journal: load(&journal)?,
+        journal: load(&journal, &owned)?,
+        owned,
     })
 }
 
@@ -247,6 +278,10 @@ pub(super) fn judge(
         }
         _ => {}
     }
+    // The record says where the loop belongs; files that were brought here may say anything.
+    if journaled(spec.fields.root).is_none_or(|root| root.to_plain() != found.owned.root.as_str()) {
+        return Err(store.not_started_here(id));
+    }
     let phase = journaled(spec.fields.phase)
         .map(|phase| phase.to_plain().into_owned())
         .unwrap_or_default();
@@ -263,7 +298,8 @@ pub(super) fn judge(
             found: hash.clone().unwrap_or_default(),
             expected: spec.graph_hash,
             why: why.to_owned(),
-            over: known.unwrap_or_else(|| spec.is_terminal(&phase)),
+            // Nobody can say that a loop is over whose version is not known: it ends nobody's loop in silence.
+            over: known.unwrap_or(false),
         }
     };
     let way = match version.as_ref().map(|version| &version.way) {
@@ -351,8 +387,20 @@ pub(super) fn judge(
 
 /// Reads a loop, and writes what is needed for document and journal to agree.
 pub(super) fn heal(store: &Store, lock: &Held, id: &LoopId, older: Older) -> Result<Opened, StoreError> {
-    let found = look(store, &Trust::new(), id)?;
-    let judged = match judge(store, id, &found, &Versions::default()) {
+    heal_as(store, lock, id, older, None)
+}
+
+/// The same, with what the user's record is to say; `None`: what it says.
+pub(super) fn heal_as(
+    store: &Store,
+    lock: &Held,
+    id: &LoopId,
+    older: Older,
+    owned: Option<Ownership>,
+) -> Result<Opened, StoreError> {
+    let versions = Versions::default();
+    let found = look_as(store, &Trust::new(), &versions, id, owned)?;
+    let judged = match judge(store, id, &found, &versions) {
         Err(StoreError::Unreadable { path, error, .. }) => {
             let quarantined = Some(set_aside(store, &path)?);
             return Err(StoreError::Unreadable {
@@ -561,7 +609,7 @@ fn set_all(document: &mut dyn Document, fields: &[(String, Value)]) {
     }
 }
 
-fn other_machine(store: &Store, path: Utf8PathBuf, found: &Value) -> StoreError {
+pub(super) fn other_machine(store: &Store, path: Utf8PathBuf, found: &Value) -> StoreError {
     StoreError::OtherMachine {
         path,
         found: found.to_plain().into_owned(),

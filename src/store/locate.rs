@@ -2,16 +2,26 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::ownership::StateHome;
 use super::spec::StateSpec;
 use super::store::Store;
 use super::trust::git_top;
 
-/// The state folders that exist among the ancestors of each start (itself included), nearest first, each once.
+/// The most state folders that are looked at from one place, the nearest ones. Nobody nests more, and whoever unpacked
+/// hundreds must not hold the turn with them.
+pub const MOST_FOLDERS: usize = 32;
+
+/// The state folders that exist among the ancestors of each start (itself included), nearest first, each once, at most [`MOST_FOLDERS`].
 ///
 /// `env_override` is the value of the spec's environment variable, if it is set and not empty. A relative one takes the
 /// place of the spec's folder. An absolute one names one folder for all projects: the store's root is then the project
 /// that the first start belongs to, and the caller compares that with the root of each loop.
-pub fn folders(spec: &'static StateSpec, starts: &[&Utf8Path], env_override: Option<&str>) -> Vec<Store> {
+pub fn folders(
+    spec: &'static StateSpec,
+    starts: &[&Utf8Path],
+    env_override: Option<&str>,
+    home: &StateHome,
+) -> Vec<Store> {
     let folder = Utf8Path::new(
         env_override
             .filter(|text| !text.is_empty())
@@ -23,7 +33,9 @@ pub fn folders(spec: &'static StateSpec, starts: &[&Utf8Path], env_override: Opt
             continue;
         };
         for ancestor in start.ancestors() {
-            let Ok(found) = ancestor.join(folder).canonicalize_utf8() else {
+            let path = ancestor.join(folder);
+            // Resolving a path costs a look at each of its components; most ancestors have nothing there.
+            let Some(found) = path.exists().then(|| path.canonicalize_utf8().ok()).flatten() else {
                 continue;
             };
             if !found.is_dir() || stores.iter().any(|store| store.folder() == found) {
@@ -34,7 +46,10 @@ pub fn folders(spec: &'static StateSpec, starts: &[&Utf8Path], env_override: Opt
             } else {
                 ancestor
             };
-            stores.push(Store::at(found, root.to_owned(), spec));
+            stores.push(Store::at(found, root.to_owned(), spec, home.clone()));
+            if stores.len() == MOST_FOLDERS {
+                return stores;
+            }
         }
     }
     stores
@@ -42,19 +57,28 @@ pub fn folders(spec: &'static StateSpec, starts: &[&Utf8Path], env_override: Opt
 
 /// The store for a loop that is started in `dir`: at the git top level of `dir`, else in `dir` itself.
 /// A `dir` that is not there is taken as it is written.
-pub fn for_start(spec: &'static StateSpec, dir: &Utf8Path, env_override: Option<&str>) -> Store {
+pub fn for_start(
+    spec: &'static StateSpec,
+    dir: &Utf8Path,
+    env_override: Option<&str>,
+    home: &StateHome,
+) -> Store {
     let folder = env_override
         .filter(|text| !text.is_empty())
         .unwrap_or(spec.folder);
     let dir = dir.canonicalize_utf8().unwrap_or_else(|_| dir.to_owned());
     let root: Utf8PathBuf = git_top(&dir).unwrap_or(&dir).to_owned();
-    Store::at(root.join(folder), root, spec)
+    Store::at(root.join(folder), root, spec, home.clone())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::store::testing::{SPEC, folder};
+
+    fn home() -> StateHome {
+        StateHome::at("/nowhere")
+    }
 
     #[test]
     fn folders_are_found_upwards_and_each_once() {
@@ -65,7 +89,12 @@ mod tests {
         std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
         let below = deep.join("d");
         std::fs::create_dir(&below).unwrap();
-        let found = folders(&SPEC, &[&below, &top, &top.join("link"), &top.join("none")], None);
+        let found = folders(
+            &SPEC,
+            &[&below, &top, &top.join("link"), &top.join("none")],
+            None,
+            &home(),
+        );
         let seen: Vec<_> = found.iter().map(|store| store.root().to_owned()).collect();
         assert_eq!(
             seen.iter()
@@ -73,7 +102,7 @@ mod tests {
                 .collect::<Vec<_>>(),
             [&deep, &top]
         );
-        assert!(folders(&SPEC, &[&below], Some("elsewhere")).is_empty());
+        assert!(folders(&SPEC, &[&below], Some("elsewhere"), &home()).is_empty());
         assert!(!below.join(".claude").exists(), "creates nothing");
     }
 
@@ -84,10 +113,10 @@ mod tests {
         std::fs::create_dir_all(&state).unwrap();
         std::fs::create_dir_all(top.join("p/.git")).unwrap();
         std::fs::create_dir_all(top.join("p/q")).unwrap();
-        let found = folders(&SPEC, &[&top.join("p/q"), &top], Some(state.as_str()));
+        let found = folders(&SPEC, &[&top.join("p/q"), &top], Some(state.as_str()), &home());
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].folder(), found[0].root()), (&*state, &*top.join("p")));
-        let start = for_start(&SPEC, &top.join("p/q"), Some(state.as_str()));
+        let start = for_start(&SPEC, &top.join("p/q"), Some(state.as_str()), &home());
         assert_eq!((start.folder(), start.root()), (&*state, &*top.join("p")));
     }
 
@@ -97,11 +126,11 @@ mod tests {
         let deep = top.join("p/q/r");
         std::fs::create_dir_all(&deep).unwrap();
         assert_eq!(
-            for_start(&SPEC, &deep, None).folder(),
+            for_start(&SPEC, &deep, None, &home()).folder(),
             deep.join(".claude/claudex")
         );
         std::fs::write(top.join("p/.git"), "gitdir: elsewhere\n").unwrap();
-        let store = for_start(&SPEC, &deep, Some(""));
+        let store = for_start(&SPEC, &deep, Some(""), &home());
         assert_eq!(
             (store.root(), store.folder()),
             (&*top.join("p"), &*top.join("p/.claude/claudex"))

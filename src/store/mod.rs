@@ -19,6 +19,8 @@
 //! | `chain`    | whether a change can have come after another                            |
 //! | `heal`     | making document and journal agree again                                 |
 //! | `attempts` | notes of what was tried and did not come to pass                        |
+//! | `ownership` | this user's own record of the loops that were started here              |
+//! | `budget`   | what one call may spend on waiting and looking                          |
 //! | `record`   | a loop at one revision                                                  |
 //! | `store`    | paths, listing, notes, the log                                          |
 //! | `commit`, `start`, `sweep` | the changes                                             |
@@ -50,6 +52,7 @@
 //! All times are ISO 8601 in UTC, whole seconds.
 
 mod attempts;
+mod budget;
 mod chain;
 mod commit;
 mod document;
@@ -61,6 +64,7 @@ mod journal;
 mod lines;
 mod locate;
 mod lock;
+mod ownership;
 pub mod partial;
 mod record;
 mod scalar;
@@ -79,13 +83,15 @@ mod value;
 mod versions;
 
 pub use attempts::{HEALED, MOST_ATTEMPTS, REFUSED, UNEXPLAINED};
+pub use budget::Budget;
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
 pub use error::{CommitError, StartError, StoreError};
 pub use heal::{Opened, Repair};
 pub use id::{InvalidId, LoopId};
 pub use journal::{Change, ChangeEntry, Entry, NoteEntry};
-pub use locate::{folders, for_start};
+pub use locate::{MOST_FOLDERS, folders, for_start};
 pub use lock::{Held, LockError, PidLock, RunLock, with_lock};
+pub use ownership::StateHome;
 pub use record::Record;
 pub use shape::Shape;
 pub use spec::{Form, HeldFields, IdForm, StateSpec};

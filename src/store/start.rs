@@ -7,12 +7,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::error::{StartError, StoreError, io_error};
-use super::heal::{self, Older, Repair};
+use super::heal::{self, Older, Repair, State};
 use super::id::{LoopId, iso};
 use super::journal::{self, ChangeEntry};
 use super::lock::{Held, LockError, PROJECT, PidLock};
 use super::record::Record;
-use super::store::{SIDECARS, Store};
+use super::store::{SIDECARS, StateFile, Store};
 use super::sweep::Swept;
 use super::trust::Trust;
 use super::value::Value;
@@ -130,10 +130,21 @@ impl Store {
         }
         let fields = (plan.fields)(&id);
         let record = self.new_record(plan.now, id, fields)?;
-        let kept = versions::keep(self)?;
-        let created = self.create(plan.now, plan.by, &record);
-        if created.is_err() {
-            if kept {
+        // Before the loop can be seen, so that no crash leaves one that is nobody's.
+        let graph = self
+            .spec()
+            .fields
+            .graph_hash
+            .map(|_| self.spec().graph_hash.to_owned());
+        self.own(&record.id, vec![graph.unwrap_or_default()])?;
+        let kept = versions::keep(self);
+        let created = match &kept {
+            Ok(_) => self.create(plan.now, plan.by, &record),
+            Err(_) => Ok(()),
+        };
+        if kept.is_err() || created.is_err() {
+            self.disown(&record.id);
+            if matches!(kept, Ok(true)) {
                 versions::unkeep(self);
             }
             for path in SIDECARS.iter().map(|suffix| self.sidecar(&record.id, suffix)) {
@@ -142,7 +153,7 @@ impl Store {
             let _ = std::fs::remove_file(self.path_of(&record.id));
             let _ = std::fs::remove_dir_all(self.loop_folder(&record.id));
         }
-        created?;
+        kept.and(created)?;
         Ok(Started {
             record,
             repairs,
@@ -169,8 +180,9 @@ impl Store {
                     Err(refused())
                 }
             };
-            let healed = match LoopId::parse(&file.stem, self.spec().ids) {
-                Ok(id) => heal::heal(self, lock, &id, Older::Leave),
+            let id = LoopId::parse(&file.stem, self.spec().ids);
+            let healed = match &id {
+                Ok(id) => heal::heal(self, lock, id, Older::Leave),
                 Err(_) => Err(StoreError::NoMachine {
                     path: file.path.clone(),
                 }),
@@ -192,6 +204,16 @@ impl Store {
                     }
                 }
                 Err(StoreError::Untrusted { .. }) => {}
+                Err(error @ StoreError::NotStartedHere { .. }) => {
+                    let left = id
+                        .map_err(StoreError::Id)
+                        .and_then(|id| self.left_alone(&file, &id))?;
+                    match left {
+                        LeftAlone::Over => {}
+                        LeftAlone::NoLoop(reason) => aside(reason, heal::set_aside(self, &file.path)?),
+                        LeftAlone::InTheWay => return Err(error),
+                    }
+                }
                 Err(StoreError::Unreadable {
                     error,
                     quarantined: Some(kept),
@@ -213,6 +235,32 @@ impl Store {
             }
         }
         Ok(repairs)
+    }
+
+    /// What a state file of our machine is to a start that no record of this user's knows.
+    fn left_alone(&self, file: &StateFile, id: &LoopId) -> Result<LeftAlone, StoreError> {
+        let has_journal = self.journal_path(id).symlink_metadata().is_ok();
+        let (phase, root, problem) = match heal::read_state(self, &file.path)? {
+            State::Missing => return Ok(LeftAlone::Over),
+            State::Unreadable(error, _) => (None, None, error.to_string()),
+            State::Read(document, _) => {
+                let text = |field: &str| document.get(field).map(|value| value.to_plain().into_owned());
+                let problem = StoreError::NoJournal {
+                    path: file.path.clone(),
+                };
+                (
+                    text(self.spec().fields.phase),
+                    text(self.spec().fields.root),
+                    problem.to_string(),
+                )
+            }
+        };
+        let over = phase.is_some_and(|phase| self.spec().is_terminal(&phase));
+        Ok(match has_journal {
+            false => LeftAlone::NoLoop(problem),
+            true if over || !self.is_for(root.as_deref()) => LeftAlone::Over,
+            true => LeftAlone::InTheWay,
+        })
     }
 
     fn new_record(
@@ -294,6 +342,16 @@ impl Store {
         let path = self.sidecar(&record.id, SIDECARS[0]);
         PidLock::write(&path, std::process::id()).map_err(io_error("write", &path))
     }
+}
+
+/// What a state file is to a start, where no record of this user's knows it.
+enum LeftAlone {
+    /// It is over, or another project's.
+    Over,
+    /// No journal comes with it, so that nobody can take it up; what is wrong with it.
+    NoLoop(String),
+    /// A person has to say what becomes of it.
+    InTheWay,
 }
 
 /// Makes a folder and its parents; the ones that were made, innermost first.

@@ -3,18 +3,20 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use rustix::fs::OFlags;
 
+use super::budget::Budget;
 use super::chain;
 use super::error::{StoreError, io_error};
 use super::heal::{self, Older, Opened, State};
 use super::id::{LoopId, iso};
 use super::journal::{self, Entry, Loaded, NoteEntry};
 use super::lock::{Held, LockError, PidLock, RunLock, with_lock};
+use super::ownership::StateHome;
 use super::scalar::is_hidden;
 use super::spec::StateSpec;
 use super::trust::Trust;
@@ -33,6 +35,8 @@ pub struct Store {
     root: Utf8PathBuf,
     spec: &'static StateSpec,
     deadline: Duration,
+    budget: Option<Budget>,
+    home: StateHome,
     /// The state folder whose shapes are those of the loops here: another one for loops that were swept.
     above: Option<Utf8PathBuf>,
 }
@@ -57,6 +61,10 @@ pub struct Listed {
     /// Whether it is a loop of ours that can be opened: it is our machine's, its version is ours or one that goes on with
     /// ours, and it has a journal.
     pub ours: bool,
+    /// Whether this user's own record says that it was started, or taken up, here.
+    pub owned: bool,
+    /// Whether it is a loop of our machine that is left alone, since it is not `owned`.
+    pub left_alone: bool,
     /// What is wrong with it, for people.
     pub problem: Option<String>,
 }
@@ -84,13 +92,15 @@ pub(super) struct StateFile {
 }
 
 impl Store {
-    /// The state folder `folder` of the project at `root`.
-    pub fn at(folder: Utf8PathBuf, root: Utf8PathBuf, spec: &'static StateSpec) -> Self {
+    /// The state folder `folder` of the project at `root`, whose loops are this user's where the record in `home` says so.
+    pub fn at(folder: Utf8PathBuf, root: Utf8PathBuf, spec: &'static StateSpec, home: StateHome) -> Self {
         Self {
             folder,
             root,
             spec,
             deadline: DEADLINE,
+            budget: None,
+            home,
             above: None,
         }
     }
@@ -106,13 +116,35 @@ impl Store {
 
     /// Where the shapes of the machine's versions are.
     pub(super) fn machines_folder(&self) -> Utf8PathBuf {
-        self.above.as_ref().unwrap_or(&self.folder).join(versions::FOLDER)
+        self.top().join(versions::FOLDER)
+    }
+
+    /// The project's state folder, also where this is one below it.
+    pub(super) fn top(&self) -> &Utf8Path {
+        self.above.as_ref().unwrap_or(&self.folder)
+    }
+
+    /// Where this user's own record of loops is.
+    pub(super) fn home(&self) -> &StateHome {
+        &self.home
     }
 
     /// The same, with another time to wait for the project's lock (10 s by default).
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
+    }
+
+    /// The same, for a call that has a budget: its waits take from it, and a list ends with it.
+    #[must_use]
+    pub fn within(self, budget: &Budget) -> Self {
+        let budget = Some(budget.clone());
+        Self { budget, ..self }
+    }
+
+    /// Returns whether the time for looking at loops is over.
+    pub fn is_out_of_time(&self) -> bool {
+        self.budget.as_ref().is_some_and(Budget::is_over)
     }
 
     /// The state folder.
@@ -167,7 +199,20 @@ impl Store {
         &self,
         work: impl FnOnce(&Held) -> Result<R, E>,
     ) -> Result<R, E> {
-        with_lock(&self.folder, self.deadline, work)?
+        let Some(budget) = &self.budget else {
+            return with_lock(&self.folder, self.deadline, work)?;
+        };
+        let begun = Instant::now();
+        let mut waited = None;
+        let done = with_lock(&self.folder, budget.waits_left(), |held| {
+            waited = Some(begun.elapsed());
+            budget.waited(begun.elapsed());
+            work(held)
+        });
+        if waited.is_none() {
+            budget.waited(begun.elapsed());
+        }
+        done?
     }
 
     /// Fails unless the state folder is there: operations on a loop must not create one.
@@ -194,11 +239,12 @@ impl Store {
     }
 
     /// Every loop whose state file stands in the folder, newest first. Reads without a lock, writes nothing, and
-    /// shows what a bad file's problem is instead of failing.
+    /// shows what a bad file's problem is instead of failing. Where the call's [`Budget`] ends first, the rest is left out.
     pub fn list(&self) -> Vec<Listed> {
         let (trust, versions) = (Trust::new(), Versions::default());
         self.state_files()
             .into_iter()
+            .take_while(|_| !self.is_out_of_time())
             .filter_map(|file| self.listed(&trust, &versions, file))
             .collect()
     }
@@ -234,19 +280,29 @@ impl Store {
             session: None,
             root: None,
             ours: false,
+            owned: true,
+            left_alone: false,
             problem: None,
         };
-        let found = match heal::glance(self, trust, &listed.id) {
+        let found = match heal::glance(self, trust, versions, &listed.id) {
             Ok(found) => found,
             Err(error) => {
+                listed.owned = !error.is_about_ownership();
+                listed.left_alone = matches!(error, StoreError::NotStartedHere { .. });
                 listed.problem = Some(error.to_string());
+                if !listed.owned
+                    && let Ok(state) = heal::read_state(self, &listed.path)
+                {
+                    // Nothing is done by what it says: it is only shown, and does not stand in a start's way once it is over.
+                    listed.phase = text_in(&state, self.spec.fields.phase);
+                    listed.root = text_in(&state, self.spec.fields.root);
+                    let phase = listed.phase.as_deref();
+                    listed.terminal = phase.is_some_and(|phase| self.spec.is_terminal(phase));
+                }
                 return Some(listed);
             }
         };
-        let text = |field: &str| match &found.state {
-            State::Read(document, _) => document.get(field).map(|value| value.to_plain().into_owned()),
-            State::Missing | State::Unreadable(..) => None,
-        };
+        let text = |field: &str| text_in(&found.state, field);
         let mut over = None;
         match heal::judge(self, &listed.id, &found, versions) {
             Ok(judged) => {
@@ -262,6 +318,7 @@ impl Store {
                 listed.phase = text(self.spec.fields.phase);
                 listed.session = text(self.spec.fields.session);
                 listed.root = text(self.spec.fields.root);
+                listed.left_alone = matches!(error, StoreError::NotStartedHere { .. });
                 listed.problem = Some(error.to_string());
             }
         }
@@ -340,7 +397,8 @@ impl Store {
         let path = self.journal_path(id);
         Trust::folder(&self.loop_folder(id))?;
         Trust::new().file(&path)?;
-        match Loaded::read(&path, &chain::possible(self.spec))? {
+        let (owned, versions) = (self.ownership(id).unwrap_or_default(), Versions::default());
+        match Loaded::read(&path, &chain::possible(self, owned.as_ref(), &versions))? {
             Some(loaded) => Ok(loaded.entries),
             None => Err(StoreError::NoLoop {
                 id: id.to_string(),
@@ -405,5 +463,13 @@ impl Store {
             .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
             .open(self.folder.join("log"));
         let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    }
+}
+
+/// A field as it stands in a state file.
+fn text_in(state: &State, field: &str) -> Option<String> {
+    match state {
+        State::Read(document, _) => document.get(field).map(|value| value.to_plain().into_owned()),
+        State::Missing | State::Unreadable(..) => None,
     }
 }

@@ -117,6 +117,11 @@ impl Store {
         if !dry_run {
             swept.strays.retain(|path| std::fs::remove_file(path).is_ok());
             swept.expired.retain(|path| std::fs::remove_dir_all(path).is_ok());
+            for name in swept.expired.iter().filter_map(|path| path.file_name()) {
+                if let Ok(id) = LoopId::parse(name, self.spec().ids) {
+                    self.disown(&id);
+                }
+            }
         }
         Ok(swept)
     }
@@ -132,13 +137,20 @@ impl Store {
         let mut stale: Vec<LoopId> = listed
             .iter()
             .filter(|one| {
-                !one.terminal && is_stale(one.modified) && trusted(&one.id) && !self.is_running(&one.id)
+                !one.terminal
+                    && !one.left_alone
+                    && is_stale(one.modified)
+                    && trusted(&one.id)
+                    && !self.is_running(&one.id)
             })
             .map(|one| one.id.clone())
             .collect();
         stale.extend(self.loop_folders().into_iter().filter(|id| {
             let modified = std::fs::symlink_metadata(self.journal_path(id)).and_then(|meta| meta.modified());
-            !listed.iter().any(|one| one.id == *id) && modified.is_ok_and(&is_stale) && !self.is_running(id)
+            !listed.iter().any(|one| one.id == *id)
+                && modified.is_ok_and(&is_stale)
+                && self.is_owned(id)
+                && !self.is_running(id)
         }));
         stale
     }
@@ -152,8 +164,9 @@ impl Store {
             !path.exists() && !path.is_symlink() && self.journal_path(id).is_file()
         };
         for id in self.loop_folders().into_iter().filter(is_lost) {
-            let judged = heal::look(self, &Trust::new(), &id)
-                .and_then(|found| heal::judge(self, &id, &found, &Versions::default()));
+            let versions = Versions::default();
+            let judged = heal::look(self, &Trust::new(), &versions, &id)
+                .and_then(|found| heal::judge(self, &id, &found, &versions));
             // What cannot be opened cannot become active.
             let Ok(heal::Judged { record, .. }) = judged else {
                 continue;
@@ -215,6 +228,7 @@ impl Store {
     /// Loops that were swept and can be brought back, newest first.
     pub fn swept(&self) -> Vec<Listed> {
         let mut listed: Vec<Listed> = entries(&self.swept_folder())
+            .take_while(|_| !self.is_out_of_time())
             .filter_map(|(path, _)| {
                 let name = path.file_name()?.to_owned();
                 self.swept_store(&name)
@@ -254,8 +268,9 @@ impl Store {
             // A journal here means that a move in either direction was cut off by a crash: it is finished.
             let cut_off = self.journal_path(id).exists();
             if !cut_off {
-                let found = heal::look(&swept, &Trust::new(), id)?;
-                heal::judge(&swept, id, &found, &Versions::default())?;
+                let versions = Versions::default();
+                let found = heal::look(&swept, &Trust::new(), &versions, id)?;
+                heal::judge(&swept, id, &found, &versions)?;
             }
             for path in swept.pieces(id).iter().rev().filter(|path| path.exists()) {
                 let target = self.folder().join(path.file_name().unwrap_or_default());
@@ -291,6 +306,7 @@ impl Store {
             for path in self.pieces(id) {
                 move_into(&target, &path)?;
             }
+            self.disown(id);
             self.log(&format!("{id}: given up, moved to {target}"));
             Ok(Some(target))
         })
@@ -346,6 +362,9 @@ impl Store {
             }
             ids.sort();
             ids.dedup();
+            for id in &ids {
+                self.disown(id);
+            }
             Ok(ids)
         })
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
-use super::{Change, Form, HeldFields, IdForm, Record, StartPlan, StateSpec, Store, Value};
+use super::{Change, Form, HeldFields, IdForm, Record, StartPlan, StateHome, StateSpec, Store, Value};
 
 pub(crate) static SPEC: StateSpec = StateSpec {
     machine: "plan",
@@ -40,12 +40,18 @@ pub(crate) fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
     (made, path)
 }
 
+/// The state home of a test's project.
+pub(crate) fn home(root: &camino::Utf8Path) -> StateHome {
+    StateHome::at(root.join("state-home"))
+}
+
 /// A store in a folder that does not exist yet.
 pub(crate) fn store() -> (tempfile::TempDir, Store) {
     let (made, root) = folder();
     (
         made,
-        Store::at(root.join(SPEC.folder), root, &SPEC).with_deadline(Duration::from_secs(60)),
+        Store::at(root.join(SPEC.folder), root.clone(), &SPEC, home(&root))
+            .with_deadline(Duration::from_secs(60)),
     )
 }
 

@@ -9,6 +9,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::error::{StoreError, io_error};
 use super::scalar::is_hidden;
@@ -45,7 +46,7 @@ struct Own {
 #[derive(Debug)]
 pub(super) struct Version {
     /// What it was, if that can be told.
-    pub(super) shape: Option<Shape>,
+    pub(super) shape: Option<Arc<Shape>>,
     /// How its loops go on.
     pub(super) way: Result<Way, String>,
 }
@@ -72,6 +73,12 @@ impl Versions {
         version
     }
 
+    /// The shape of another version, where it is known and tells edges.
+    pub(super) fn shape_of(&self, store: &Store, hash: &str) -> Option<Arc<Shape>> {
+        let shape = self.of(store, hash).shape.clone();
+        shape.filter(|shape| !shape.edges.is_empty())
+    }
+
     fn look(&self, store: &Store, hash: &str) -> Version {
         let old = match kept(store, hash) {
             Ok(old) => old,
@@ -87,7 +94,7 @@ impl Versions {
             Err(why) => Err(why.to_owned()),
         };
         Version {
-            shape: Some(old),
+            shape: Some(Arc::new(old)),
             way,
         }
     }

@@ -37,7 +37,8 @@ fn show(held: &AnyLoop) {
 
 fn main() {
     let root = std::env::args().nth(1).unwrap();
-    let store = Store::at(format!("{root}/.release").into(), root.clone().into(), &release::STATE);
+    let home = claudex_loop::StateHome::at(format!("{root}/state-home"));
+    let store = Store::at(format!("{root}/.release").into(), root.clone().into(), &release::STATE, home);
     let start = Start {
         mode: Mode::Release,
         what: "a \"release\"\n".to_owned(),

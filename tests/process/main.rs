@@ -11,6 +11,7 @@ mod hostile;
 mod interview;
 mod looking;
 mod machine;
+mod ownership;
 mod putting_away;
 mod review_mode;
 mod reviewers;

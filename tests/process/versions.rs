@@ -29,10 +29,16 @@ fn age(project: &Project, id: &str, edits: &[(&str, &str)]) -> String {
     }
     let theirs = hash_of(&shape);
     std::fs::write(path.with_file_name(format!("{theirs}.json")), &shape).unwrap();
-    for path in [
+    let records = project.home.join("state/claudex-loop/loops");
+    let records = std::fs::read_dir(records)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let records = records.filter(|path| std::fs::read_to_string(path).unwrap().contains(id));
+    let documents = [
         project.state_path(id),
         project.folder().join(id).join("journal.jsonl"),
-    ] {
+    ];
+    for path in documents.into_iter().chain(records) {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains(&ours));
         std::fs::write(&path, text.replace(&ours, &theirs)).unwrap();

@@ -54,7 +54,8 @@ fn stop(held: AnyLoop) {
 
 fn main() {
     let root = std::env::args().nth(1).unwrap();
-    let store = Store::at(format!("{root}/.door").into(), root.clone().into(), &door::STATE);
+    let home = claudex_loop::StateHome::at(format!("{root}/state-home"));
+    let store = Store::at(format!("{root}/.door").into(), root.clone().into(), &door::STATE, home);
     let held = Start { mode: Mode::Door }.begin(&store, Beginning::now("me"), Actor::Hook).unwrap();
     let id = held.id().clone();
     stop(held);

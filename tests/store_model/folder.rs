@@ -4,6 +4,7 @@
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use claudex_loop::StateHome;
 use claudex_loop::store::{
     Change, CommitError, Entry, Form, HeldFields, IdForm, LoopId, Record, StartError, StartPlan, StateSpec,
     Store, StoreError, Value, partial,
@@ -38,8 +39,14 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     migrations: "",
 };
 
+/// The user's state home, as the store of this root has it.
+pub(crate) fn home(root: &Utf8Path) -> StateHome {
+    StateHome::at(root.join("state-home"))
+}
+
 pub(crate) fn store(root: &Utf8Path) -> Store {
-    Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC).with_deadline(Duration::from_secs(60))
+    Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home(root))
+        .with_deadline(Duration::from_secs(60))
 }
 
 /// A store in a new folder, whose name is no simple one. Where there is memory that looks like a disk it lies there: these

@@ -6,7 +6,7 @@ use claudex_loop::store::{LoopId, Record, Store, Value};
 use proptest::test_runner::Config;
 use proptest_state_machine::{StateMachineTest, prop_state_machine};
 
-use crate::folder::{Answer, STALE, age, answer, commit, content, document, history, new_store, start};
+use crate::folder::{Answer, STALE, age, answer, commit, content, document, history, home, new_store, start};
 use crate::programs::{self, Killed};
 use crate::random::{Damage, Folder, Happens, Point};
 use crate::reference::{Content, Document, What, why_impossible};
@@ -258,7 +258,7 @@ impl StateMachineTest for Implementation {
 
 fn swept_store(store: &Store, id: &LoopId) -> Store {
     let folder = store.folder().join("swept").join(id.as_str());
-    Store::at(folder, store.root().to_owned(), store.spec())
+    Store::at(folder, store.root().to_owned(), store.spec(), home(store.root()))
 }
 
 prop_state_machine! {

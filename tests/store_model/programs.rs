@@ -11,7 +11,7 @@ use camino::Utf8PathBuf;
 use claudex_loop::store::{IdForm, LoopId, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::folder::{SPEC, age, commit, content, history, new_store, start, store};
+use crate::folder::{SPEC, age, commit, content, history, home, new_store, start, store};
 use crate::reference::{Phase, What, why_impossible};
 
 const ROOT: &str = "STORE_MODEL_ROOT";
@@ -214,6 +214,7 @@ fn of_programs_that_work_at_once_and_are_killed_every_acknowledged_change_is_in_
                 store.folder().join("swept").join(id.as_str()),
                 store.root().to_owned(),
                 &SPEC,
+                home(store.root()),
             )
         };
         let history = history(&place, &id);

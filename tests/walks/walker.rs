@@ -419,7 +419,8 @@ pub fn run<M: Walked>(folder: &Path, required: &[&str]) -> Report {
         let root = root.canonicalize().unwrap();
         let text = |path: PathBuf| path.into_os_string().into_string().unwrap();
         let state = text(root.join(table.state.folder));
-        let store = Store::at(state.into(), text(root.clone()).into(), table.state);
+        let home = claudex_loop::StateHome::at(text(folder.join("state-home")));
+        let store = Store::at(state.into(), text(root.clone()).into(), table.state, home);
         let mut how = Beginning::now("a-session");
         if table.state.ids == IdForm::Name {
             how.id = Some(LoopId::parse("walk_1", IdForm::Name).unwrap());

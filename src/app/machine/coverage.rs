@@ -92,7 +92,12 @@ fn add_loops(tally: &mut Tally, table: &'static Table) -> Result<(), Failure> {
         )
     })?;
     let variable = table.state.folder_env.and_then(|name| std::env::var(name).ok());
-    for store in store::folders(table.state, &[Utf8Path::new(&here)], variable.as_deref()) {
+    for store in store::folders(
+        table.state,
+        &[Utf8Path::new(&here)],
+        variable.as_deref(),
+        &store::StateHome::of_user(),
+    ) {
         for listed in store.list() {
             // What cannot be read here is what `list` and `doctor` speak of.
             if let Ok(journal) = store.journal(&listed.id) {

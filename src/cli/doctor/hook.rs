@@ -1,6 +1,7 @@
 //! The Stop hook's whole way, with a stand-in for the client: a folder of our own, a loop in it, three stops.
 
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -35,12 +36,12 @@ fn round_trip(script: Option<&Path>) -> Result<(), String> {
     let stop = || {
         let command = match script {
             Some(script) => {
-                let mut command = child::command(Path::new("/bin/sh"), &[], folder);
+                let mut command = command(Path::new("/bin/sh"), &[], folder);
                 command.arg(script);
                 command.env("CLAUDEX_LOOP_BIN", &program);
                 command
             }
-            None => child::command(&program, &["stop"], folder),
+            None => command(&program, &["stop"], folder),
         };
         let input = serde_json::json!({
             "session_id": "doctor", "hook_event_name": "Stop", "cwd": folder.to_str(), "stop_hook_active": false
@@ -54,7 +55,7 @@ fn round_trip(script: Option<&Path>) -> Result<(), String> {
     if folder.join(".claude").exists() {
         return Err("a stop without a loop made a folder".to_owned());
     }
-    let start = child::command(&program, &["start", "plan", "doctor's own"], folder);
+    let start = command(&program, &["start", "plan", "doctor's own"], folder);
     let started = child::run(start, "")?;
     if !started.status.success() {
         return Err(format!(
@@ -74,6 +75,13 @@ fn round_trip(script: Option<&Path>) -> Result<(), String> {
         return Err(format!("a stop after the plan was written gave {third}: {said}"));
     }
     Ok(())
+}
+
+/// A command in the folder, whose loops are recorded there too: nothing of this check is left in the user's own state.
+fn command(program: &Path, arguments: &[&str], folder: &Path) -> Command {
+    let mut command = child::command(program, arguments, folder);
+    command.env("XDG_STATE_HOME", folder.join("state"));
+    command
 }
 
 /// The decision and its reason or note, out of the one JSON object that a hook prints.

@@ -3,7 +3,6 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::plan::locate;
-use claudex_loop::plan::typestate::STATE;
 use claudex_loop::store::{self, LockError, RunLock};
 
 use super::{Check, Problem};
@@ -13,7 +12,7 @@ pub(super) fn checks(here: &Utf8Path) -> [Check; 3] {
     let store = locate::stores(&[here])
         .into_iter()
         .next()
-        .unwrap_or_else(|| store::for_start(&STATE, here, locate::state_dir().as_deref()));
+        .unwrap_or_else(|| locate::for_start(here));
     let folder = store.folder();
     // Where the folder is not there yet, its first ancestor that is lies on the same file system.
     let existing = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(here);

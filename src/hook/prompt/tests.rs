@@ -1,3 +1,5 @@
+use std::os::unix::fs::PermissionsExt as _;
+
 use std::cell::Cell;
 use std::sync::Barrier;
 
@@ -369,19 +371,4 @@ fn a_holder_that_never_lets_go_is_named() {
     let _held = lock.write().unwrap();
     let busy = take("s1", "plan", home.now, home.base());
     assert!(matches!(busy, Err(PromptError::Busy { .. })), "{busy:?}");
-}
-
-#[test]
-fn the_state_home_is_absolute_or_in_home() {
-    let home = |xdg: Option<&str>, home: Option<&str>| {
-        state_home(|name| if name == "HOME" { home } else { xdg }.map(str::to_owned))
-            .map(Utf8PathBuf::into_string)
-    };
-    assert_eq!(home(Some("/x y"), Some("/home/ü")).as_deref(), Some("/x y"));
-    assert_eq!(
-        home(Some("relative"), Some("/home/ü")).as_deref(),
-        Some("/home/ü/.local/state")
-    );
-    assert_eq!(home(Some(""), Some("/h")).as_deref(), Some("/h/.local/state"));
-    assert_eq!(home(None, None), None);
 }

@@ -120,7 +120,12 @@ fn an_owned_field_that_the_journal_does_not_know_is_taken_out() {
         ..SPEC
     };
     let (_kept, store, record) = started();
-    let store = Store::at(store.folder().to_owned(), store.root().to_owned(), &MORE);
+    let store = Store::at(
+        store.folder().to_owned(),
+        store.root().to_owned(),
+        &MORE,
+        store.home().clone(),
+    );
     edit(&store, &record, "round: 1\n", "round: 1\ngranted: true\n");
     assert_eq!(store.open(record.id()).unwrap().record.get("granted"), None);
 }
@@ -211,7 +216,14 @@ fn another_machine_or_version_is_refused_and_both_are_named() {
     };
     let (_kept, store, record) = started();
     let before = std::fs::read(store.path_of(record.id())).unwrap();
-    let with = |spec| Store::at(store.folder().to_owned(), store.root().to_owned(), spec);
+    let with = |spec| {
+        Store::at(
+            store.folder().to_owned(),
+            store.root().to_owned(),
+            spec,
+            store.home().clone(),
+        )
+    };
     let error = with(&OTHER).open(record.id()).unwrap_err();
     assert!(
         error.to_string().contains("`plan`") && error.to_string().contains("`tasks`"),

@@ -152,7 +152,9 @@ fn a_failed_start_leaves_nothing_not_even_the_folder() {
         start(Some(name), fields()),
         Err(StartError::Store(StoreError::Id(_)))
     ));
-    assert_eq!(names(store.root()), [""; 0], "no .claude was left");
+    assert_eq!(names(store.root()), ["state-home"], "no .claude was left");
+    let records = store.root().join("state-home/claudex-loop/loops");
+    assert_eq!(names(&records), [""; 0], "no record was left");
 
     let id = LoopId::parse("20261122-005333-0a1b2c", IdForm::Stamp).unwrap();
     let record = start(Some(id.clone()), fields()).unwrap();
@@ -255,7 +257,12 @@ fn a_name_of_a_machine_with_names_can_be_chosen() {
         ..crate::store::testing::SPEC
     };
     let (_kept, store) = store();
-    let store = Store::at(store.folder().to_owned(), store.root().to_owned(), &NAMED);
+    let store = Store::at(
+        store.folder().to_owned(),
+        store.root().to_owned(),
+        &NAMED,
+        store.home().clone(),
+    );
     let id = LoopId::parse("tasks", IdForm::Name).unwrap();
     let with = StartPlan {
         now: jiff::Timestamp::now(),

@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 
 use crate::store::fault::{Point, crash_at};
 use crate::store::shape::{Shape, hash_of};
-use crate::store::testing::{SPEC, change, fields, folder, plan, word};
+use crate::store::testing::{SPEC, change, fields, folder, home, plan, word};
 use crate::store::{Entry, Record, Repair, StartError, StateSpec, Store, StoreError, Value};
 
 /// The machine of `testing`, as a shape.
@@ -97,7 +97,7 @@ impl Case {
 
     fn of(spec: &'static StateSpec) -> Self {
         let (kept, root) = folder();
-        let old = Store::at(root.join(SPEC.folder), root, spec);
+        let old = Store::at(root.join(SPEC.folder), root.clone(), spec, home(&root));
         let record = old.start(plan()).unwrap();
         Self {
             _kept: kept,
@@ -107,7 +107,12 @@ impl Case {
     }
 
     fn as_of(&self, spec: &'static StateSpec) -> Store {
-        Store::at(self.old.folder().to_owned(), self.old.root().to_owned(), spec)
+        Store::at(
+            self.old.folder().to_owned(),
+            self.old.root().to_owned(),
+            spec,
+            self.old.home().clone(),
+        )
     }
 
     fn text(&self) -> String {
@@ -213,7 +218,7 @@ fn a_start_writes_the_shape_once_for_its_owner_alone() {
 #[test]
 fn a_start_that_fails_leaves_no_shape_behind() {
     let (_kept, root) = folder();
-    let store = Store::at(root.join(SPEC.folder), root.clone(), old());
+    let store = Store::at(root.join(SPEC.folder), root.clone(), old(), home(&root));
     let mut large = fields();
     large.push(("more".into(), Value::Text("x".repeat(2 << 20))));
     let failed = store.start(crate::store::StartPlan {
@@ -632,12 +637,12 @@ fn a_rollback_leaves_the_shapes_for_loops_that_are_moved_back() {
         let name = path.file_name().unwrap().to_owned();
         std::fs::rename(path, case.old.folder().join(name)).unwrap();
     }
+    let id = case.record.id();
+    let gone = case.as_of(renamed()).open(id).unwrap_err();
+    assert!(matches!(gone, StoreError::NotStartedHere { .. }), "{gone}");
+    assert!(case.as_of(renamed()).take_up(id, "person").unwrap());
     assert_eq!(
-        case.as_of(renamed())
-            .open(case.record.id())
-            .unwrap()
-            .record
-            .phase(),
+        case.as_of(renamed()).open(id).unwrap().record.phase(),
         "in-writing"
     );
 }
@@ -753,7 +758,7 @@ fn a_loop_that_names_no_version_is_not_taken_for_ours() {
 #[test]
 fn a_folder_that_others_could_have_written_stops_a_start_readably() {
     let (_kept, root) = folder();
-    let store = Store::at(root.join(SPEC.folder), root.clone(), old());
+    let store = Store::at(root.join(SPEC.folder), root.clone(), old(), home(&root));
     std::fs::create_dir_all(store.folder()).unwrap();
     std::os::unix::fs::symlink(&root, store.folder().join("machines")).unwrap();
     assert!(matches!(
@@ -761,4 +766,56 @@ fn a_folder_that_others_could_have_written_stops_a_start_readably() {
         Err(StartError::Store(StoreError::Untrusted { .. }))
     ));
     assert!(store.list().is_empty());
+}
+
+/// Adds a line to the journal as if this version of the machine had ended the loop.
+fn forge(case: &Case, hash: &str) {
+    let journal = case.old.journal_path(case.record.id());
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let mut line: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    line["revision"] = 2.into();
+    line["what"] = "migrate".into();
+    line["by"] = "engine".into();
+    line["from"] = "drafting".into();
+    line["to"] = "done".into();
+    line["fields"]["revision"] = 2.into();
+    line["fields"]["phase"] = "done".into();
+    line["fields"]["graph_hash"] = hash.into();
+    std::fs::write(&journal, format!("{text}{line}\n")).unwrap();
+}
+
+#[test]
+fn a_line_of_a_version_that_the_record_does_not_know_counts_for_nothing() {
+    for spec in [safe(), renamed()] {
+        let case = Case::new();
+        let id = case.record.id();
+        // Of the version that reads it, which has not changed the loop yet: its own program would have recorded that.
+        forge(&case, spec.graph_hash);
+        let new = case.as_of(spec);
+        assert!(!new.list()[0].terminal);
+        let opened = new.open(id).unwrap();
+        assert!(!opened.record.is_terminal());
+        assert!(
+            matches!(opened.repairs[0], Repair::JournalCleaned { .. }),
+            "{:?}",
+            opened.repairs
+        );
+        // Once it has, its changes are believed.
+        let record = new.commit(&opened.record, crate::store::Change::bare("bind", "hook"));
+        let known = new.ownership(id).unwrap().unwrap().graphs;
+        assert_eq!(known, [case.old.spec().graph_hash, spec.graph_hash]);
+        assert_eq!(
+            new.open(id).unwrap().record.revision(),
+            record.unwrap().revision()
+        );
+    }
+}
+
+#[test]
+fn a_loop_whose_version_is_no_longer_known_is_not_over_in_silence() {
+    let case = Case::new();
+    forge(&case, case.old.spec().graph_hash);
+    std::fs::remove_file(case.shape_path()).unwrap();
+    let listed = case.as_of(safe()).list().remove(0);
+    assert!(!listed.terminal && listed.problem.is_some(), "{listed:?}");
 }

@@ -126,26 +126,38 @@ fn a_state_file_that_is_broken_or_gone_is_rebuilt_from_the_journal() {
 }
 
 #[test]
-fn a_broken_state_file_without_a_journal_is_set_aside_with_its_name_and_the_reason() {
+fn a_broken_state_file_that_nobody_started_is_left_and_a_start_sets_it_aside() {
     let project = Project::new();
     let id = "20261122-010203-0a1b2c";
     std::fs::create_dir_all(project.folder()).unwrap();
     std::fs::write(project.state_path(id), b"\0 no state at all").unwrap();
     let note = project.fire().approved();
-    assert!(note.contains(&format!("{id}.state")), "which file: {note}");
+    assert!(
+        note.contains(id) && note.contains("was not started here"),
+        "which loop: {note}"
+    );
+    assert_eq!(
+        std::fs::read(project.state_path(id)).unwrap(),
+        b"\0 no state at all"
+    );
+    project.start(&[]);
     let quarantine = project.quarantine();
     assert_eq!(quarantine.len(), 1);
     assert_eq!(quarantine[0].1, b"\0 no state at all");
     assert!(!project.state_path(id).exists());
-    assert_eq!(project.fire().approved(), "", "it is told once");
-    project.start(&[]);
 }
 
 #[test]
 fn what_is_put_right_beside_ones_own_loop_is_told_as_well() {
-    let (project, id) = Project::reviewing(&[]);
-    let other = "20261122-010203-0a1b2c";
+    let project = Project::new();
+    let other = project.start(&[]);
+    project.run(&["cancel", &other]).exits(0);
+    let id = project.start(&[]);
+    project.plan("# Plan\n\nMove the queue.\n");
+    project.fire().blocked();
+    let other = other.as_str();
     std::fs::write(project.state_path(other), b"\0").unwrap();
+    std::fs::remove_file(project.folder().join(other).join("journal.jsonl")).unwrap();
     let stop = project.fire();
     let note = stop.note.clone().unwrap_or_default();
     assert!(

@@ -22,7 +22,8 @@ impl wait::OnStop for Usual {}
 
 /// The store of a machine below a root, and its one loop.
 fn stored(root: &str, spec: &'static claudex_loop::store::StateSpec) -> (Store, Option<LoopId>) {
-    let store = Store::at(format!("{root}/.loops").into(), root.into(), spec);
+    let home = claudex_loop::StateHome::at(format!("{root}/state-home"));
+    let store = Store::at(format!("{root}/.loops").into(), root.into(), spec, home);
     let id = store.list().first().map(|listed| listed.id.clone());
     (store, id)
 }

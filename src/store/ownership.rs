@@ -1,0 +1,327 @@
+//! This user's own record of the loops that were started here. It lies outside every project, so no repository and no archive
+//! brings one along: a loop without it is left alone until a person adopts it.
+//!
+//! One file per loop, `claudex-loop/loops/<sha256 of state folder, machine and id>.json` in the user's state home, mode 0600. It
+//! is written and synced before the loop can be seen, and removed with the loop. What it says of folder, machine and id is
+//! compared with what is asked for, so a record that was copied or renamed is none.
+
+use std::io::ErrorKind;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::chain;
+use super::error::{StoreError, io_error};
+use super::heal::{self, Older, State, value_in};
+use super::id::LoopId;
+use super::journal::{Change, Loaded};
+use super::store::Store;
+use super::trust::{Trust, read_limited};
+use super::versions::Versions;
+use crate::files::private::{self, PrivateError};
+use crate::files::{replace, sync_folder_of};
+
+/// The folder of the records, in the user's own.
+const FOLDER: &str = "loops";
+/// What the change is called by which a person takes a loop up.
+pub(super) const ADOPT: &str = "adopt";
+/// The form of a record.
+const VERSION: u32 = 1;
+/// The largest record that is read, in bytes.
+const LARGEST: usize = 64 * 1024;
+
+/// The folder of this user's own state, outside every project: `XDG_STATE_HOME` where it is absolute, else `.local/state` in
+/// an absolute `HOME`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateHome(Result<Utf8PathBuf, String>);
+
+impl StateHome {
+    /// Takes a folder as it is.
+    pub fn at(folder: impl Into<Utf8PathBuf>) -> Self {
+        Self(Ok(folder.into()))
+    }
+
+    /// Reads the environment of this process.
+    pub fn of_user() -> Self {
+        Self::from_variables(|name| std::env::var(name).ok())
+    }
+
+    /// Reads variables. A relative one is not used: it would lead into whatever project the program runs in.
+    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let absolute = |name: &str| {
+            variable(name)
+                .map(Utf8PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
+        let found =
+            absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+        Self(found.ok_or_else(|| {
+            let fault = |name: &str| match variable(name) {
+                Some(path) if !path.is_empty() => format!("{name} is relative"),
+                _ => format!("{name} is not set"),
+            };
+            format!("{} and {}", fault("HOME"), fault("XDG_STATE_HOME"))
+        }))
+    }
+
+    /// Returns the folder, or `None` where no variable names one.
+    pub fn folder(&self) -> Option<&Utf8Path> {
+        self.0.as_deref().ok()
+    }
+
+    fn checked(&self) -> Result<&Utf8Path, StoreError> {
+        let home = self.0.as_deref();
+        home.map_err(|why| StoreError::NoStateHome { why: why.clone() })
+    }
+}
+
+/// What the record of a loop says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Ownership {
+    version: u32,
+    machine: String,
+    id: String,
+    folder: Utf8PathBuf,
+    /// The folder that the loop belongs to: the only one that its journal may name.
+    pub(super) root: String,
+    at: Timestamp,
+    /// The versions of the machine with which programs of this user began or changed the loop.
+    pub(super) graphs: Vec<String>,
+}
+
+impl Store {
+    /// Returns what this user's record says of a loop; `None` where there is none.
+    pub(super) fn ownership(&self, id: &LoopId) -> Result<Option<Ownership>, StoreError> {
+        let base = self.home().checked()?.join(private::OWN).join(FOLDER);
+        if matches!(base.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound) {
+            return Ok(None);
+        }
+        let folder = private::check(base).map_err(|error| refused("read", error))?;
+        let wanted = self.unowned(id);
+        let path = folder.join(wanted.name());
+        let unusable = |why: String| StoreError::Ownership {
+            doing: "read",
+            path: path.clone(),
+            why,
+        };
+        let bytes = match read_limited(&path, LARGEST) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unusable(error.to_string())),
+        };
+        let found: Ownership = serde_json::from_slice(&bytes).map_err(|error| unusable(error.to_string()))?;
+        let is_it = found.version == VERSION && found.name() == wanted.name();
+        Ok(is_it.then_some(found))
+    }
+
+    /// Returns whether this user's record knows a loop.
+    pub(super) fn is_owned(&self, id: &LoopId) -> bool {
+        self.ownership(id).is_ok_and(|found| found.is_some())
+    }
+
+    /// Records a loop as this user's, begun or changed by these versions of the machine. Survives a power loss.
+    pub(super) fn own(&self, id: &LoopId, graphs: Vec<String>) -> Result<(), StoreError> {
+        self.save(&Ownership {
+            graphs,
+            ..self.unowned(id)
+        })
+    }
+
+    /// Adds this version of the machine to the record of a loop, before its first change by it.
+    pub(super) fn own_version(&self, id: &LoopId) -> Result<(), StoreError> {
+        let Some(mut found) = self.ownership(id)? else {
+            return Err(self.not_started_here(id));
+        };
+        let ours = self.spec().graph_hash;
+        if found.graphs.iter().any(|graph| graph == ours) {
+            return Ok(());
+        }
+        found.graphs.push(ours.to_owned());
+        self.save(&found)
+    }
+
+    /// Removes the record of a loop that is gone. What cannot be removed names a loop that is not there.
+    pub(super) fn disown(&self, id: &LoopId) {
+        if let Some(home) = self.home().folder() {
+            let folder = home.join(private::OWN).join(FOLDER);
+            let _ = std::fs::remove_file(folder.join(self.unowned(id).name()));
+        }
+    }
+
+    /// Takes up a loop that no record knows, as a person decides: one that was copied or moved here, or that an earlier
+    /// version of the program began. It belongs to the project that it lies in from then on, and its journal says so.
+    /// Returns `false` where the record knew it already.
+    ///
+    /// # Errors
+    /// [`StoreError::Active`] while another loop of the project is not over, [`StoreError::NoJournal`] where nothing tells
+    /// what happened to it, and what keeps it from being opened; then no record is left.
+    pub fn take_up(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
+        self.some_loop(id)?;
+        self.locked(|lock| {
+            let (trust, versions) = (Trust::new(), Versions::default());
+            let journal = self.journal_path(id);
+            Trust::folder(&self.loop_folder(id))?;
+            trust.file(&self.path_of(id))?;
+            trust.file(&journal)?;
+            // A record that cannot be read is written anew.
+            let known = self.ownership(id).unwrap_or_default();
+            let loaded = Loaded::read(&journal, &chain::possible(self, known.as_ref(), &versions))?;
+            let spec = self.spec();
+            let text = |fields, name| value_in(fields, name).map(|value| value.to_plain().into_owned());
+            let root = loaded
+                .iter()
+                .flat_map(Loaded::changes)
+                .next()
+                .and_then(|last| text(&last.fields, spec.fields.root));
+            let (Some(loaded), Some(root)) = (loaded, root) else {
+                return Err(StoreError::NoJournal {
+                    path: self.path_of(id),
+                });
+            };
+            if known.as_ref().is_some_and(|known| known.root == root) {
+                return Ok(false);
+            }
+            if let Some(active) = self
+                .list()
+                .into_iter()
+                .find(|one| one.id != *id && one.ours && !one.terminal && self.is_for(one.root.as_deref()))
+            {
+                return Err(StoreError::Active {
+                    id: active.id.to_string(),
+                    phase: active.phase.unwrap_or_default(),
+                    folder: self.folder().to_owned(),
+                });
+            }
+            let graphs = known.map_or_else(
+                || {
+                    let mut graphs: Vec<String> = loaded
+                        .changes()
+                        .filter_map(|change| heal::hash_of(spec, change))
+                        .collect();
+                    graphs.sort();
+                    graphs.dedup();
+                    graphs
+                },
+                |known| known.graphs,
+            );
+            let as_it_was = Ownership {
+                root,
+                graphs: graphs.clone(),
+                ..self.unowned(id)
+            };
+            let found = heal::heal_as(self, lock, id, Older::Leave, Some(as_it_was))?.record;
+            self.own(id, graphs)?;
+            let taken = self.apply_at(lock, found, Change::bare(ADOPT, by), Some(self.root()));
+            if taken.is_err() {
+                self.disown(id);
+            }
+            taken.map(|_| true)
+        })
+    }
+
+    /// Says why a loop without a record is not driven: it is no loop of this machine, or nobody started it here.
+    pub(super) fn why_not_ours(&self, id: &LoopId) -> StoreError {
+        let path = self.path_of(id);
+        let machine = match heal::read_state(self, &path) {
+            Ok(State::Read(document, _)) => Some(document.get(self.spec().fields.machine)),
+            Ok(State::Missing | State::Unreadable(..)) => None,
+            Err(error) => return error,
+        };
+        match machine {
+            Some(None) => StoreError::NoMachine { path },
+            Some(Some(machine)) if machine.to_plain() != self.spec().machine => {
+                heal::other_machine(self, path, &machine)
+            }
+            _ => self.not_started_here(id),
+        }
+    }
+
+    pub(super) fn not_started_here(&self, id: &LoopId) -> StoreError {
+        StoreError::NotStartedHere {
+            id: id.to_string(),
+            folder: self.folder().to_owned(),
+        }
+    }
+
+    fn save(&self, record: &Ownership) -> Result<(), StoreError> {
+        let folder =
+            private::make(self.home().checked()?, FOLDER).map_err(|error| refused("write", error))?;
+        let path = folder.join(record.name());
+        let bytes = serde_json::to_vec(record).map_err(|error| io_error("write", &path)(error.into()))?;
+        let written = replace(&path, &bytes).and_then(|()| sync_folder_of(&folder));
+        written.map_err(|source| StoreError::Ownership {
+            doing: "write",
+            path: folder,
+            why: source.to_string(),
+        })
+    }
+
+    /// The record of a loop as a start would write it, without the versions.
+    fn unowned(&self, id: &LoopId) -> Ownership {
+        let folder = self.top();
+        Ownership {
+            version: VERSION,
+            machine: self.spec().machine.to_owned(),
+            id: id.to_string(),
+            folder: folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned()),
+            root: self.root().to_string(),
+            at: Timestamp::now(),
+            graphs: Vec::new(),
+        }
+    }
+}
+
+impl Ownership {
+    /// The name of its file.
+    fn name(&self) -> String {
+        let mut digest = Sha256::new();
+        for part in [self.folder.as_str(), &self.machine, &self.id] {
+            digest.update(part);
+            digest.update([0]);
+        }
+        let hex: String = digest
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        format!("{hex}.json")
+    }
+}
+
+fn refused(doing: &'static str, error: PrivateError) -> StoreError {
+    let (path, why) = match error {
+        PrivateError::Io { path, source } => (path, source.to_string()),
+        PrivateError::Refused { path } => (
+            path,
+            "it is a link, no folder, or belongs to another user".to_owned(),
+        ),
+    };
+    StoreError::Ownership { doing, path, why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_home_is_absolute_or_in_home() {
+        let home = |xdg: Option<&str>, home: Option<&str>| {
+            let variable = |name: &str| if name == "HOME" { home } else { xdg }.map(str::to_owned);
+            StateHome::from_variables(variable)
+                .0
+                .map(Utf8PathBuf::into_string)
+        };
+        assert_eq!(home(Some("/x y"), Some("/home/ü")).as_deref(), Ok("/x y"));
+        assert_eq!(
+            home(Some("relative"), Some("/home/ü")).as_deref(),
+            Ok("/home/ü/.local/state")
+        );
+        assert_eq!(home(Some(""), Some("/h")).as_deref(), Ok("/h/.local/state"));
+        assert_eq!(
+            home(Some("up/../here"), None),
+            Err("HOME is not set and XDG_STATE_HOME is relative".to_owned())
+        );
+    }
+}

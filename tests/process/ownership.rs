@@ -1,0 +1,328 @@
+//! Loops that nobody started here, and what is believed of one that somebody did: they came in an archive, with a copied or
+//! moved project, or from an earlier build. And what holds a stop up: it ends within its budget, with one line.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{Background, Project, Ran, wait_for, write};
+
+/// What took seconds or minutes must take less than this, also on a busy machine.
+const SOON: Duration = Duration::from_secs(10);
+
+/// The files below a folder with their bytes, the links with nothing.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(files(&path));
+        } else {
+            found.push((path.clone(), std::fs::read(&path).unwrap_or_default()));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Copies the loop's files of one project into another, as an archive brings them, with changes to every text.
+fn unpack(from: &Project, into: &Project, change: impl Fn(&str) -> String) {
+    for (path, bytes) in files(&from.folder()) {
+        let to = into.folder().join(path.strip_prefix(from.folder()).unwrap());
+        write(&to, change(&String::from_utf8(bytes).unwrap()));
+    }
+}
+
+fn records(project: &Project) -> Vec<PathBuf> {
+    let folder = project.home.join("state/claudex-loop/loops");
+    files(&folder).into_iter().map(|(path, _)| path).collect()
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> T {
+    let begun = Instant::now();
+    let done = work();
+    assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
+    done
+}
+
+#[test]
+fn a_loop_from_an_archive_is_named_in_one_line_and_nothing_is_written() {
+    let theirs = Project::new();
+    let id = theirs.start(&[]);
+    let project = Project::new();
+    let home = project.home.to_str().unwrap().to_owned();
+    write(&project.home.join(".bashrc"), "# mine\n");
+    unpack(&theirs, &project, |text| {
+        text.replace(theirs.root.to_str().unwrap(), &home)
+            .replace("PLAN.md", ".bashrc")
+    });
+    let before = (files(&project.root), files(&project.home));
+    for _ in 0..2 {
+        let note = project.fire().approved();
+        assert!(
+            note.contains(&id) && note.contains("was not started here"),
+            "{note}"
+        );
+        assert!(note.contains(&format!("claudex-loop adopt {id}")), "{note}");
+        assert!(!note.contains('`'), "{note}");
+    }
+    assert_eq!((files(&project.root), files(&project.home)), before);
+    // Other commands say the same, and change nothing.
+    for command in [
+        &["review", &id][..],
+        &["mark-done", &id],
+        &["cancel", &id],
+        &["more", &id, "--rounds", "1"],
+        &["resume", &id],
+    ] {
+        let ran = project.run(command);
+        assert_ne!(ran.code, 0, "{command:?}");
+        ran.says("was not started here")
+            .says(&format!("claudex-loop adopt {id}"));
+    }
+    project.run(&["list"]).exits(0).says("was not started here");
+    project.run(&["status"]).exits(0).says("was not started here");
+    let start = project.run(&["start", "plan", "x"]).exits(1);
+    start.says("was not started here").says("claudex-loop rollback");
+    let in_root = |files: Vec<(PathBuf, Vec<u8>)>| -> Vec<(PathBuf, Vec<u8>)> {
+        // A start locks the folder and keeps it out of git; both are its own files.
+        let own = [".lock", ".gitignore", "log"].map(|name| project.folder().join(name));
+        files
+            .into_iter()
+            .filter(|(path, _)| !own.contains(path))
+            .collect()
+    };
+    assert_eq!(in_root(files(&project.root)), in_root(before.0));
+    project.run_in_session("s1", &["adopt", &id]).exits(1);
+    project.run(&["rollback", "--yes"]).exits(0);
+    project.start(&[]);
+}
+
+#[test]
+fn a_copied_project_and_a_moved_one_are_taken_up_by_a_person() {
+    for moved in [false, true] {
+        let (mut project, id) = Project::reviewing(&[]);
+        let from = project.root.clone();
+        let to = from.with_file_name("elsewhere");
+        if moved {
+            std::fs::rename(&from, &to).unwrap();
+        } else {
+            let copied = std::process::Command::new("cp")
+                .arg("-a")
+                .args([&from, &to])
+                .status();
+            assert!(copied.unwrap().success());
+        }
+        project.root = to.clone();
+        assert!(project.fire().approved().contains("was not started here"));
+        assert_eq!(records(&project).len(), 1);
+        project.run(&["adopt", &id]).exits(0).says("was taken up");
+        assert_eq!(records(&project).len(), 2);
+        assert_eq!(project.field(&id, "repo_root"), to.to_str().unwrap());
+        let changes = project.changes(&id);
+        assert!(
+            changes.iter().filter(|what| *what == "adopt").count() >= 1,
+            "{changes:?}"
+        );
+        project.review(&id, "lint").exits(0);
+        project.fire().blocked();
+        assert!(project.quarantine().is_empty());
+    }
+}
+
+#[test]
+fn a_loop_of_an_earlier_build_is_adopted_once() {
+    let (project, id) = Project::reviewing(&[]);
+    for record in records(&project) {
+        std::fs::remove_file(record).unwrap();
+    }
+    assert!(project.fire().approved().contains(&id));
+    project.run(&["adopt", &id]).exits(0);
+    project.review(&id, "lint").exits(0);
+    project.fire().blocked();
+    project.run(&["adopt", &id]).exits(0);
+    project.run(&["cancel", &id]).exits(0);
+    // One that is over is nobody's business, and stands in no start's way.
+    for record in records(&project) {
+        std::fs::remove_file(record).unwrap();
+    }
+    assert_eq!(project.fire().approved(), "");
+    project.start(&[]);
+}
+
+#[test]
+fn where_no_record_can_be_written_a_start_names_the_folder_and_leaves_nothing() {
+    let project = Project::new();
+    let state = project.home.join("state");
+    write(&state, "no folder");
+    let before = files(&project.root);
+    let ran = project.run(&["start", "plan", "x"]).exits(3);
+    ran.says(state.to_str().unwrap());
+    assert_eq!(files(&project.root), before);
+    let project = Project::new()
+        .with("XDG_STATE_HOME", "here")
+        .with("HOME", "not/absolute");
+    let ran = project.run(&["start", "plan", "x"]).exits(3);
+    ran.says("HOME is relative and XDG_STATE_HOME is relative");
+    assert!(!project.root.join("here").exists() && !project.root.join("not").exists());
+    assert!(!project.folder().exists());
+}
+
+#[test]
+fn a_start_records_for_its_user_alone_and_a_rollback_takes_it_back() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new();
+    project.start(&[]);
+    let records_now = records(&project);
+    assert_eq!(records_now.len(), 1);
+    let mode = std::fs::metadata(&records_now[0]).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    // A record under another loop's name is none.
+    let name = "0".repeat(64);
+    std::fs::rename(
+        &records_now[0],
+        records_now[0].with_file_name(format!("{name}.json")),
+    )
+    .unwrap();
+    assert!(project.fire().approved().contains("was not started here"));
+    std::fs::rename(
+        records_now[0].with_file_name(format!("{name}.json")),
+        &records_now[0],
+    )
+    .unwrap();
+    project.run(&["rollback", "--yes"]).exits(0);
+    assert!(records(&project).is_empty());
+}
+
+#[test]
+fn a_line_of_a_version_that_nobody_used_here_ends_no_loop_in_silence() {
+    use sha2::Digest as _;
+    let (project, id) = Project::reviewing(&[]);
+    let own = project.field(&id, "graph_hash");
+    let machines = project.folder().join("machines");
+    let shape = std::fs::read_to_string(machines.join(format!("{own}.json"))).unwrap();
+    // The same shape with a blank more: another version with a digest of its own, as anyone can make it.
+    let forged = format!("{shape} ");
+    let digest = sha2::Sha256::digest(&forged);
+    let hash: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    std::fs::write(machines.join(format!("{hash}.json")), &forged).unwrap();
+    let journal = project.folder().join(&id).join("journal.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    for to in ["cancelled", "done"] {
+        let last = text.lines().rfind(|line| line.contains("\"revision\"")).unwrap();
+        let mut line: Value = serde_json::from_str(last).unwrap();
+        line["revision"] = json!(line["revision"].as_u64().unwrap() + 1);
+        line["from"] = "reviewing".into();
+        line["to"] = to.into();
+        line["what"] = "migrate".into();
+        line["by"] = "engine".into();
+        line["fields"]["phase"] = to.into();
+        line["fields"]["revision"] = line["revision"].clone();
+        line["fields"]["graph_hash"] = hash.clone().into();
+        std::fs::write(&journal, format!("{text}{line}\n")).unwrap();
+        let stop = project.fire();
+        let note = stop.note.clone().unwrap_or_default();
+        assert!(note.contains("taken out of the journal"), "{stop:?}");
+        assert_eq!(project.field(&id, "phase"), "reviewing");
+        assert!(!project.changes(&id).contains(&"migrate".to_owned()));
+        std::fs::write(&journal, &text).unwrap();
+    }
+}
+
+#[test]
+fn a_line_that_moves_the_loop_to_another_folder_is_taken_out() {
+    let (project, id) = Project::reviewing(&[]);
+    let journal = project.folder().join(&id).join("journal.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let last = text.lines().rfind(|line| line.contains("\"revision\"")).unwrap();
+    let mut line: Value = serde_json::from_str(last).unwrap();
+    line["revision"] = json!(line["revision"].as_u64().unwrap() + 1);
+    line["from"] = "reviewing".into();
+    line["what"] = "adopt".into();
+    line["fields"]["revision"] = line["revision"].clone();
+    line["fields"]["repo_root"] = project.home.to_str().unwrap().into();
+    std::fs::write(&journal, format!("{text}{line}\n")).unwrap();
+    let note = project.fire().note.unwrap_or_default();
+    assert!(note.contains("taken out of the journal"), "{note}");
+    assert_eq!(project.field(&id, "repo_root"), project.root.to_str().unwrap());
+}
+
+/// A shared lock on a file, as anyone who may read it can take.
+fn hold(project: &Project, path: &Path) -> Background {
+    let said = project.home.join("held");
+    let hold = "exec 9<\"$1\"; flock -s 9; : > \"$2\"; sleep 60";
+    let arguments = ["-c", hold, "sh", path.to_str().unwrap(), said.to_str().unwrap()];
+    let held = Background::of(project.shell("sh", &arguments).spawn().unwrap());
+    wait_for("a lock that is held", || said.exists());
+    held
+}
+
+#[test]
+fn a_lock_that_is_held_costs_a_stop_its_budget_once() {
+    let project = Project::new();
+    let mut ids = Vec::new();
+    for _ in 0..6 {
+        let id = project.start(&[]);
+        project.run(&["cancel", &id]).exits(0);
+        ids.push(id);
+    }
+    for id in &ids {
+        std::fs::write(project.state_path(id), b"\xff").unwrap();
+        let journal = project.folder().join(id).join("journal.jsonl");
+        std::fs::remove_file(journal).unwrap();
+    }
+    let _held = hold(&project, &project.folder().join(".lock"));
+    let note = timed(|| project.fire()).approved();
+    assert!(note.contains(".lock is still held"), "{note}");
+    assert_eq!(note.lines().count(), 1, "{note}");
+}
+
+#[test]
+fn thousands_of_files_that_are_no_loops_of_ours_hold_no_stop() {
+    let project = Project::new();
+    std::fs::create_dir_all(project.folder()).unwrap();
+    for number in 0..3_000 {
+        let name = format!("20250101-000000-{number:06x}.state");
+        std::fs::write(project.folder().join(name), b"\xff\0").unwrap();
+    }
+    let before = files(&project.root).len();
+    let note = timed(|| project.fire()).approved();
+    assert!(
+        note.contains("so nothing was done") || note.contains("was not started here"),
+        "{note}"
+    );
+    assert_eq!(files(&project.root).len(), before);
+}
+
+#[test]
+fn hundreds_of_nested_state_folders_hold_no_stop() {
+    let project = Project::without_git();
+    let mut deep = project.root.clone();
+    for _ in 0..400 {
+        deep.push("d");
+        std::fs::create_dir_all(deep.join(".claude/claudex")).unwrap();
+        std::fs::write(deep.join(".claude/claudex/20250101-000000-abcdef.state"), b"\xff").unwrap();
+    }
+    let note = timed(|| project.fire_from(&deep, json!({"session_id": "s1"}))).approved();
+    assert!(!note.is_empty());
+}
+
+#[test]
+fn an_input_that_never_ends_holds_no_stop() {
+    let project = Project::new();
+    project.start(&[]);
+    let begun = Instant::now();
+    let mut command = project.command(&["stop"]);
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, b"{\"session_id\":").unwrap();
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    drop(stdin);
+    assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
+    let note = crate::support::Stop::read(&ran).approved();
+    assert!(note.contains("input"), "{note}");
+}
