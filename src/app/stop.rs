@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use super::caller::UNKNOWN;
 use super::locate;
+use super::loops::with_help;
 use super::speaker::Speaker;
 use super::stranded;
 use super::told::{self, Outlook};
@@ -180,6 +181,10 @@ fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &m
     let mut unknown = None;
     let mut broken = None;
     for store in stores {
+        if let Some(error) = store.refusal() {
+            broken.get_or_insert_with(|| text::one_line(&with_help(&error), 700));
+            continue;
+        }
         for listed in heal(speaker, store, healed) {
             if listed.problem.is_some() && listed.terminal {
                 // It is over, whatever wrote it: another version of ours, or an older tool. Nobody has to be told at each stop.

@@ -16,11 +16,9 @@
 //! Bytes that are replaced for another reason than a crash are kept in `quarantine/`. `look` and `judge` write nothing;
 //! only `heal` does, under the project's lock.
 
-use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use super::attempts::HEALED;
@@ -33,15 +31,17 @@ use super::lock::Held;
 use super::record::Record;
 use super::spec::StateSpec;
 use super::store::Store;
-use super::trust::{Trust, read_limited};
+use super::trust::Trust;
 use super::value::Value;
 use super::versions::{Versions, Way};
-use crate::files::replace;
+use crate::files::{Folder, if_there};
 
 /// What a migration is called in the journal.
 const MIGRATE: &str = "migrate";
 /// Who makes one.
 const ENGINE: &str = "engine";
+/// The folder of bytes that were replaced.
+const QUARANTINE: &str = "quarantine";
 
 /// Something that was put right when a loop was opened.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, serde::Serialize)]
@@ -138,7 +138,7 @@ pub(super) struct Found {
 /// What the state file holds.
 pub(super) enum State {
     Missing,
-    Unreadable(DocumentError, Vec<u8>),
+    Unreadable(DocumentError),
     Read(Box<dyn Document>, Vec<u8>),
 }
 
@@ -163,21 +163,21 @@ enum Fix {
 }
 
 /// Reads a loop's files and writes nothing.
-pub(super) fn look(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found, StoreError> {
-    look_by(store, trust, id, |path| {
-        Loaded::read(path, &possible(store.spec()))
+pub(super) fn look(store: &Store, here: &Folder, trust: &Trust, id: &LoopId) -> Result<Found, StoreError> {
+    look_by(store, here, trust, id, |folder| {
+        Loaded::read(folder, &possible(store.spec()))
     })
 }
 
 /// Like [`look`], for [`judge`] alone: of a loop of our own version it needs no more of the journal than the newest two
 /// changes.
-pub(super) fn glance(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found, StoreError> {
-    look_by(store, trust, id, |path| {
-        let newest = Loaded::newest(path, &possible(store.spec()))?;
+pub(super) fn glance(store: &Store, here: &Folder, trust: &Trust, id: &LoopId) -> Result<Found, StoreError> {
+    look_by(store, here, trust, id, |folder| {
+        let newest = Loaded::newest(folder, &possible(store.spec()))?;
         // Whether a loop of another version goes on is asked of its whole history.
         match newest.as_ref().and_then(|loaded| loaded.changes().next()) {
             Some(last) if hash_of(store.spec(), last).is_some_and(|hash| hash != store.spec().graph_hash) => {
-                Loaded::read(path, &possible(store.spec()))
+                Loaded::read(folder, &possible(store.spec()))
             }
             _ => Ok(newest),
         }
@@ -186,30 +186,48 @@ pub(super) fn glance(store: &Store, trust: &Trust, id: &LoopId) -> Result<Found,
 
 fn look_by(
     store: &Store,
+    here: &Folder,
     trust: &Trust,
     id: &LoopId,
-    load: impl FnOnce(&Utf8Path) -> Result<Option<Loaded>, StoreError>,
+    load: impl FnOnce(&Folder) -> Result<Option<Loaded>, StoreError>,
 ) -> Result<Found, StoreError> {
-    let path = store.path_of(id);
-    let journal = store.journal_path(id);
-    trust.file(&path)?;
-    Trust::folder(&store.loop_folder(id))?;
-    trust.file(&journal)?;
-    Ok(Found {
-        state: read_state(store, &path)?,
-        journal: load(&journal)?,
-    })
+    let state = read_state(store, here, trust, &store.name_of(id))?;
+    let folder = if_there(here.below(id.as_str())).map_err(io_error("open", &store.loop_folder(id)))?;
+    let journal = match folder {
+        Some(folder) => load(&folder)?,
+        None => None,
+    };
+    if journal.is_some() {
+        trust.untracked(&store.journal_path(id))?;
+    }
+    Ok(Found { state, journal })
 }
 
-pub(super) fn read_state(store: &Store, path: &Utf8Path) -> Result<State, StoreError> {
-    match read_limited(path, document::MAX_BYTES) {
-        Ok(bytes) => Ok(match store.spec().form.parse(&bytes) {
+/// Reads a state file, unless git tracks it.
+pub(super) fn read_state(
+    store: &Store,
+    here: &Folder,
+    trust: &Trust,
+    name: &str,
+) -> Result<State, StoreError> {
+    let path = store.folder().join(name);
+    let state = match here.read(name, document::MAX_BYTES as u64) {
+        Ok(bytes) => match store.spec().form.parse(&bytes) {
             Ok(document) => State::Read(document, bytes),
-            Err(error) => State::Unreadable(error, bytes),
-        }),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::Missing),
-        Err(error) => Err(io_error("read", path)(error)),
-    }
+            Err(error) => State::Unreadable(error),
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(State::Missing),
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+            let found = here.look(name).map_err(io_error("look at", &path))?;
+            let bytes = found.map_or(0, |found| found.size());
+            State::Unreadable(DocumentError::TooLarge {
+                bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+            })
+        }
+        Err(error) => return Err(io_error("read", &path)(error)),
+    };
+    trust.untracked(&path)?;
+    Ok(state)
 }
 
 /// Says what the loop is, and writes nothing.
@@ -228,7 +246,7 @@ pub(super) fn judge(
                 id: id.to_string(),
                 folder: store.folder().to_owned(),
             },
-            State::Unreadable(error, _) => StoreError::Unreadable {
+            State::Unreadable(error) => StoreError::Unreadable {
                 path,
                 error: error.clone(),
                 quarantined: None,
@@ -351,10 +369,12 @@ pub(super) fn judge(
 
 /// Reads a loop, and writes what is needed for document and journal to agree.
 pub(super) fn heal(store: &Store, lock: &Held, id: &LoopId, older: Older) -> Result<Opened, StoreError> {
-    let found = look(store, &Trust::new(), id)?;
+    let here = lock.folder();
+    let name = store.name_of(id);
+    let found = look(store, here, &Trust::new(), id)?;
     let judged = match judge(store, id, &found, &Versions::default()) {
         Err(StoreError::Unreadable { path, error, .. }) => {
-            let quarantined = Some(set_aside(store, &path)?);
+            let quarantined = Some(set_aside(store, here, &name)?);
             return Err(StoreError::Unreadable {
                 path,
                 error,
@@ -363,6 +383,9 @@ pub(super) fn heal(store: &Store, lock: &Held, id: &LoopId, older: Older) -> Res
         }
         other => other?,
     };
+    let folder = here
+        .below(id.as_str())
+        .map_err(io_error("open", &store.loop_folder(id)))?;
     let mut repairs = Vec::new();
     if let Some(loaded) = &found.journal
         && let Some(damage) = &loaded.damage
@@ -371,19 +394,23 @@ pub(super) fn heal(store: &Store, lock: &Held, id: &LoopId, older: Older) -> Res
         repairs.push(match damage {
             Damage::Torn => Repair::TornLineCut,
             Damage::Lines(lines) => {
-                let bytes = read_limited(&path, usize::MAX - 1).map_err(io_error("read", &path))?;
+                let bytes = folder
+                    .read(journal::FILE, journal::MAX_BYTES)
+                    .map_err(io_error("read", &path))?;
                 let name = format!("{id}-{}", journal::FILE);
                 Repair::JournalCleaned {
                     lines: lines.clone(),
-                    quarantined: keep(store, &name, &bytes)?,
+                    quarantined: keep(here, &name, &bytes)?,
                 }
             }
         });
-        replace(&path, loaded.healed()).map_err(io_error("write", &path))?;
+        folder
+            .replace(journal::FILE, loaded.healed())
+            .map_err(io_error("write", &path))?;
     }
     if let Some(fix) = judged.fix {
         let path = store.path_of(id);
-        let keep_state = |bytes: &[u8]| keep(store, path.file_name().unwrap_or_default(), bytes);
+        let keep_state = |bytes: &[u8]| keep(here, &name, bytes);
         repairs.push(match (fix, &found.state) {
             (Fix::RollForward(from), _) => Repair::RolledForward {
                 from,
@@ -393,9 +420,9 @@ pub(super) fn heal(store: &Store, lock: &Held, id: &LoopId, older: Older) -> Res
                 fields,
                 quarantined: keep_state(bytes)?,
             },
-            (_, State::Unreadable(error, bytes)) => Repair::Rebuilt {
+            (_, State::Unreadable(error)) => Repair::Rebuilt {
                 why: format!("could not be read ({error})"),
-                quarantined: Some(keep_state(bytes)?),
+                quarantined: Some(set_aside(store, here, &name)?),
                 path: path.clone(),
             },
             (_, State::Read(_, bytes)) => Repair::Rebuilt {
@@ -410,8 +437,9 @@ pub(super) fn heal(store: &Store, lock: &Held, id: &LoopId, older: Older) -> Res
             },
         });
         // Who crashed may not have come to sync the line that the document is written from. It must not be lost after it.
-        journal::sync(&store.journal_path(id))?;
-        replace(&path, &judged.record.document.to_bytes()).map_err(io_error("write", &path))?;
+        journal::sync(&folder)?;
+        here.replace(&name, &judged.record.document.to_bytes())
+            .map_err(io_error("write", &path))?;
     }
     for repair in &repairs {
         store.log(&format!("{id}: {repair}"));
@@ -452,44 +480,38 @@ fn migrate(store: &Store, lock: &Held, found: Record, migrated: Migrated) -> Res
     Ok(record)
 }
 
-/// Moves a state file that is no loop of ours into the quarantine.
-pub(super) fn set_aside(store: &Store, path: &Utf8Path) -> Result<Utf8PathBuf, StoreError> {
-    let bytes = read_limited(path, 64 * document::MAX_BYTES).map_err(io_error("read", path))?;
-    let kept = keep(store, path.file_name().unwrap_or_default(), &bytes)?;
-    std::fs::remove_file(path).map_err(io_error("remove", path))?;
-    Ok(kept)
+/// Moves a state file that nobody can read into the quarantine.
+pub(super) fn set_aside(store: &Store, here: &Folder, name: &str) -> Result<Utf8PathBuf, StoreError> {
+    let (quarantine, kept) = quarantine(here, name)?;
+    here.rename(name, &quarantine, &kept)
+        .map_err(io_error("move", &store.folder().join(name)))?;
+    Ok(quarantine.path().join(kept))
 }
 
 /// Keeps bytes under a name of their own in the quarantine.
-fn keep(store: &Store, name: &str, bytes: &[u8]) -> Result<Utf8PathBuf, StoreError> {
-    let folder = store.folder().join("quarantine");
-    Trust::folder(&folder)?;
-    std::fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
-    let stamp = compact(Timestamp::now());
+fn keep(here: &Folder, name: &str, bytes: &[u8]) -> Result<Utf8PathBuf, StoreError> {
+    let (quarantine, kept) = quarantine(here, name)?;
+    let path = quarantine.path().join(&kept);
+    let mut file = quarantine.new_file(&kept).map_err(io_error("create", &path))?;
+    file.write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .map_err(io_error("write", &path))?;
+    Ok(path)
+}
+
+/// The quarantine, and a name in it that is free: nobody else writes there without the lock.
+fn quarantine(here: &Folder, name: &str) -> Result<(Folder, String), StoreError> {
+    let quarantine = here
+        .make(QUARANTINE)
+        .map_err(io_error("create", &here.path().join(QUARANTINE)))?;
+    let kept = format!("{name}.{}", compact(Timestamp::now()));
+    let mut free = kept.clone();
     let mut number = 1;
-    loop {
-        let more = if number == 1 {
-            String::new()
-        } else {
-            format!("-{number}")
-        };
-        let path = folder.join(format!("{name}.{stamp}{more}"));
-        match OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)
-        {
-            Ok(mut file) => {
-                file.write_all(bytes)
-                    .and_then(|()| file.sync_all())
-                    .map_err(io_error("write", &path))?;
-                return Ok(path);
-            }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(io_error("create", &path)(error)),
-        }
+    while quarantine.has(&free) {
+        number += 1;
+        free = format!("{kept}-{number}");
     }
+    Ok((quarantine, free))
 }
 
 /// The protected fields in which a document differs from a change of the journal.

@@ -6,27 +6,23 @@ use super::spec::StateSpec;
 use super::store::Store;
 use super::trust::git_top;
 
-/// The state folders that exist among the ancestors of each start (itself included), nearest first, each once.
+/// The state folders that are there among the ancestors of each start (itself included), nearest first, each once. One that
+/// is there and not used is among them: see [`Store::refusal`].
 ///
 /// `env_override` is the value of the spec's environment variable, if it is set and not empty. A relative one takes the
 /// place of the spec's folder. An absolute one names one folder for all projects: the store's root is then the project
 /// that the first start belongs to, and the caller compares that with the root of each loop.
 pub fn folders(spec: &'static StateSpec, starts: &[&Utf8Path], env_override: Option<&str>) -> Vec<Store> {
-    let folder = Utf8Path::new(
-        env_override
-            .filter(|text| !text.is_empty())
-            .unwrap_or(spec.folder),
-    );
+    let folder = named(spec, env_override);
     let mut stores: Vec<Store> = Vec::new();
     for start in starts {
         let Ok(start) = start.canonicalize_utf8() else {
             continue;
         };
         for ancestor in start.ancestors() {
-            let Ok(found) = ancestor.join(folder).canonicalize_utf8() else {
-                continue;
-            };
-            if !found.is_dir() || stores.iter().any(|store| store.folder() == found) {
+            let found = state_folder(ancestor, folder);
+            // Only a look: what a symlink leads to is refused, but must not be passed over in silence.
+            if !found.exists() || stores.iter().any(|store| store.folder() == found) {
                 continue;
             }
             let root = if folder.is_absolute() {
@@ -43,12 +39,30 @@ pub fn folders(spec: &'static StateSpec, starts: &[&Utf8Path], env_override: Opt
 /// The store for a loop that is started in `dir`: at the git top level of `dir`, else in `dir` itself.
 /// A `dir` that is not there is taken as it is written.
 pub fn for_start(spec: &'static StateSpec, dir: &Utf8Path, env_override: Option<&str>) -> Store {
-    let folder = env_override
-        .filter(|text| !text.is_empty())
-        .unwrap_or(spec.folder);
     let dir = dir.canonicalize_utf8().unwrap_or_else(|_| dir.to_owned());
     let root: Utf8PathBuf = git_top(&dir).unwrap_or(&dir).to_owned();
-    Store::at(root.join(folder), root, spec)
+    Store::at(state_folder(&root, named(spec, env_override)), root, spec)
+}
+
+fn named<'n>(spec: &'static StateSpec, env_override: Option<&'n str>) -> &'n Utf8Path {
+    let given = env_override.filter(|text| !text.is_empty());
+    Utf8Path::new(given.unwrap_or(spec.folder))
+}
+
+/// The state folder of a root. An absolute one is the person's own choice: symlinks on the way to it are followed, here and
+/// never again.
+fn state_folder(root: &Utf8Path, named: &Utf8Path) -> Utf8PathBuf {
+    if !named.is_absolute() {
+        return root.join(named);
+    }
+    let real = |there: &Utf8Path| {
+        let rest = named.strip_prefix(there).ok()?;
+        Some(there.canonicalize_utf8().ok()?.join(rest))
+    };
+    named
+        .ancestors()
+        .find_map(real)
+        .unwrap_or_else(|| named.to_owned())
 }
 
 #[cfg(test)]
