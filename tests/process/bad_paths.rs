@@ -74,7 +74,7 @@ fn a_clone_whose_state_folder_leads_into_git_loses_no_branch() {
     let cloned = Project::without_git();
     cloned.git(&["clone", "-q", origin.root.to_str().unwrap(), "."]);
     let branches = tree(&cloned.root.join(".git/refs/heads"));
-    assert_ne!(branches, Default::default(), "there is a branch");
+    assert!(!branches.is_empty(), "there is a branch");
     let note = cloned.fire().approved();
     assert!(
         note.contains(".claude/claudex is not trusted: it is a symlink; remove it"),
@@ -103,7 +103,8 @@ fn nothing_is_read_or_written_through_a_link_on_the_way_to_the_state() {
         std::fs::rename(&place, &outside).unwrap();
         link(&outside, &place);
         let before = tree(&outside);
-        let (note, _) = everything(&Arc::new(project), &id, at);
+        let project = Arc::new(project);
+        let (note, _) = everything(&project, &id, at);
         assert!(
             note.contains(&format!("{at} is not trusted: it is a symlink")),
             "{at}: {note}"
@@ -132,7 +133,8 @@ fn nothing_is_read_or_written_through_a_link_on_the_way_to_the_state() {
             std::fs::File::open(aged).unwrap().set_modified(old).unwrap();
         }
         let before = tree(&outside);
-        let (_, said) = everything(&Arc::new(project), &id, at);
+        let project = Arc::new(project);
+        let (_, said) = everything(&project, &id, at);
         assert_eq!(tree(&outside), before, "{at}");
         let name = at.replace("<id>", &id);
         assert!(
