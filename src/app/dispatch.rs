@@ -146,10 +146,21 @@ fn dispatch<M: Program>(mut app: App<M>, matches: &clap::ArgMatches) -> Result<E
     };
     if !Command::has_subcommand(name) {
         not_inside()?;
+        loops::all_usable(&App::<M>::SPEAKER)?;
         return verbs::verb::<M>(M::Verb::from_arg_matches(matches).map_err(unusable)?);
     }
     let speaker = App::<M>::SPEAKER;
-    match Command::from_arg_matches(matches).map_err(unusable)? {
+    let command = Command::from_arg_matches(matches).map_err(unusable)?;
+    if let Command::Status(_)
+    | Command::List { .. }
+    | Command::Journal(_)
+    | Command::Resume(_)
+    | Command::Adopt(_)
+    | Command::Sweep { .. } = command
+    {
+        loops::all_usable(&speaker)?;
+    }
+    match command {
         Command::Status(look) => look::status::<M>(look.id.as_deref(), look.json),
         Command::List { json } => look::list::<M>(json),
         Command::Journal(look) => look::journal::<M>(look.id.as_deref(), look.json),

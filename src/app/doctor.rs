@@ -84,6 +84,12 @@ fn folder(speaker: &Speaker, here: &Utf8Path) -> Result<String, (String, String)
         .into_iter()
         .next()
         .unwrap_or_else(|| locate::for_start(speaker.state, here));
+    if let Some(refusal) = store.refusal() {
+        return Err((
+            refusal.to_string(),
+            "remove it, or make it a folder of your own".to_owned(),
+        ));
+    }
     let folder = store.folder();
     let there = folder
         .ancestors()

@@ -105,9 +105,7 @@ pub fn swept(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)>
             if !store.is_for(listed.root.as_deref()) {
                 continue;
             }
-            let folder = listed.path.parent().unwrap_or(store.folder()).to_owned();
-            let root = store.root().to_owned();
-            found.push((Store::at(folder, root, state, StateHome::of_user()), listed));
+            found.push((store.swept_store(listed.id.as_str()), listed));
         }
     }
     found

@@ -33,6 +33,18 @@ pub fn here() -> Result<Utf8PathBuf, Failure> {
     })
 }
 
+/// Refuses to go on where a state folder above the working directory is there and not used: what it holds is not known then.
+///
+/// # Errors
+/// There is one, or the working directory is gone.
+pub fn all_usable(speaker: &Speaker) -> Result<(), Failure> {
+    let stores = locate::stores(speaker.state, &[&here()?]);
+    match stores.iter().find_map(Store::refusal) {
+        Some(error) => Err(Failure::new(Exit::Refused, error)),
+        None => Ok(()),
+    }
+}
+
 /// The loop that a call is about: by id, or the active one.
 ///
 /// # Errors

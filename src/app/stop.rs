@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::caller::UNKNOWN;
 use super::locate;
+use super::loops::with_help;
 use super::speaker::Speaker;
 use super::stranded;
 use super::told::{self, Outlook};
@@ -190,6 +191,10 @@ fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &m
     let mut broken = None;
     let mut left_alone = None;
     for store in stores {
+        if let Some(error) = store.refusal() {
+            broken.get_or_insert_with(|| text::one_line(&with_help(&error), 700));
+            continue;
+        }
         for listed in heal(speaker, store, healed) {
             if listed.left_alone && !listed.terminal && store.is_for(listed.root.as_deref()) {
                 left_alone.get_or_insert_with(|| {

@@ -113,8 +113,21 @@ fn not_inside_a_reviewer(command: &Command) -> Result<(), Failure> {
     ))
 }
 
+/// Whether a command is about loops that are there already.
+fn is_about_loops(command: &Command) -> bool {
+    let looks = matches!(
+        command,
+        Command::Status(_) | Command::List(_) | Command::Journal(_)
+    );
+    let makes = matches!(command, Command::Run(_) | Command::Start(_) | Command::State(_));
+    looks || changes_loops(command) && !makes
+}
+
 fn dispatch(command: Command) -> Result<Exit, Failure> {
     not_inside_a_reviewer(&command)?;
+    if is_about_loops(&command) {
+        claudex_loop::app::loops::all_usable(&locate::SPEAKER)?;
+    }
     match command {
         Command::Run(arguments) => run::run(arguments),
         Command::Start(arguments) => start::start(arguments),

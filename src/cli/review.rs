@@ -195,7 +195,7 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
         out::line(&format!("claudex: what it wrote: {output}"));
     }
     if let How::Findings { .. } = report.how
-        && let Ok(findings) = fs_err::read_to_string(&report.path)
+        && let Ok(findings) = store.read(&report.path).and_then(claudex_loop::files::text)
     {
         // Whoever ran this in a client may not be allowed to read a file outside the folder that the client was opened in.
         out::line("");

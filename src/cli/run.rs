@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use camino::{Utf8Path, Utf8PathBuf};
+use claudex_loop::files::folder_of;
 use claudex_loop::plan::driver::{self, Ending, Event, Job, JobError};
 use claudex_loop::plan::start::StartRefused;
 use claudex_loop::plan::{locate, reviewers};
@@ -17,10 +19,7 @@ use super::{args, out, review};
 /// Takes a plan through the loop.
 pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
     let here = super::here()?;
-    let path = here.join(&arguments.plan);
-    let plan = path
-        .canonicalize_utf8()
-        .map_err(|source| Failure::new(Exit::Usage, JobError::Plan { path, source }))?;
+    let plan = plan_path(&here, &arguments.plan)?;
     let settings = super::settings(&locate::root(plan.parent().unwrap_or(&here)))?;
     let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -73,6 +72,15 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
         Ending::StoppedAtMaxRounds | Ending::Stalled => Exit::MaxRounds,
         Ending::ReviewerFailed => Exit::Reviewer,
     })
+}
+
+/// The path of a plan, without symlinks: below the project's root none is followed, and elsewhere the folder is the person's
+/// own choice.
+fn plan_path(here: &Utf8Path, given: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+    let path = here.join(given);
+    let found = folder_of(&[&locate::root(here)], &path)
+        .and_then(|(folder, name)| Ok(folder.path().canonicalize_utf8()?.join(name)));
+    found.map_err(|source| Failure::new(Exit::Usage, JobError::Plan { path, source }))
 }
 
 /// The summary without the lines that are for an agent.

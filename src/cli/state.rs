@@ -119,6 +119,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
             let here = super::here()?;
             let newest = locate::stores(&[&here])
                 .iter()
+                .filter(|store| store.refusal().is_none())
                 .find_map(|store| partial::newest(store.folder()));
             match newest {
                 Some(path) => {

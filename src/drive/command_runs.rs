@@ -126,7 +126,10 @@ pub fn last(raw: &Raw) -> Option<LastRun> {
     Some(LastRun {
         passed: finished.exit.passed(),
         exit: finished.exit.to_string(),
-        tail: crate::files::read(&file).map_or_else(|_| String::new(), |bytes| tail(&bytes)),
+        tail: raw
+            .store()
+            .read(&file)
+            .map_or_else(|_| String::new(), |bytes| tail(&bytes)),
         log: file.to_string(),
         command: finished.command,
     })

@@ -2,14 +2,21 @@
 //!
 //! | file      | subject                                                                    |
 //! |-----------|----------------------------------------------------------------------------|
+//! | `folder`  | a folder held open, and its files: for what lies in a project              |
 //! | `private` | a folder of the user's own, outside every project                          |
+//! | `trust`   | why something that is there is not used                                    |
 //! | `read`    | a file that someone else wrote                                             |
 //! | `replace` | replacing a file so that a reader finds the old content or the new one     |
 
+mod folder;
 pub(crate) mod private;
 mod read;
 mod replace;
+mod trust;
 
-pub use read::{read, read_to_string};
+pub use folder::{Folder, Found, folder_of, if_there};
+pub(crate) use read::MOST;
+pub use read::{read, read_in, read_to_string, text};
+pub(crate) use replace::TEMPORARY;
 pub use replace::replace;
-pub(crate) use replace::{Prepared, TEMPORARY, sync_folder_of};
+pub use trust::{Distrust, UntrustedError};

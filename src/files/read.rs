@@ -1,15 +1,18 @@
 //! Reading a file that someone else wrote: a plan, a findings file. Whatever stands at the path, it is not waited for.
 
+use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 
 use camino::Utf8Path;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 
-/// The largest file that is read: more is no plan and no review.
-const MOST: u64 = 64 * 1024 * 1024;
+use super::folder::folder_of;
 
-/// The bytes of a regular file, through symlinks. A pipe or a device is refused at once: opening a pipe that nobody writes to
-/// would hang for ever, and a device may never end.
+/// The largest file that is read: more is no plan and no review.
+pub(crate) const MOST: u64 = 64 * 1024 * 1024;
+
+/// The bytes of a regular file, through symlinks: for files that the person names. A pipe or a device is refused at once:
+/// opening a pipe that nobody writes to would hang for ever, and a device may never end.
 ///
 /// # Errors
 /// It is not there, is no regular file, is larger than 64 MiB, or the system refuses.
@@ -26,18 +29,49 @@ pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
     if !found.is_file() {
         return refused(ErrorKind::InvalidInput, "no regular file");
     }
+    all(file.into_file(), path, MOST)
+}
+
+/// Reads a file of a project or a loop: no symlink is followed below the `bases`, and the file itself is none (see
+/// [`folder_of`]).
+///
+/// # Errors
+/// It is not there, is not trusted, is larger than 64 MiB, or the system refuses.
+pub fn read_in(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<Vec<u8>> {
+    let (folder, name) = folder_of(bases, path)?;
+    folder.read(&name, MOST)
+}
+
+/// Reads an open file to its end, unless it is larger than `most` bytes.
+pub(super) fn all(file: File, path: &Utf8Path, most: u64) -> io::Result<Vec<u8>> {
+    let large = || {
+        let why = format!("{path} is larger than {most} bytes");
+        io::Error::new(ErrorKind::FileTooLarge, why)
+    };
+    // Before anything is read: a sparse file of gigabytes costs nobody anything to make.
+    if file.metadata()?.len() > most {
+        return Err(large());
+    }
     let mut bytes = Vec::new();
-    file.take(MOST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST {
-        return refused(ErrorKind::FileTooLarge, "larger than 64 MiB");
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(large());
     }
     Ok(bytes)
 }
 
-/// The same as text.
+/// The same as [`read`] as text.
 ///
 /// # Errors
 /// As [`read`], and where it is not UTF-8.
 pub fn read_to_string(path: &Utf8Path) -> io::Result<String> {
-    String::from_utf8(read(path)?).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
+    text(read(path)?)
+}
+
+/// Takes bytes as text.
+///
+/// # Errors
+/// They are not UTF-8.
+pub fn text(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }

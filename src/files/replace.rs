@@ -1,9 +1,10 @@
 //! Replacing a file so that a reader, at any moment and after any crash, finds either the old or the new content.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use camino::Utf8Path;
-use tempfile::NamedTempFile;
+
+use super::folder::Folder;
 
 /// How the names of our temporary files begin; the sweep removes what a crash left of them.
 pub(crate) const TEMPORARY: &str = ".claudex-tmp-";
@@ -17,52 +18,14 @@ pub(crate) const TEMPORARY: &str = ".claudex-tmp-";
 /// - A crash between the rename and the last sync leaves, after a power loss, either the old or the new file whole.
 /// - Once this returned `Ok`, the new file survives a power loss, as far as the disk honours syncs.
 ///
-/// A symlink at `path` is itself replaced; what it points to is not touched.
+/// A symlink at `path` is itself replaced; what it points to is not touched. On the way to it symlinks are followed: it is a
+/// path that the person named. What lies in a project or a state folder is replaced by [`Folder::replace`].
 ///
 /// # Errors
 /// When a step fails. Only an error of the last sync comes after the rename.
 pub fn replace(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
-    Prepared::new(path, bytes)?.rename()?;
-    sync_folder_of(path)
-}
-
-/// The new content, synced beside the file that it will replace. Dropping it removes it.
-#[derive(Debug)]
-pub(crate) struct Prepared<'a> {
-    path: &'a Utf8Path,
-    file: NamedTempFile,
-}
-
-impl<'a> Prepared<'a> {
-    pub(crate) fn new(path: &'a Utf8Path, bytes: &[u8]) -> io::Result<Self> {
-        // Without further settings the file is made with create_new and 0600.
-        let mut file = tempfile::Builder::new()
-            .prefix(TEMPORARY)
-            .rand_bytes(16)
-            .tempfile_in(folder_of(path))?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        Ok(Self { path, file })
-    }
-
-    pub(crate) fn rename(self) -> io::Result<()> {
-        self.file
-            .persist(self.path)
-            .map(drop)
-            .map_err(|refused| refused.error)
-    }
-}
-
-/// Makes a rename, a creation or a removal in the folder of `path` survive a power loss.
-pub(crate) fn sync_folder_of(path: &Utf8Path) -> io::Result<()> {
-    fs_err::File::open(folder_of(path))?.sync_all()
-}
-
-fn folder_of(path: &Utf8Path) -> &Utf8Path {
-    match path.parent() {
-        Some(parent) if !parent.as_str().is_empty() => parent,
-        _ => Utf8Path::new("."),
-    }
+    let folder = Folder::open(path.parent().unwrap_or(path))?;
+    folder.replace(path.file_name().unwrap_or_default(), bytes)
 }
 
 #[cfg(test)]

@@ -2,9 +2,12 @@
 //!
 //! Generated types wrap a [`Raw`]; they alone know which phase it is in at compile time.
 
+use std::io;
+
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
+use crate::files::{Folder, MOST, folder_of};
 use crate::machine::Machine;
 use crate::machine::guard::{self, FieldError};
 use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Table};
@@ -311,5 +314,24 @@ impl Raw {
     /// A template filled in as a path, from the loop's root where it is relative.
     pub fn path(&self, template: &str) -> Utf8PathBuf {
         self.root().join(self.fill(template))
+    }
+
+    /// Opens the folder of the file that a template names, and returns it with the file's name. No symlink is followed below
+    /// the loop's root and below the state folder.
+    ///
+    /// # Errors
+    /// The folder is not there or not trusted, or the template names no file.
+    pub fn folder_of(&self, template: &str) -> io::Result<(Folder, String)> {
+        let root = self.root();
+        folder_of(&[&root, self.store().folder()], &self.path(template))
+    }
+
+    /// Reads the file that a template names. See [`Raw::folder_of`].
+    ///
+    /// # Errors
+    /// It is not there, is not trusted, is larger than 64 MiB, or the system refuses.
+    pub fn read(&self, template: &str) -> io::Result<Vec<u8>> {
+        let (folder, name) = self.folder_of(template)?;
+        folder.read(&name, MOST)
     }
 }

@@ -3,10 +3,11 @@
 //! The copy lies in the loop's folder, so that what was reviewed can be read afterwards. What a diff is, and how it is
 //! taken, is `review::changes`'s.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use derive_more::{Display, Error};
 
-use crate::files::replace;
+use crate::files::text;
+use crate::machine::Raw;
 use crate::plan::{AnyLoop, Mode};
 use crate::review::changes::{self, Changes, ChangesError};
 use crate::review::reports;
@@ -62,12 +63,15 @@ pub fn now(store: &Store) -> Result<Changes, ChangesError> {
 pub fn write(held: &AnyLoop) -> Result<(), PrepareError> {
     let changes = now(held.raw().store()).map_err(PrepareError::Changes)?;
     let path = held.raw().path("{subject}");
-    replace(&path, changes.text.as_bytes()).map_err(|source| PrepareError::Write { path, source })
+    held.raw()
+        .store()
+        .replace(&path, changes.text.as_bytes())
+        .map_err(|source| PrepareError::Write { path, source })
 }
 
 /// What the copy says was left out of it.
-pub fn left_out(copy: &Utf8Path) -> Vec<String> {
-    let text = crate::files::read_to_string(copy).unwrap_or_default();
+pub fn left_out(raw: &Raw) -> Vec<String> {
+    let text = raw.read("{subject}").and_then(text).unwrap_or_default();
     text.lines()
         .take_while(|line| line.starts_with('#'))
         .filter_map(|line| line.strip_prefix(changes::text::LEFT_OUT))

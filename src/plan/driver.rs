@@ -249,7 +249,7 @@ impl OnStop for Driver {
 /// # Errors
 /// See [`JobError`]. A loop that was started and not brought to its end is cancelled, so that it is in nobody's way.
 pub fn run(job: &Job<'_>, reviewer: &dyn Reviewer, listener: &mut Listener<'_>) -> Result<Outcome, JobError> {
-    let bytes = crate::files::read(job.plan).map_err(|source| JobError::Plan {
+    let bytes = crate::files::read_in(&[], job.plan).map_err(|source| JobError::Plan {
         path: job.plan.to_owned(),
         source,
     })?;
@@ -449,7 +449,8 @@ struct DraftFacts<'f> {
 fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'_>) -> Result<(), JobError> {
     let raw = held.raw();
     let findings = crate::review::twin::findings_path(raw.store(), raw.id(), held.fields().round());
-    let text = text::plain(&crate::files::read_to_string(&findings).map_err(JobError::Io)?);
+    let findings = raw.store().read(&findings).and_then(crate::files::text);
+    let text = text::plain(&findings.map_err(JobError::Io)?);
     let facts = Facts::of(held, job.personas, Timestamp::now());
     let message = messages::render(DRAFT, &DraftFacts { facts: &facts, text }).map_err(JobError::Render)?;
     if listener(Event::Drafting).is_break() {

@@ -143,7 +143,7 @@ impl Facts {
         Self {
             reviewed,
             no_verdict: of_round.and_then(told).filter(|_| !reviewed),
-            plan_is_there: raw.path("{subject}").is_file(),
+            plan_is_there: raw.read("{subject}").is_ok(),
             report: report.map(|path| path.to_string()),
             fixes: fixes.map(|path| path.to_string()),
             id: held.id().to_string(),

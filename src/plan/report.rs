@@ -9,11 +9,10 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
-use fs_err as fs;
 use serde::Serialize;
 
 use self::fixes::{Fix, Fixes};
-use crate::files::replace;
+use crate::files::{Distrust, Folder, UntrustedError};
 use crate::machine::table::Message;
 use crate::plan::messages::{self, RenderError};
 use crate::plan::{AnyLoop, summary};
@@ -136,18 +135,18 @@ struct FixesFacts {
 /// # Errors
 /// See [`ReportError`]; a file that could not be written is as it was.
 pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
-    let root = held.raw().store().root();
-    let folder = folder(root)?;
+    let folder = folder(held.raw().store().root())?;
     let (report, fixes) = (reports::report(held.id()), reports::fixes(held.id()));
     let rounds = verdicts(held);
     let proposed = Fixes::of(held, &rounds);
     let put = |path: &Utf8Path, text: &str| {
-        let path = root.join(path);
-        replace(&path, text.as_bytes()).map_err(|source| ReportError::Io { path, source })
+        let name = path.file_name().unwrap_or_default();
+        let path = folder.path().join(name);
+        (folder.replace(name, text.as_bytes())).map_err(|source| ReportError::Io { path, source })
     };
     let topic = code(&held.fields().topic(), 300);
-    let copy = held.raw().path("{subject}");
-    let compared = crate::files::read_to_string(&copy)
+    let copy = held.raw().read("{subject}");
+    let compared = (copy.and_then(crate::files::text))
         .unwrap_or_default()
         .lines()
         .map_while(|line| line.strip_prefix("# "))
@@ -162,11 +161,6 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
         patches: proposed.all.len(),
         fixes: fixes.to_string(),
     };
-    if !folder.is_dir() {
-        fs::create_dir(&folder)
-            .or_else(|error| if folder.is_dir() { Ok(()) } else { Err(error) })
-            .map_err(|source| ReportError::Io { path: folder, source })?;
-    }
     put(
         &report,
         &messages::render(REPORT, &facts).map_err(ReportError::Render)?,
@@ -204,25 +198,27 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
 
 /// The reports of a loop that are there, from the project's root: for who sums up.
 pub fn there(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
-    let root = held.raw().store().root();
-    let safe = root
-        .join(FOLDER)
-        .symlink_metadata()
-        .is_ok_and(|found| found.is_dir());
-    let is = |path: Utf8PathBuf| Some(path).filter(|path| safe && root.join(path).is_file());
+    let folder = Folder::open(held.raw().store().root())
+        .and_then(|root| root.below(FOLDER))
+        .ok();
+    let is = |path: Utf8PathBuf| {
+        let found = folder.as_ref()?.look(path.file_name()?).ok()??;
+        found.is_file().then_some(path)
+    };
     (is(reports::report(held.id())), is(reports::fixes(held.id())))
 }
 
-/// The folder of the reports, if it is one or can be made.
-fn folder(root: &Utf8Path) -> Result<Utf8PathBuf, ReportError> {
+/// Opens the folder of the reports, and makes it where it is not there.
+fn folder(root: &Utf8Path) -> Result<Folder, ReportError> {
     let folder = root.join(FOLDER);
-    match folder.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(folder),
-        Err(source) => Err(ReportError::Io { path: folder, source }),
-        Ok(found) if found.is_symlink() => Err(ReportError::Link { folder }),
-        Ok(found) if !found.is_dir() => Err(ReportError::NoFolder { folder }),
-        Ok(_) => Ok(folder),
-    }
+    let made = Folder::open(root).and_then(|root| root.make(FOLDER));
+    made.map_err(
+        |source| match UntrustedError::of(&source).map(|found| found.why) {
+            Some(Distrust::Symlink) => ReportError::Link { folder },
+            Some(Distrust::NoFolder) => ReportError::NoFolder { folder },
+            _ => ReportError::Io { path: folder, source },
+        },
+    )
 }
 
 /// A round's verdict.
@@ -333,7 +329,8 @@ mod tests {
     fn the_folder_is_a_folder_or_nothing_is_written() {
         let kept = tempfile::tempdir().unwrap();
         let root = Utf8Path::from_path(kept.path()).unwrap();
-        assert_eq!(folder(root).unwrap(), root.join("reviews"));
+        assert_eq!(folder(root).unwrap().path(), root.join("reviews"));
+        std::fs::remove_dir(root.join("reviews")).unwrap();
         std::os::unix::fs::symlink("/tmp", root.join("reviews")).unwrap();
         assert!(matches!(folder(root), Err(ReportError::Link { .. })));
         std::fs::remove_file(root.join("reviews")).unwrap();

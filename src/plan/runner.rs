@@ -9,7 +9,6 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 pub use crate::app::shell::quoted;
-use crate::files::replace;
 use crate::machine::{Actor, Raw};
 use crate::plan::AnyLoop;
 use crate::plan::changes::{self, PrepareError};
@@ -98,8 +97,8 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> io::Result<()> {
         binary: quoted(binary.as_deref().unwrap_or("claudex-loop")),
     };
     let script = messages::render(RUNNER, &facts).map_err(io::Error::other)?;
-    replace(&path(raw), script.as_bytes())?;
-    replace(
+    raw.store().replace(&path(raw), script.as_bytes())?;
+    raw.store().replace(
         &prompt_path(raw),
         prompt(held, personas).map_err(io::Error::other)?.as_bytes(),
     )
@@ -120,7 +119,10 @@ pub fn prepare(
     if changes::are_reviewed(held) {
         // The prompt beside the state is from before the changes were read.
         let path = prompt_path(held.raw());
-        replace(&path, prompt.as_bytes()).map_err(|source| PrepareError::Write { path, source })?;
+        let store = held.raw().store();
+        store
+            .replace(&path, prompt.as_bytes())
+            .map_err(|source| PrepareError::Write { path, source })?;
     }
     Ok(prompt)
 }
@@ -131,7 +133,7 @@ pub fn prepare(
 /// The template does not render.
 pub fn prompt(held: &AnyLoop, personas: &Personas) -> Result<String, RenderError> {
     let (raw, fields) = (held.raw(), held.fields());
-    let plan = crate::files::read(&raw.path("{subject}")).unwrap_or_default();
+    let plan = raw.read("{subject}").unwrap_or_default();
     let plan = text::plain(&String::from_utf8_lossy(&plan));
     let mut end = plan.len().min(DOCUMENT);
     while !plan.is_char_boundary(end) {
@@ -142,7 +144,7 @@ pub fn prompt(held: &AnyLoop, personas: &Personas) -> Result<String, RenderError
         .rev()
         .take(EARLIER)
         .rev()
-        .filter_map(|path| crate::files::read_to_string(path).ok())
+        .filter_map(|path| raw.store().read(path).and_then(crate::files::text).ok())
         .map(|findings| text::plain(&findings))
         .collect();
     let persona = personas.of_round(fields.round());

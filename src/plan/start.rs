@@ -288,7 +288,7 @@ pub fn start(
         .map(Utf8Path::to_owned)
         .unwrap_or(plan);
     let path = store.root().join(&plan);
-    let existing = match crate::files::read(&path) {
+    let existing = match store.read(&path) {
         Ok(content) => Some(content),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(source) => return Err(StartRefused::Io { path, source }),
@@ -401,7 +401,7 @@ fn over(store: &Store, given: &str) -> Result<AnyLoop, StartRefused> {
         problem,
     };
     let id = LoopId::parse(given, STATE.ids).map_err(|_| unknown("it is not the id of a loop".to_owned()))?;
-    if store.path_of(&id).symlink_metadata().is_err() {
+    if !store.list().iter().any(|listed| listed.id == id) {
         return Err(unknown(match store.swept().iter().any(|swept| swept.id == id) {
             true => format!("it is not over: it was put aside; `claudex-loop resume {id}` brings it back"),
             false => format!("{} has no such loop", store.folder()),

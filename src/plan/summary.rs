@@ -46,7 +46,10 @@ pub fn rounds(held: &AnyLoop, personas: &Personas) -> Vec<RoundLine> {
     let raw = held.raw();
     let runs = runs(held);
     let of = |round| {
-        let file = crate::files::read(&twin::findings_path(raw.store(), raw.id(), round)).ok();
+        let file = raw
+            .store()
+            .read(&twin::findings_path(raw.store(), raw.id(), round))
+            .ok();
         let counts = file.and_then(|bytes| counts_of(&bytes));
         let run = runs.iter().rev().find(|run| run.began.round == round);
         RoundLine {
@@ -176,7 +179,7 @@ pub fn admissions(held: &AnyLoop, personas: &Personas) -> Vec<String> {
         ));
     }
     if changes::are_reviewed(held) {
-        let left_out = changes::left_out(&raw.path("{subject}"));
+        let left_out = changes::left_out(raw);
         if !left_out.is_empty() {
             admitted.push(text::one_line(
                 &format!(
@@ -194,7 +197,7 @@ pub fn admissions(held: &AnyLoop, personas: &Personas) -> Vec<String> {
         && let Some(subject) = settled.subject()
     {
         let plan = held.fields().subject();
-        let now = crate::files::read(&raw.path("{subject}")).map(|bytes| Digest::of(&bytes));
+        let now = raw.read("{subject}").map(|bytes| Digest::of(&bytes));
         if now.ok().is_none_or(|now| now.as_str() != subject) {
             admitted.push(format!(
                 "{plan} was changed after it was settled; that change was not reviewed."
@@ -223,7 +226,7 @@ fn edited_when_clean(held: &AnyLoop) -> Option<String> {
     }
     let runs = runs(held);
     let last = runs.iter().rfind(|run| run.ended.is_some())?;
-    let now = crate::files::read(&held.raw().path("{subject}")).ok()?;
+    let now = held.raw().read("{subject}").ok()?;
     (Digest::of(&now) != last.began.subject).then(|| {
         format!(
             "Round {} found nothing, but {} was changed after it; that change was not reviewed.",

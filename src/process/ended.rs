@@ -5,9 +5,11 @@
 use std::io;
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use derive_more::{Display, Error};
 use miette::Diagnostic;
+
+use crate::files::Folder;
 
 /// How a supervised process ended.
 #[derive(Debug)]
@@ -32,12 +34,12 @@ impl Ended {
         self.dropped > 0
     }
 
-    /// Keeps what it wrote in a file for people: stdout's beginning and end as they came, then the end of stderr. Nothing is kept of one that wrote
+    /// Keeps what it wrote in a file of a folder, for people: stdout's beginning and end as they came, then the end of stderr. Nothing is kept of one that wrote
     /// nothing.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn keep(&self, file: &Utf8Path) -> io::Result<()> {
+    pub fn keep(&self, folder: &Folder, name: &str) -> io::Result<()> {
         if self.stdout.is_empty() && self.stderr_tail.is_empty() {
             return Ok(());
         }
@@ -53,7 +55,7 @@ impl Ended {
             text.extend_from_slice(b"\n----- stderr -----\n");
             text.extend_from_slice(self.stderr_tail.as_bytes());
         }
-        crate::files::replace(file, &text)
+        folder.replace(name, &text)
     }
 }
 

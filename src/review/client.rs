@@ -123,9 +123,9 @@ impl Client<'_> {
             },
         };
         let (mut ended, given_up) = follow(&call, events, watch);
-        if let Some(file) = request.output {
+        if let Some((folder, name)) = request.output {
             // For people only: a review is not given up because it cannot be kept.
-            let _ = ended.keep(file);
+            let _ = ended.keep(folder, name);
         }
         if let Some(cause) = given_up {
             return Err(cause);

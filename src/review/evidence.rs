@@ -317,7 +317,7 @@ struct Round<'r> {
 impl<'r> Round<'r> {
     fn of(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
         let journal = raw.store().journal(raw.id()).map_err(io::Error::other)?;
-        let subject = match crate::files::read(&raw.path(spec.subject)) {
+        let subject = match raw.read(spec.subject) {
             Ok(bytes) => Some(Digest::of(&bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
@@ -435,7 +435,11 @@ impl<'r> Round<'r> {
             twin::twin_path(store, id, self.number),
         ]
         .into_iter()
-        .find(|path| path.symlink_metadata().is_ok())
+        .find(|path| {
+            store
+                .folder_of(path)
+                .is_ok_and(|(folder, name)| folder.has(&name))
+        })
     }
 
     fn grounds(&self, kind: Requirement) -> Grounds {

@@ -199,9 +199,9 @@ impl Reviewer for Fake {
             limits: request.limits,
         };
         let ended = supervise(&call, watch);
-        if let Some(file) = request.output {
+        if let Some((folder, name)) = request.output {
             // For people only: a review is not given up because it cannot be kept.
-            let _ = ended.keep(file);
+            let _ = ended.keep(folder, name);
         }
         self.item(request.round).meant(judge(&ended))
     }

@@ -13,6 +13,7 @@ pub use super::cause::{Cause, CauseKind};
 use super::findings::Findings;
 use super::findings_file::Verdict;
 use super::focus::{Focus, Kind};
+use crate::files::Folder;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::output::KEPT;
@@ -42,8 +43,8 @@ pub struct Request<'a> {
     pub limits: Limits,
     /// What a reviewer's process sees of our environment.
     pub environment: &'a Environment,
-    /// The file in which a process's output is kept, for people; None: nowhere.
-    pub output: Option<&'a Utf8Path>,
+    /// The folder and the name of the file in which a process's output is kept, for people; None: nowhere.
+    pub output: Option<(&'a Folder, &'a str)>,
 }
 
 /// Someone who reviews.

@@ -10,10 +10,11 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 
 use self::error::io_error;
 use self::progress::{Progress, follow};
+use crate::files::{Folder, MOST, UntrustedError};
 use crate::machine::Raw;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
@@ -28,7 +29,7 @@ use crate::review::runs::{self, Began, Ended, How, Run};
 use crate::review::track;
 use crate::review::twin::{self, Twin};
 use crate::review::{Digest, ReviewSpec};
-use crate::store::{LoopId, RunLock, Store};
+use crate::store::{LoopId, RunLock, Store, StoreError};
 
 pub use self::error::RoundError;
 pub use self::progress::watch;
@@ -127,18 +128,19 @@ pub fn run(
     reviewer: &dyn Reviewer,
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
-    let (store, id) = (raw.store(), raw.id());
-    let lock = store.run_lock_path(id);
+    let folder = (raw.store())
+        .open_loop_folder(raw.id())
+        .map_err(io_error("could not open the loop's folder"))?;
     let mut way = Way::Ran;
     loop {
-        let held = RunLock::try_hold(&lock, |_| {
+        let held = RunLock::try_hold(&folder, |_| {
             if let Some(report) = before(raw, spec, if way == Way::Followed { way } else { Way::Before })? {
                 return Ok(report);
             }
             if way == Way::Followed {
                 return Err(RoundError::CutOff);
             }
-            perform(raw, spec, brief, reviewer, listener)
+            perform(raw, &folder, spec, brief, reviewer, listener)
         });
         match held.map_err(|error| RoundError::Store(error.into()))? {
             Some(done) => return done,
@@ -189,6 +191,7 @@ fn before(raw: &Raw, spec: &ReviewSpec, way: Way) -> Result<Option<Report>, Roun
 
 fn perform(
     raw: &Raw,
+    folder: &Folder,
     spec: &ReviewSpec,
     brief: Brief<'_>,
     reviewer: &dyn Reviewer,
@@ -200,14 +203,7 @@ fn perform(
     let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
     let prompt = (brief.prepare)().map_err(RoundError::Prepare)?;
     let file = raw.path(spec.subject);
-    inside(store, &file)?;
-    let bytes = crate::files::read(&file).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => RoundError::NoSubject { path: file.clone() },
-        _ => RoundError::Io {
-            what: format!("could not read {file}"),
-            source: error,
-        },
-    })?;
+    let bytes = subject(raw, spec)?;
     let digest = Digest::of(&bytes);
     let subject = String::from_utf8(bytes).map_err(|_| RoundError::NotText { path: file.clone() })?;
 
@@ -227,7 +223,7 @@ fn perform(
 
     let mut touched = Instant::now();
     let environment = brief.environment.clone().of_run(&mark(raw, &began.run));
-    let output = output_path(store, id, &began.run);
+    let output = output_name(&began.run);
     let request = Request {
         prompt: &prompt,
         subject: &subject,
@@ -239,7 +235,7 @@ fn perform(
         root: store.root(),
         limits: brief.limits,
         environment: &environment,
-        output: Some(&output),
+        output: Some((folder, &output)),
     };
     if let Some(problem) = work_tree.problem.take() {
         progress.line(&problem);
@@ -352,30 +348,39 @@ fn perform(
     })
 }
 
-/// Refuses a subject that a link leads out of the project's root and the state folder: with a model as reviewer its text
+/// Reads the subject, unless it lies outside of the project's root and the state folder: with a model as reviewer its text
 /// would leave this machine.
-fn inside(store: &Store, file: &Utf8Path) -> Result<(), RoundError> {
-    let Ok(real) = file.canonicalize_utf8() else {
-        // What is missing or unreadable is told by the read that follows.
-        return Ok(());
+fn subject(raw: &Raw, spec: &ReviewSpec) -> Result<Vec<u8>, RoundError> {
+    let path = raw.path(spec.subject);
+    let io = |source: io::Error| match (source.kind(), UntrustedError::of(&source)) {
+        (_, Some(UntrustedError { path, why })) => RoundError::Store(StoreError::Untrusted {
+            path: path.clone(),
+            why: *why,
+        }),
+        (io::ErrorKind::NotFound, _) => RoundError::NoSubject { path: path.clone() },
+        _ => RoundError::Io {
+            what: format!("could not read {path}"),
+            source,
+        },
     };
-    let within = |folder: &Utf8Path| {
-        folder
-            .canonicalize_utf8()
-            .is_ok_and(|folder| real.starts_with(folder))
-    };
-    if within(store.root()) || within(store.folder()) {
-        return Ok(());
+    let (folder, name) = raw.folder_of(spec.subject).map_err(io)?;
+    let store = raw.store();
+    if !folder.path().starts_with(raw.root()) && !folder.path().starts_with(store.folder()) {
+        return Err(RoundError::Outside {
+            path,
+            root: store.root().to_owned(),
+        });
     }
-    Err(RoundError::Outside {
-        path: file.to_owned(),
-        root: store.root().to_owned(),
-    })
+    folder.read(&name, MOST).map_err(io)
 }
 
 /// The file in which what a reviewer's process wrote is kept.
 pub fn output_path(store: &Store, id: &LoopId, run: &str) -> Utf8PathBuf {
-    store.loop_folder(id).join(format!("output-{run}.txt"))
+    store.loop_folder(id).join(output_name(run))
+}
+
+fn output_name(run: &str) -> String {
+    format!("output-{run}.txt")
 }
 
 /// Whether a signal that asks a program to end (HUP, INT, TERM) ended the reviewer, and not one of ours; a client that takes it

@@ -8,7 +8,6 @@ use std::io;
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
-use crate::files::replace;
 use crate::review::findings::Findings;
 use crate::review::{Digest, findings_file};
 use crate::store::{LoopId, Store};
@@ -57,13 +56,13 @@ impl Twin {
     /// A file cannot be written; the twin is written last, so a failure leaves no twin without its findings.
     pub(crate) fn write(&self, store: &Store, id: &LoopId) -> io::Result<Digest> {
         let round = u32::try_from(self.round).unwrap_or(u32::MAX);
-        replace(
+        store.replace(
             &findings_path(store, id, self.round),
             findings_file::render(round, &self.findings).as_bytes(),
         )?;
         let mut json = serde_json::to_vec_pretty(self).map_err(io::Error::other)?;
         json.push(b'\n');
-        replace(&twin_path(store, id, self.round), &json)?;
+        store.replace(&twin_path(store, id, self.round), &json)?;
         Ok(Digest::of(&json))
     }
 
@@ -72,7 +71,7 @@ impl Twin {
     /// # Errors
     /// It is there and the system refuses to read it.
     pub(crate) fn read(store: &Store, id: &LoopId, round: u64, digest: &Digest) -> io::Result<Option<Self>> {
-        match crate::files::read(&twin_path(store, id, round)) {
+        match store.read(&twin_path(store, id, round)) {
             Ok(bytes) if Digest::of(&bytes) == *digest => Ok(serde_json::from_slice(&bytes).ok()),
             Ok(_) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Map, json};
 
 use super::chain;
-use super::error::StoreError;
+use super::error::{StoreError, io_error};
 use super::heal::{self, Older};
 use super::id::LoopId;
 use super::journal::{self, Entry, Loaded, NoteEntry};
@@ -49,14 +49,15 @@ impl Store {
     /// The same where the lock is held, the journal is whole and the loop is not over.
     pub(super) fn append_attempt(
         &self,
-        _: &Held,
+        lock: &Held,
         id: &LoopId,
         note: &str,
         data: &[(&str, &str)],
     ) -> Result<(), StoreError> {
-        let path = self.journal_path(id);
+        let folder = lock.folder().below(id.as_str());
+        let folder = folder.map_err(io_error("open", &self.loop_folder(id)))?;
         let (owned, versions) = (self.ownership(id)?, Versions::default());
-        let Some(loaded) = Loaded::read(&path, &chain::possible(self, owned.as_ref(), &versions))? else {
+        let Some(loaded) = Loaded::read(&folder, &chain::possible(self, owned.as_ref(), &versions))? else {
             return Ok(());
         };
         let mut entry = NoteEntry {
@@ -74,7 +75,7 @@ impl Store {
             let why = format!("{before} notes like this were written; further ones are not");
             entry.data = Map::from_iter([("why".to_owned(), json!(why))]);
         }
-        journal::append(&path, &Entry::Note(entry)).map(drop)
+        journal::append(&folder, &Entry::Note(entry)).map(drop)
     }
 }
 

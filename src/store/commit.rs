@@ -14,7 +14,7 @@ use super::record::Record;
 use super::store::Store;
 use super::value::Value;
 use super::versions;
-use crate::files::{Prepared, sync_folder_of};
+use crate::files::Folder;
 
 impl Store {
     /// Makes a change of the loop that `held` is, and gives back what the loop is then.
@@ -123,7 +123,7 @@ impl Store {
     /// The same for a loop that belongs to another folder from then on.
     pub(super) fn apply_at(
         &self,
-        _: &Held,
+        lock: &Held,
         found: Record,
         change: Change,
         root: Option<&Utf8Path>,
@@ -178,14 +178,16 @@ impl Store {
             evidence: change.evidence,
             fields: record.document.fields(),
         };
-        self.write(&record, entry)?;
+        self.write(lock.folder(), &record, entry)?;
         Ok(record)
     }
 
     /// Journal first, document second.
-    pub(super) fn write(&self, record: &Record, entry: ChangeEntry) -> Result<(), StoreError> {
+    pub(super) fn write(&self, here: &Folder, record: &Record, entry: ChangeEntry) -> Result<(), StoreError> {
         let path = self.path_of(&record.id);
-        let journal = self.journal_path(&record.id);
+        let folder = here
+            .below(record.id.as_str())
+            .map_err(io_error("open", &self.loop_folder(&record.id)))?;
         let bytes = record.document.to_bytes();
         // Never write what could not be read again.
         self.spec()
@@ -196,18 +198,21 @@ impl Store {
                 error,
             })?;
         // The new document is on disk before the journal announces it, so that a full disk refuses the change here.
-        let prepared = Prepared::new(&path, &bytes).map_err(io_error("write", &path))?;
+        let prepared = here
+            .prepare(&self.name_of(&record.id), &bytes)
+            .map_err(io_error("write", &path))?;
         fault::point(Point::Prepared);
-        let length = journal::append(&journal, &Entry::Change(entry))?;
+        let length = journal::append(&folder, &Entry::Change(entry))?;
         fault::point(Point::Journaled);
         if let Err(error) = prepared.rename() {
             // The caller is told that nothing changed, so the announcement must go. Where even that fails, the next
             // open rolls the change forward.
-            let _ = journal::cut(&journal, length);
+            let _ = journal::cut(&folder, length);
             return Err(io_error("replace", &path)(error));
         }
         fault::point(Point::Renamed);
-        sync_or_leave(&path);
+        // The journal's line is durable, so a failure here loses nothing: after a power loss the next open would roll forward.
+        let _ = here.sync();
         Ok(())
     }
 }
@@ -225,10 +230,4 @@ impl Change {
             evidence: None,
         }
     }
-}
-
-/// Syncs the folder of a renamed document. The journal's line is durable, so a failure here loses nothing: after a
-/// power loss the next open would roll forward.
-fn sync_or_leave(path: &Utf8Path) {
-    let _ = sync_folder_of(path);
 }

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::document::DocumentError;
 use super::id::InvalidId;
 use super::lock::LockError;
-use super::trust::Distrust;
+use crate::files::{Distrust, UntrustedError};
 
 /// Why an operation of the store failed.
 #[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
@@ -325,9 +325,15 @@ impl From<LockError> for StartError {
 
 /// Turns the system's error into ours: `.map_err(io_error("read", path))`.
 pub(super) fn io_error(doing: &'static str, path: &Utf8Path) -> impl FnOnce(io::Error) -> StoreError {
-    move |source| StoreError::Io {
-        doing,
-        path: path.to_owned(),
-        source,
+    move |source| match UntrustedError::of(&source) {
+        Some(UntrustedError { path, why }) => StoreError::Untrusted {
+            path: path.clone(),
+            why: *why,
+        },
+        None => StoreError::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        },
     }
 }

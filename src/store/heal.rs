@@ -16,11 +16,9 @@
 //! Bytes that are replaced for another reason than a crash are kept in `quarantine/`. `look` and `judge` write nothing;
 //! only `heal` does, under the project's lock.
 
-use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use super::attempts::HEALED;
@@ -34,15 +32,17 @@ use super::ownership::Ownership;
 use super::record::Record;
 use super::spec::StateSpec;
 use super::store::Store;
-use super::trust::{Trust, read_limited};
+use super::trust::Trust;
 use super::value::Value;
 use super::versions::{Versions, Way};
-use crate::files::replace;
+use crate::files::{Folder, if_there};
 
 /// What a migration is called in the journal.
 pub(super) const MIGRATE: &str = "migrate";
 /// Who makes one.
 pub(super) const ENGINE: &str = "engine";
+/// The folder of bytes that were replaced.
+const QUARANTINE: &str = "quarantine";
 
 /// Something that was put right when a loop was opened.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, serde::Serialize)]
@@ -140,7 +140,7 @@ pub(super) struct Found {
 /// What the state file holds.
 pub(super) enum State {
     Missing,
-    Unreadable(DocumentError, Vec<u8>),
+    Unreadable(DocumentError),
     Read(Box<dyn Document>, Vec<u8>),
 }
 
@@ -167,23 +167,25 @@ enum Fix {
 /// Reads a loop's files and writes nothing.
 pub(super) fn look(
     store: &Store,
+    here: &Folder,
     trust: &Trust,
     versions: &Versions,
     id: &LoopId,
 ) -> Result<Found, StoreError> {
-    look_as(store, trust, versions, id, None)
+    look_as(store, here, trust, versions, id, None)
 }
 
 /// The same, with what the user's record says, or is to say.
 fn look_as(
     store: &Store,
+    here: &Folder,
     trust: &Trust,
     versions: &Versions,
     id: &LoopId,
     owned: Option<Ownership>,
 ) -> Result<Found, StoreError> {
-    look_by(store, trust, id, owned, |path, owned| {
-        Loaded::read(path, &possible(store, Some(owned), versions))
+    look_by(store, here, trust, id, owned, |folder, owned| {
+        Loaded::read(folder, &possible(store, Some(owned), versions))
     })
 }
 
@@ -191,17 +193,18 @@ fn look_as(
 /// changes.
 pub(super) fn glance(
     store: &Store,
+    here: &Folder,
     trust: &Trust,
     versions: &Versions,
     id: &LoopId,
 ) -> Result<Found, StoreError> {
-    look_by(store, trust, id, None, |path, owned| {
+    look_by(store, here, trust, id, None, |folder, owned| {
         let possible = possible(store, Some(owned), versions);
-        let newest = Loaded::newest(path, &possible)?;
+        let newest = Loaded::newest(folder, &possible)?;
         // Whether a loop of another version goes on is asked of its whole history.
         match newest.as_ref().and_then(|loaded| loaded.changes().next()) {
             Some(last) if hash_of(store.spec(), last).is_some_and(|hash| hash != store.spec().graph_hash) => {
-                Loaded::read(path, &possible)
+                Loaded::read(folder, &possible)
             }
             _ => Ok(newest),
         }
@@ -210,37 +213,60 @@ pub(super) fn glance(
 
 fn look_by(
     store: &Store,
+    here: &Folder,
     trust: &Trust,
     id: &LoopId,
     owned: Option<Ownership>,
-    load: impl FnOnce(&Utf8Path, &Ownership) -> Result<Option<Loaded>, StoreError>,
+    load: impl FnOnce(&Folder, &Ownership) -> Result<Option<Loaded>, StoreError>,
 ) -> Result<Found, StoreError> {
-    let path = store.path_of(id);
-    let journal = store.journal_path(id);
-    trust.file(&path)?;
+    let state = read_state(store, here, trust, &store.name_of(id))?;
     // What nobody started here is read no further: not its folder, not its journal.
     let owned = match owned {
         Some(owned) => owned,
-        None => store.ownership(id)?.ok_or_else(|| store.why_not_ours(id))?,
+        None => store
+            .ownership(id)?
+            .ok_or_else(|| store.why_not_ours(id, &state))?,
     };
-    Trust::folder(&store.loop_folder(id))?;
-    trust.file(&journal)?;
+    let folder = if_there(here.below(id.as_str())).map_err(io_error("open", &store.loop_folder(id)))?;
+    let journal = match folder {
+        Some(folder) => load(&folder, &owned)?,
+        None => None,
+    };
+    if journal.is_some() {
+        trust.untracked(&store.journal_path(id))?;
+    }
     Ok(Found {
-        state: read_state(store, &path)?,
-        journal: load(&journal, &owned)?,
+        state,
+        journal,
         owned,
     })
 }
 
-pub(super) fn read_state(store: &Store, path: &Utf8Path) -> Result<State, StoreError> {
-    match read_limited(path, document::MAX_BYTES) {
-        Ok(bytes) => Ok(match store.spec().form.parse(&bytes) {
+/// Reads a state file, unless git tracks it.
+pub(super) fn read_state(
+    store: &Store,
+    here: &Folder,
+    trust: &Trust,
+    name: &str,
+) -> Result<State, StoreError> {
+    let path = store.folder().join(name);
+    let state = match here.read(name, document::MAX_BYTES as u64) {
+        Ok(bytes) => match store.spec().form.parse(&bytes) {
             Ok(document) => State::Read(document, bytes),
-            Err(error) => State::Unreadable(error, bytes),
-        }),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::Missing),
-        Err(error) => Err(io_error("read", path)(error)),
-    }
+            Err(error) => State::Unreadable(error),
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(State::Missing),
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+            let found = here.look(name).map_err(io_error("look at", &path))?;
+            let bytes = found.map_or(0, |found| found.size());
+            State::Unreadable(DocumentError::TooLarge {
+                bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+            })
+        }
+        Err(error) => return Err(io_error("read", &path)(error)),
+    };
+    trust.untracked(&path)?;
+    Ok(state)
 }
 
 /// Says what the loop is, and writes nothing.
@@ -259,7 +285,7 @@ pub(super) fn judge(
                 id: id.to_string(),
                 folder: store.folder().to_owned(),
             },
-            State::Unreadable(error, _) => StoreError::Unreadable {
+            State::Unreadable(error) => StoreError::Unreadable {
                 path,
                 error: error.clone(),
                 quarantined: None,
@@ -398,11 +424,13 @@ pub(super) fn heal_as(
     older: Older,
     owned: Option<Ownership>,
 ) -> Result<Opened, StoreError> {
+    let here = lock.folder();
+    let name = store.name_of(id);
     let versions = Versions::default();
-    let found = look_as(store, &Trust::new(), &versions, id, owned)?;
+    let found = look_as(store, here, &Trust::new(), &versions, id, owned)?;
     let judged = match judge(store, id, &found, &versions) {
         Err(StoreError::Unreadable { path, error, .. }) => {
-            let quarantined = Some(set_aside(store, &path)?);
+            let quarantined = Some(set_aside(store, here, &name)?);
             return Err(StoreError::Unreadable {
                 path,
                 error,
@@ -411,6 +439,9 @@ pub(super) fn heal_as(
         }
         other => other?,
     };
+    let folder = here
+        .below(id.as_str())
+        .map_err(io_error("open", &store.loop_folder(id)))?;
     let mut repairs = Vec::new();
     if let Some(loaded) = &found.journal
         && let Some(damage) = &loaded.damage
@@ -419,19 +450,23 @@ pub(super) fn heal_as(
         repairs.push(match damage {
             Damage::Torn => Repair::TornLineCut,
             Damage::Lines(lines) => {
-                let bytes = read_limited(&path, usize::MAX - 1).map_err(io_error("read", &path))?;
+                let bytes = folder
+                    .read(journal::FILE, journal::MAX_BYTES)
+                    .map_err(io_error("read", &path))?;
                 let name = format!("{id}-{}", journal::FILE);
                 Repair::JournalCleaned {
                     lines: lines.clone(),
-                    quarantined: keep(store, &name, &bytes)?,
+                    quarantined: keep(here, &name, &bytes)?,
                 }
             }
         });
-        replace(&path, loaded.healed()).map_err(io_error("write", &path))?;
+        folder
+            .replace(journal::FILE, loaded.healed())
+            .map_err(io_error("write", &path))?;
     }
     if let Some(fix) = judged.fix {
         let path = store.path_of(id);
-        let keep_state = |bytes: &[u8]| keep(store, path.file_name().unwrap_or_default(), bytes);
+        let keep_state = |bytes: &[u8]| keep(here, &name, bytes);
         repairs.push(match (fix, &found.state) {
             (Fix::RollForward(from), _) => Repair::RolledForward {
                 from,
@@ -441,9 +476,9 @@ pub(super) fn heal_as(
                 fields,
                 quarantined: keep_state(bytes)?,
             },
-            (_, State::Unreadable(error, bytes)) => Repair::Rebuilt {
+            (_, State::Unreadable(error)) => Repair::Rebuilt {
                 why: format!("could not be read ({error})"),
-                quarantined: Some(keep_state(bytes)?),
+                quarantined: Some(set_aside(store, here, &name)?),
                 path: path.clone(),
             },
             (_, State::Read(_, bytes)) => Repair::Rebuilt {
@@ -458,8 +493,9 @@ pub(super) fn heal_as(
             },
         });
         // Who crashed may not have come to sync the line that the document is written from. It must not be lost after it.
-        journal::sync(&store.journal_path(id))?;
-        replace(&path, &judged.record.document.to_bytes()).map_err(io_error("write", &path))?;
+        journal::sync(&folder)?;
+        here.replace(&name, &judged.record.document.to_bytes())
+            .map_err(io_error("write", &path))?;
     }
     for repair in &repairs {
         store.log(&format!("{id}: {repair}"));
@@ -502,44 +538,38 @@ fn migrate(store: &Store, lock: &Held, found: Record, migrated: Migrated) -> Res
     Ok(record)
 }
 
-/// Moves a state file that is no loop of ours into the quarantine.
-pub(super) fn set_aside(store: &Store, path: &Utf8Path) -> Result<Utf8PathBuf, StoreError> {
-    let bytes = read_limited(path, 64 * document::MAX_BYTES).map_err(io_error("read", path))?;
-    let kept = keep(store, path.file_name().unwrap_or_default(), &bytes)?;
-    std::fs::remove_file(path).map_err(io_error("remove", path))?;
-    Ok(kept)
+/// Moves a state file that nobody can read into the quarantine.
+pub(super) fn set_aside(store: &Store, here: &Folder, name: &str) -> Result<Utf8PathBuf, StoreError> {
+    let (quarantine, kept) = quarantine(here, name)?;
+    here.rename(name, &quarantine, &kept)
+        .map_err(io_error("move", &store.folder().join(name)))?;
+    Ok(quarantine.path().join(kept))
 }
 
 /// Keeps bytes under a name of their own in the quarantine.
-fn keep(store: &Store, name: &str, bytes: &[u8]) -> Result<Utf8PathBuf, StoreError> {
-    let folder = store.folder().join("quarantine");
-    Trust::folder(&folder)?;
-    std::fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
-    let stamp = compact(Timestamp::now());
+fn keep(here: &Folder, name: &str, bytes: &[u8]) -> Result<Utf8PathBuf, StoreError> {
+    let (quarantine, kept) = quarantine(here, name)?;
+    let path = quarantine.path().join(&kept);
+    let mut file = quarantine.new_file(&kept).map_err(io_error("create", &path))?;
+    file.write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .map_err(io_error("write", &path))?;
+    Ok(path)
+}
+
+/// The quarantine, and a name in it that is free: nobody else writes there without the lock.
+fn quarantine(here: &Folder, name: &str) -> Result<(Folder, String), StoreError> {
+    let quarantine = here
+        .make(QUARANTINE)
+        .map_err(io_error("create", &here.path().join(QUARANTINE)))?;
+    let kept = format!("{name}.{}", compact(Timestamp::now()));
+    let mut free = kept.clone();
     let mut number = 1;
-    loop {
-        let more = if number == 1 {
-            String::new()
-        } else {
-            format!("-{number}")
-        };
-        let path = folder.join(format!("{name}.{stamp}{more}"));
-        match OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)
-        {
-            Ok(mut file) => {
-                file.write_all(bytes)
-                    .and_then(|()| file.sync_all())
-                    .map_err(io_error("write", &path))?;
-                return Ok(path);
-            }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(io_error("create", &path)(error)),
-        }
+    while quarantine.has(&free) {
+        number += 1;
+        free = format!("{kept}-{number}");
     }
+    Ok((quarantine, free))
 }
 
 /// The protected fields in which a document differs from a change of the journal.

@@ -3,11 +3,8 @@
 //! A change has a revision and the fields that resulted from it; a note has neither. This file reads and writes
 //! lines; what a journal means for a state document is `heal`'s subject.
 
-use std::fs::OpenOptions;
-use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
-use camino::Utf8Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Map;
@@ -15,15 +12,14 @@ use serde_json::Map;
 use super::error::{StoreError, io_error};
 use super::fault::{self, Point};
 use super::id::iso;
-use super::trust::read_limited;
 use super::value::Value;
-use crate::files::sync_folder_of;
+use crate::files::{Folder, if_there};
 
 /// Name of the journal in a loop's folder.
 pub(super) const FILE: &str = "journal.jsonl";
 
 /// The largest journal that is read, in bytes: some ten thousand changes.
-const MAX_BYTES: usize = 64 * 1024 * 1024;
+pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// How much of its end [`Loaded::newest`] looks at first, in bytes.
 const TAIL: u64 = 16 * 1024;
 
@@ -213,18 +209,12 @@ pub(super) enum Damage {
 }
 
 impl Loaded {
-    /// Reads the journal at `path`; `None` if there is none. A change that is not `possible` after the one before it is a
-    /// line that cannot be read.
-    pub(super) fn read(path: &Utf8Path, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
-        let bytes = match read_limited(path, MAX_BYTES) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(io_error("read", path)(error)),
-        };
-        if bytes.len() > MAX_BYTES {
-            let error = io::Error::new(ErrorKind::FileTooLarge, "the journal is larger than 64 MiB");
-            return Err(io_error("read", path)(error));
-        }
+    /// Reads the journal in a loop's folder; `None` if there is none. A change that is not `possible` after the one before it
+    /// is a line that cannot be read.
+    pub(super) fn read(folder: &Folder, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
+        let bytes =
+            if_there(folder.read(FILE, MAX_BYTES)).map_err(io_error("read", &folder.path().join(FILE)))?;
+        let Some(bytes) = bytes else { return Ok(None) };
         let mut loaded = Self::default();
         let mut bad = Vec::new();
         let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
@@ -256,11 +246,10 @@ impl Loaded {
     /// Reads only as much as tells where the loop is: the newest two changes, and what stands behind them. What is damaged
     /// is passed over as [`Loaded::read`] does, but not said. A stop looks at every loop of the folder, also at those that
     /// have long been over, and should not read their whole history for it.
-    pub(super) fn newest(path: &Utf8Path, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
-        let (tail, is_whole) = match read_tail(path, TAIL) {
-            Ok(read) => read,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(io_error("read", path)(error)),
+    pub(super) fn newest(folder: &Folder, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
+        let tail = if_there(read_tail(folder, TAIL)).map_err(io_error("read", &folder.path().join(FILE)))?;
+        let Some((tail, is_whole)) = tail else {
+            return Ok(None);
         };
         let mut lines: Vec<&[u8]> = tail.split_inclusive(|byte| *byte == b'\n').collect();
         if !is_whole && !lines.is_empty() {
@@ -278,7 +267,7 @@ impl Loaded {
             }
         }
         if changes < 2 && !is_whole {
-            return Self::read(path, possible);
+            return Self::read(folder, possible);
         }
         entries.reverse();
         let newest = Self {
@@ -293,7 +282,7 @@ impl Loaded {
         if holds {
             Ok(Some(newest))
         } else {
-            Self::read(path, possible)
+            Self::read(folder, possible)
         }
     }
 
@@ -311,12 +300,9 @@ impl Loaded {
     }
 }
 
-/// The last bytes of a file, and whether they are all that it has.
-fn read_tail(path: &Utf8Path, most: u64) -> io::Result<(Vec<u8>, bool)> {
-    let mut file = OpenOptions::new()
-        .read(true)
-        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
-        .open(path)?;
+/// The last bytes of the journal, and whether they are all that it has.
+fn read_tail(folder: &Folder, most: u64) -> io::Result<(Vec<u8>, bool)> {
+    let mut file = folder.file(FILE)?;
     let length = file.metadata()?.len();
     let from = length.saturating_sub(most);
     file.seek(SeekFrom::Start(from))?;
@@ -327,18 +313,11 @@ fn read_tail(path: &Utf8Path, most: u64) -> io::Result<(Vec<u8>, bool)> {
 
 /// Appends `entry` and syncs it. Returns the file's length before, for [`cut`]. A failed append leaves the file as it
 /// was. The file must end with a whole line, which `heal` sees to.
-pub(super) fn append(path: &Utf8Path, entry: &Entry) -> Result<u64, StoreError> {
+pub(super) fn append(folder: &Folder, entry: &Entry) -> Result<u64, StoreError> {
+    let path = &folder.path().join(FILE);
     let mut line = serde_json::to_vec(entry).map_err(|error| io_error("write", path)(error.into()))?;
     line.push(b'\n');
-    let open = || {
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
-            .open(path)
-    };
-    let mut file = open().map_err(io_error("open", path))?;
+    let mut file = folder.file_to_append(FILE).map_err(io_error("open", path))?;
     let before = file.metadata().map_err(io_error("look at", path))?.len();
     if fault::is_armed(Point::HalfLine) {
         line.truncate(line.len() / 2);
@@ -355,16 +334,17 @@ pub(super) fn append(path: &Utf8Path, entry: &Entry) -> Result<u64, StoreError> 
 }
 
 /// Makes what stands in the journal survive a power loss, and its name too.
-pub(super) fn sync(path: &Utf8Path) -> Result<(), StoreError> {
-    fs_err::File::open(path)
+pub(super) fn sync(folder: &Folder) -> Result<(), StoreError> {
+    folder
+        .file(FILE)
         .and_then(|file| file.sync_data())
-        .and_then(|()| sync_folder_of(path))
-        .map_err(io_error("sync", path))
+        .and_then(|()| folder.sync())
+        .map_err(io_error("sync", &folder.path().join(FILE)))
 }
 
 /// Takes the last line back: the change that it announced was not made.
-pub(super) fn cut(path: &Utf8Path, length: u64) -> io::Result<()> {
-    let file = OpenOptions::new().write(true).open(path)?;
+pub(super) fn cut(folder: &Folder, length: u64) -> io::Result<()> {
+    let file = folder.file_to_change(FILE)?;
     file.set_len(length)?;
     file.sync_data()
 }
@@ -408,9 +388,10 @@ mod tests {
     fn the_newest_changes_are_those_of_the_whole_journal() {
         let (_kept, folder) = folder();
         let path = folder.join(FILE);
+        let folder = Folder::open(&folder).unwrap();
         let newest = |most: usize| -> Vec<u64> {
-            let whole = Loaded::read(&path, &any).unwrap().unwrap();
-            let newest = Loaded::newest(&path, &any).unwrap().unwrap();
+            let whole = Loaded::read(&folder, &any).unwrap().unwrap();
+            let newest = Loaded::newest(&folder, &any).unwrap().unwrap();
             let of = |loaded: &Loaded| {
                 loaded
                     .changes()
@@ -422,11 +403,11 @@ mod tests {
             assert_eq!(whole, newest);
             newest
         };
-        assert!(Loaded::newest(&path, &any).unwrap().is_none());
-        append(&path, &change(1)).unwrap();
+        assert!(Loaded::newest(&folder, &any).unwrap().is_none());
+        append(&folder, &change(1)).unwrap();
         assert_eq!(newest(2), [1]);
         for revision in 2..200 {
-            append(&path, &change(revision)).unwrap();
+            append(&folder, &change(revision)).unwrap();
         }
         assert!(
             std::fs::metadata(&path).unwrap().len() > TAIL,
@@ -447,11 +428,12 @@ mod tests {
     fn what_is_appended_is_read_with_its_order_and_its_quotes() {
         let (_kept, folder) = folder();
         let path = folder.join(FILE);
-        assert!(Loaded::read(&path, &any).unwrap().is_none());
+        let folder = Folder::open(&folder).unwrap();
+        assert!(Loaded::read(&folder, &any).unwrap().is_none());
         for entry in [change(1), note(), change(2)] {
-            append(&path, &entry).unwrap();
+            append(&folder, &entry).unwrap();
         }
-        let loaded = Loaded::read(&path, &any).unwrap().unwrap();
+        let loaded = Loaded::read(&folder, &any).unwrap().unwrap();
         assert_eq!(loaded.entries, [change(1), note(), change(2)]);
         assert_eq!(loaded.damage, None);
         assert_eq!(loaded.healed(), std::fs::read(&path).unwrap());
@@ -470,7 +452,8 @@ mod tests {
     fn a_torn_tail_and_bad_lines_are_told_apart() {
         let (_kept, folder) = folder();
         let path = folder.join(FILE);
-        append(&path, &change(1)).unwrap();
+        let folder = Folder::open(&folder).unwrap();
+        append(&folder, &change(1)).unwrap();
         let whole = std::fs::read(&path).unwrap();
         for tail in [
             &b"{\"revis"[..],
@@ -480,7 +463,7 @@ mod tests {
             b"{\"revision\":-1}",
         ] {
             std::fs::write(&path, [&whole, tail].concat()).unwrap();
-            let loaded = Loaded::read(&path, &any).unwrap().unwrap();
+            let loaded = Loaded::read(&folder, &any).unwrap().unwrap();
             assert_eq!(
                 (loaded.damage.clone(), loaded.healed()),
                 (Some(Damage::Torn), &whole[..]),
@@ -488,13 +471,13 @@ mod tests {
             );
         }
         std::fs::write(&path, [b"nonsense\n", &whole[..]].concat()).unwrap();
-        let loaded = Loaded::read(&path, &any).unwrap().unwrap();
+        let loaded = Loaded::read(&folder, &any).unwrap().unwrap();
         assert_eq!(
             (loaded.damage.clone(), loaded.healed()),
             (Some(Damage::Lines(vec![1])), &whole[..])
         );
         std::fs::write(&path, whole.trim_ascii_end()).unwrap();
-        let loaded = Loaded::read(&path, &any).unwrap().unwrap();
+        let loaded = Loaded::read(&folder, &any).unwrap().unwrap();
         assert_eq!(
             (loaded.entries.len(), loaded.healed()),
             (1, &whole[..]),
@@ -506,10 +489,11 @@ mod tests {
     fn a_symlink_is_no_journal() {
         let (_kept, folder) = folder();
         let path = folder.join(FILE);
+        let folder = Folder::open(&folder).unwrap();
         std::os::unix::fs::symlink("target", &path).unwrap();
-        std::fs::write(folder.join("target"), "").unwrap();
-        assert!(append(&path, &change(1)).is_err());
-        assert!(Loaded::read(&path, &any).is_err());
-        assert_eq!(std::fs::read(folder.join("target")).unwrap(), b"");
+        std::fs::write(path.with_file_name("target"), "").unwrap();
+        assert!(append(&folder, &change(1)).is_err());
+        assert!(Loaded::read(&folder, &any).is_err());
+        assert_eq!(std::fs::read(path.with_file_name("target")).unwrap(), b"");
     }
 }

@@ -11,7 +11,8 @@ use super::trust::git_top;
 /// hundreds must not hold the turn with them.
 pub const MOST_FOLDERS: usize = 32;
 
-/// The state folders that exist among the ancestors of each start (itself included), nearest first, each once, at most [`MOST_FOLDERS`].
+/// The state folders that are there among the ancestors of each start (itself included), nearest first, each once, at most
+/// [`MOST_FOLDERS`]. One that is there and not used is among them: see [`Store::refusal`].
 ///
 /// `env_override` is the value of the spec's environment variable, if it is set and not empty. A relative one takes the
 /// place of the spec's folder. An absolute one names one folder for all projects: the store's root is then the project
@@ -22,23 +23,16 @@ pub fn folders(
     env_override: Option<&str>,
     home: &StateHome,
 ) -> Vec<Store> {
-    let folder = Utf8Path::new(
-        env_override
-            .filter(|text| !text.is_empty())
-            .unwrap_or(spec.folder),
-    );
+    let folder = named(spec, env_override);
     let mut stores: Vec<Store> = Vec::new();
     for start in starts {
         let Ok(start) = start.canonicalize_utf8() else {
             continue;
         };
         for ancestor in start.ancestors() {
-            let path = ancestor.join(folder);
-            // Resolving a path costs a look at each of its components; most ancestors have nothing there.
-            let Some(found) = path.exists().then(|| path.canonicalize_utf8().ok()).flatten() else {
-                continue;
-            };
-            if !found.is_dir() || stores.iter().any(|store| store.folder() == found) {
+            let found = state_folder(ancestor, folder);
+            // Only a look: what a symlink leads to is refused, but must not be passed over in silence.
+            if !found.exists() || stores.iter().any(|store| store.folder() == found) {
                 continue;
             }
             let root = if folder.is_absolute() {
@@ -63,12 +57,31 @@ pub fn for_start(
     env_override: Option<&str>,
     home: &StateHome,
 ) -> Store {
-    let folder = env_override
-        .filter(|text| !text.is_empty())
-        .unwrap_or(spec.folder);
     let dir = dir.canonicalize_utf8().unwrap_or_else(|_| dir.to_owned());
     let root: Utf8PathBuf = git_top(&dir).unwrap_or(&dir).to_owned();
-    Store::at(root.join(folder), root, spec, home.clone())
+    let folder = state_folder(&root, named(spec, env_override));
+    Store::at(folder, root, spec, home.clone())
+}
+
+fn named<'n>(spec: &'static StateSpec, env_override: Option<&'n str>) -> &'n Utf8Path {
+    let given = env_override.filter(|text| !text.is_empty());
+    Utf8Path::new(given.unwrap_or(spec.folder))
+}
+
+/// The state folder of a root. An absolute one is the person's own choice: symlinks on the way to it are followed, here and
+/// never again.
+fn state_folder(root: &Utf8Path, named: &Utf8Path) -> Utf8PathBuf {
+    if !named.is_absolute() {
+        return root.join(named);
+    }
+    let real = |there: &Utf8Path| {
+        let rest = named.strip_prefix(there).ok()?;
+        Some(there.canonicalize_utf8().ok()?.join(rest))
+    };
+    named
+        .ancestors()
+        .find_map(real)
+        .unwrap_or_else(|| named.to_owned())
 }
 
 #[cfg(test)]

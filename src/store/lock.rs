@@ -7,14 +7,14 @@
 //!
 //! The first two are the system's advisory locks, so the end of a process frees them.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Read as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use rustix::fs::OFlags;
 use rustix::process::{Pid, test_kill_process};
+
+use crate::files::{Folder, if_there, read_to_string, replace};
 
 /// How long one waits between two tries.
 const POLL: Duration = Duration::from_millis(5);
@@ -22,10 +22,20 @@ const POLL: Duration = Duration::from_millis(5);
 /// Name of the project's lock in a state folder.
 pub(super) const PROJECT: &str = ".lock";
 
+/// Name of the lock of a running review in a loop's folder.
+pub(super) const RUN: &str = "run.lock";
+
 /// Proof that the project's lock is held; operations that need it take a reference.
 #[derive(Debug)]
 pub struct Held {
-    _made_by_with_lock: (),
+    folder: Folder,
+}
+
+impl Held {
+    /// Returns the folder whose lock it is.
+    pub(super) fn folder(&self) -> &Folder {
+        &self.folder
+    }
 }
 
 /// Why a lock was not taken.
@@ -69,20 +79,36 @@ pub fn with_lock<R>(
     deadline: Duration,
     work: impl FnOnce(&Held) -> R,
 ) -> Result<R, LockError> {
-    let path = folder.join(PROJECT);
+    match Folder::open(folder) {
+        Ok(folder) => with_lock_in(folder, deadline, work),
+        Err(source) => Err(LockError::Io {
+            path: folder.join(PROJECT),
+            source,
+        }),
+    }
+}
+
+/// Runs `work` while the lock of a folder is held, which it then works in.
+pub(super) fn with_lock_in<R>(
+    folder: Folder,
+    deadline: Duration,
+    work: impl FnOnce(&Held) -> R,
+) -> Result<R, LockError> {
+    let held = Held { folder };
+    let folder = &held.folder;
+    let path = folder.path().join(PROJECT);
     let failed = |source| LockError::Io {
         path: path.clone(),
         source,
     };
+    let open = || folder.file_or_new(PROJECT).map_err(failed);
     let begun = Instant::now();
-    let mut lock = fd_lock::RwLock::new(open_lock(&path).map_err(failed)?);
+    let mut lock = fd_lock::RwLock::new(open()?);
     loop {
         // The guard borrows the lock, so what comes after it is decided before the lock is opened anew.
         let replaced = match lock.try_write() {
-            Ok(guard) if is_still_at(&guard, &path).map_err(failed)? => {
-                let result = work(&Held {
-                    _made_by_with_lock: (),
-                });
+            Ok(guard) if is_still_in(folder, PROJECT, &guard).map_err(failed)? => {
+                let result = work(&held);
                 drop(guard);
                 return Ok(result);
             }
@@ -96,7 +122,7 @@ pub fn with_lock<R>(
             return Err(LockError::TimedOut { path, waited });
         }
         if replaced {
-            lock = fd_lock::RwLock::new(open_lock(&path).map_err(failed)?);
+            lock = fd_lock::RwLock::new(open()?);
         } else {
             std::thread::sleep(POLL.min(deadline.saturating_sub(waited)));
         }
@@ -110,21 +136,23 @@ pub struct RunLock {
 }
 
 impl RunLock {
-    /// Takes the lock at `path`, whose folder must exist; `None` if someone holds it.
+    /// Takes the lock in a loop's folder; `None` if someone holds it.
     ///
     /// # Errors
     /// When the file cannot be opened or locked.
-    pub fn try_take(path: &Utf8Path) -> Result<Option<Self>, LockError> {
+    pub fn try_take(folder: &Folder) -> Result<Option<Self>, LockError> {
         let failed = |source| LockError::Io {
-            path: path.to_owned(),
+            path: folder.path().join(RUN),
             source,
         };
         // Someone who only asks (`is_held`) holds it too, for an instant, so one refusal is no answer.
         for last in [false, false, false, true] {
-            let file = open_lock(path).map_err(failed)?;
+            let file = folder.file_or_new(RUN).map_err(failed)?;
             match file.try_lock() {
                 // A folder that was moved away takes its lock along: then the lock is of no use here.
-                Ok(()) if is_still_at(&file, path).map_err(failed)? => return Ok(Some(Self { _file: file })),
+                Ok(()) if is_still_in(folder, RUN, &file).map_err(failed)? => {
+                    return Ok(Some(Self { _file: file }));
+                }
                 Ok(()) => {}
                 Err(std::fs::TryLockError::WouldBlock) if last => {}
                 Err(std::fs::TryLockError::WouldBlock) => std::thread::sleep(POLL),
@@ -134,18 +162,17 @@ impl RunLock {
         Ok(None)
     }
 
-    /// Runs `work` while the lock at `path` is held; `None` if someone else holds it.
+    /// Runs `work` while the lock in a loop's folder is held; `None` if someone else holds it.
     ///
     /// # Errors
     /// See [`RunLock::try_take`].
-    pub fn try_hold<R>(path: &Utf8Path, work: impl FnOnce(&Self) -> R) -> Result<Option<R>, LockError> {
-        Ok(Self::try_take(path)?.map(|lock| work(&lock)))
+    pub fn try_hold<R>(folder: &Folder, work: impl FnOnce(&Self) -> R) -> Result<Option<R>, LockError> {
+        Ok(Self::try_take(folder)?.map(|lock| work(&lock)))
     }
 
-    /// Whether someone holds the lock at `path`. Creates nothing; what cannot be opened is not held.
-    pub fn is_held(path: &Utf8Path) -> bool {
-        let nofollow = OFlags::NOFOLLOW.bits().cast_signed();
-        let Ok(file) = OpenOptions::new().read(true).custom_flags(nofollow).open(path) else {
+    /// Whether someone holds the lock in a loop's folder. Creates nothing; what cannot be opened is not held.
+    pub fn is_held(folder: &Folder) -> bool {
+        let Ok(file) = folder.file(RUN) else {
             return false;
         };
         matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
@@ -162,25 +189,17 @@ impl PidLock {
     /// # Errors
     /// When the file cannot be written.
     pub fn write(path: &Utf8Path, pid: u32) -> io::Result<()> {
-        crate::files::replace(path, format!("{pid}\n").as_bytes())
+        replace(path, format!("{pid}\n").as_bytes())
     }
 
     /// Whether the process whose id the file holds is alive, as far as this machine can tell. A missing or unreadable
     /// file, and a text that is no process id, count as dead.
     pub fn is_active(path: &Utf8Path) -> bool {
-        let mut text = String::new();
-        let read = File::open(path).and_then(|file| file.take(32).read_to_string(&mut text));
-        let pid = text
-            .trim()
-            .parse()
-            .ok()
-            .filter(|pid: &i32| *pid > 0)
-            .and_then(Pid::from_raw);
-        match (read, pid) {
-            // A process of another user refuses the signal, but is there.
-            (Ok(_), Some(pid)) => matches!(test_kill_process(pid), Ok(()) | Err(rustix::io::Errno::PERM)),
-            _ => false,
-        }
+        let text = read_to_string(path).unwrap_or_default();
+        let pid = text.trim().parse().ok().filter(|pid: &i32| *pid > 0);
+        // A process of another user refuses the signal, but is there.
+        pid.and_then(Pid::from_raw)
+            .is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(rustix::io::Errno::PERM)))
     }
 
     /// Removes the file; it is no error if there is none.
@@ -188,33 +207,16 @@ impl PidLock {
     /// # Errors
     /// When the file is there and cannot be removed.
     pub fn remove(path: &Utf8Path) -> io::Result<()> {
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        let folder = Folder::open(path.parent().unwrap_or(path));
+        let removed = folder.and_then(|folder| folder.remove(path.file_name().unwrap_or_default()));
+        if_there(removed).map(drop)
     }
 }
 
-/// Opens a lock file, never through a symlink; 0600 if it is made.
-fn open_lock(path: &Utf8Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-        .open(path)
-}
-
-/// Whether `file` is what stands at `path` now.
-fn is_still_at(file: &File, path: &Utf8Path) -> io::Result<bool> {
-    let ours = file.metadata()?;
-    match std::fs::symlink_metadata(path) {
-        Ok(there) => Ok(there.dev() == ours.dev() && there.ino() == ours.ino()),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
+/// Whether `file` is what stands under the name now.
+fn is_still_in(folder: &Folder, name: &str, file: &File) -> io::Result<bool> {
+    let found = folder.look(name)?;
+    Ok(found.is_some_and(|found| found.is(file)))
 }
 
 #[cfg(test)]
@@ -283,16 +285,16 @@ mod tests {
     #[test]
     fn a_run_lock_is_held_by_one_and_freed_by_its_end() {
         let (_kept, folder) = folder();
-        let path = folder.join("run.lock");
-        assert!(!RunLock::is_held(&path));
-        assert!(!path.exists(), "asking creates nothing");
-        let held = RunLock::try_take(&path).unwrap().unwrap();
-        assert!(RunLock::is_held(&path));
-        assert!(RunLock::try_take(&path).unwrap().is_none());
+        let opened = Folder::open(&folder).unwrap();
+        assert!(!RunLock::is_held(&opened));
+        assert!(!folder.join(RUN).exists(), "asking creates nothing");
+        let held = RunLock::try_take(&opened).unwrap().unwrap();
+        assert!(RunLock::is_held(&opened));
+        assert!(RunLock::try_take(&opened).unwrap().is_none());
         drop(held);
-        assert!(!RunLock::is_held(&path));
+        assert!(!RunLock::is_held(&opened));
         assert_eq!(
-            RunLock::try_hold(&path, |_| RunLock::is_held(&path)).unwrap(),
+            RunLock::try_hold(&opened, |_| RunLock::is_held(&opened)).unwrap(),
             Some(true)
         );
     }
@@ -300,11 +302,11 @@ mod tests {
     #[test]
     fn asking_whether_a_run_lock_is_held_does_not_keep_others_from_taking_it() {
         let (_kept, folder) = folder();
-        let path = folder.join("run.lock");
-        drop(RunLock::try_take(&path).unwrap());
-        let asked = File::open(&path).unwrap();
+        let folder = Folder::open(&folder).unwrap();
+        drop(RunLock::try_take(&folder).unwrap());
+        let asked = folder.file(RUN).unwrap();
         asked.lock_shared().unwrap();
-        assert!(!RunLock::is_held(&path), "others who ask do not count");
+        assert!(!RunLock::is_held(&folder), "others who ask do not count");
     }
 
     #[test]

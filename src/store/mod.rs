@@ -14,7 +14,7 @@
 //! | `value`    | the value of a field                                                    |
 //! | `document` | what any form of document can do; `lines` and `scalar` are our form     |
 //! | `lock`     | the project's lock, the lock of a running review, the file with a pid   |
-//! | `trust`    | symlinks, other users' files, files that git tracks                     |
+//! | `trust`    | files that git tracks                                                   |
 //! | `journal`  | lines of the journal                                                    |
 //! | `chain`    | whether a change can have come after another                            |
 //! | `heal`     | making document and journal agree again                                 |
@@ -98,5 +98,6 @@ pub use spec::{Form, HeldFields, IdForm, StateSpec};
 pub use start::{StartPlan, Started};
 pub use store::{Foreign, Listed, Store};
 pub use sweep::Swept;
-pub use trust::Distrust;
 pub use value::Value;
+
+pub use crate::files::Distrust;

@@ -18,10 +18,10 @@ use super::heal::{self, Older, State, value_in};
 use super::id::LoopId;
 use super::journal::{Change, Loaded};
 use super::store::Store;
-use super::trust::{Trust, read_limited};
+use super::trust::Trust;
 use super::versions::Versions;
 use crate::files::private::{self, PrivateError};
-use crate::files::{replace, sync_folder_of};
+use crate::files::{Folder, if_there};
 
 /// The folder of the records, in the user's own.
 const FOLDER: &str = "loops";
@@ -30,7 +30,7 @@ pub(super) const ADOPT: &str = "adopt";
 /// The form of a record.
 const VERSION: u32 = 1;
 /// The largest record that is read, in bytes.
-const LARGEST: usize = 64 * 1024;
+const LARGEST: u64 = 64 * 1024;
 
 /// The folder of this user's own state, outside every project: `XDG_STATE_HOME` where it is absolute, else `.local/state` in
 /// an absolute `HOME`.
@@ -106,10 +106,9 @@ impl Store {
             path: path.clone(),
             why,
         };
-        let bytes = match read_limited(&path, LARGEST) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unusable(error.to_string())),
+        let bytes = if_there(Folder::open(&folder).and_then(|folder| folder.read(&wanted.name(), LARGEST)));
+        let Some(bytes) = bytes.map_err(|error| unusable(error.to_string()))? else {
+            return Ok(None);
         };
         let found: Ownership = serde_json::from_slice(&bytes).map_err(|error| unusable(error.to_string()))?;
         let is_it = found.version == VERSION && found.name() == wanted.name();
@@ -161,13 +160,15 @@ impl Store {
         self.some_loop(id)?;
         self.locked(|lock| {
             let (trust, versions) = (Trust::new(), Versions::default());
-            let journal = self.journal_path(id);
-            Trust::folder(&self.loop_folder(id))?;
-            trust.file(&self.path_of(id))?;
-            trust.file(&journal)?;
+            trust.untracked(&self.path_of(id))?;
+            trust.untracked(&self.journal_path(id))?;
             // A record that cannot be read is written anew.
             let known = self.ownership(id).unwrap_or_default();
-            let loaded = Loaded::read(&journal, &chain::possible(self, known.as_ref(), &versions))?;
+            let folder = if_there(lock.folder().below(id.as_str()));
+            let loaded = match folder.map_err(io_error("open", &self.loop_folder(id)))? {
+                Some(folder) => Loaded::read(&folder, &chain::possible(self, known.as_ref(), &versions))?,
+                None => None,
+            };
             let spec = self.spec();
             let text = |fields, name| value_in(fields, name).map(|value| value.to_plain().into_owned());
             let root = loaded
@@ -222,12 +223,11 @@ impl Store {
     }
 
     /// Says why a loop without a record is not driven: it is no loop of this machine, or nobody started it here.
-    pub(super) fn why_not_ours(&self, id: &LoopId) -> StoreError {
+    pub(super) fn why_not_ours(&self, id: &LoopId, state: &State) -> StoreError {
         let path = self.path_of(id);
-        let machine = match heal::read_state(self, &path) {
-            Ok(State::Read(document, _)) => Some(document.get(self.spec().fields.machine)),
-            Ok(State::Missing | State::Unreadable(..)) => None,
-            Err(error) => return error,
+        let machine = match state {
+            State::Read(document, _) => Some(document.get(self.spec().fields.machine)),
+            State::Missing | State::Unreadable(..) => None,
         };
         match machine {
             Some(None) => StoreError::NoMachine { path },
@@ -250,7 +250,7 @@ impl Store {
             private::make(self.home().checked()?, FOLDER).map_err(|error| refused("write", error))?;
         let path = folder.join(record.name());
         let bytes = serde_json::to_vec(record).map_err(|error| io_error("write", &path)(error.into()))?;
-        let written = replace(&path, &bytes).and_then(|()| sync_folder_of(&folder));
+        let written = Folder::open(&folder).and_then(|folder| folder.replace(&record.name(), &bytes));
         written.map_err(|source| StoreError::Ownership {
             doing: "write",
             path: folder,

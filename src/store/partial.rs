@@ -12,11 +12,10 @@ use jiff::Timestamp;
 use super::document::{Document, MAX_BYTES, is_field_name};
 use super::error::{StoreError, io_error};
 use super::id::iso;
-use super::lock::with_lock;
+use super::lock::with_lock_in;
 use super::spec::Form;
-use super::trust::{Distrust, read_limited};
 use super::value::Value;
-use crate::files::replace;
+use crate::files::Folder;
 
 /// The field whose presence makes a file one of ours.
 const MACHINE: &str = "machine";
@@ -52,10 +51,10 @@ pub fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreEr
             field: field.to_owned(),
         });
     }
-    locked(path, || {
-        let mut document = read_foreign(path)?;
+    locked(path, |folder| {
+        let mut document = read_foreign(folder, path)?;
         document.set(field, &Value::from_plain(text));
-        write(path, document, field != UPDATED)
+        write(folder, path, document, field != UPDATED)
     })
 }
 
@@ -64,13 +63,13 @@ pub fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreEr
 /// # Errors
 /// As [`set_field`].
 pub fn transition(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreError> {
-    locked(path, || {
-        let mut document = read_foreign(path)?;
+    locked(path, |folder| {
+        let mut document = read_foreign(folder, path)?;
         if document.get(PHASE).is_none_or(|phase| phase.to_plain() != from) {
             return Ok(false);
         }
         document.set(PHASE, &Value::Word(to.to_owned()));
-        write(path, document, true)?;
+        write(folder, path, document, true)?;
         Ok(true)
     })
 }
@@ -80,53 +79,58 @@ pub fn transition(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreEr
 /// # Errors
 /// When there is a file of ours or a symlink, or the file cannot be written.
 pub fn state_write(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
-    locked(path, || {
-        if path.is_symlink() {
-            return Err(StoreError::Untrusted {
-                path: path.to_owned(),
-                why: Distrust::Symlink,
-            });
+    locked(path, |folder| {
+        match read_in(folder, path) {
+            Err(error @ StoreError::Untrusted { .. }) => return Err(error),
+            read => refuse_ours(path, read.is_ok_and(|document| document.get(MACHINE).is_some()))?,
         }
-        refuse_ours(path, is_ours(path))?;
-        replace(path, bytes).map_err(io_error("write", path))
+        folder.replace(name(path), bytes).map_err(io_error("write", path))
     })
 }
 
 /// The newest state file of a folder by time of modification, whatever its name or phase; the greater name of two
 /// with the same time.
 pub fn newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
-    let files = folder.read_dir_utf8().ok()?.filter_map(|entry| {
-        let path = entry.ok()?.into_path();
-        let meta = std::fs::symlink_metadata(&path).ok()?;
-        let fits = meta.is_file() && path.extension() == Some(EXTENSION);
-        fits.then_some((meta.modified().ok()?, path))
+    let files = Folder::open(folder).ok()?.list().ok()?;
+    let files = files.into_iter().filter_map(|(name, found)| {
+        let path = folder.join(name);
+        let fits = found.is_file() && path.extension() == Some(EXTENSION);
+        fits.then_some((found.modified(), path))
     });
     files.max().map(|(_, path)| path)
 }
 
-fn locked<R>(path: &Utf8Path, work: impl FnOnce() -> Result<R, StoreError>) -> Result<R, StoreError> {
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_str().is_empty() => parent,
-        _ => Utf8Path::new("."),
-    };
-    with_lock(folder, DEADLINE, |_| work())?
+/// The folder that a person or script named, symlinks followed.
+fn folder(path: &Utf8Path) -> Result<Folder, StoreError> {
+    Folder::open(path.parent().unwrap_or(path)).map_err(io_error("open", path))
+}
+
+fn name(path: &Utf8Path) -> &str {
+    path.file_name().unwrap_or_default()
+}
+
+fn locked<R>(path: &Utf8Path, work: impl FnOnce(&Folder) -> Result<R, StoreError>) -> Result<R, StoreError> {
+    with_lock_in(folder(path)?, DEADLINE, |held| work(held.folder()))?
 }
 
 fn read(path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
-    if path.is_symlink() {
-        return Err(StoreError::Untrusted {
-            path: path.to_owned(),
-            why: Distrust::Symlink,
-        });
+    match folder(path) {
+        Ok(folder) => read_in(&folder, path),
+        Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Err(missing(path)),
+        Err(error) => Err(error),
     }
-    let bytes = match read_limited(path, MAX_BYTES) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let folder = path.parent().unwrap_or(Utf8Path::new(".")).to_owned();
-            return Err(StoreError::NoLoop {
-                id: path.file_stem().unwrap_or_default().to_owned(),
-                folder,
-            });
-        }
+}
+
+fn missing(path: &Utf8Path) -> StoreError {
+    StoreError::NoLoop {
+        id: path.file_stem().unwrap_or_default().to_owned(),
+        folder: path.parent().unwrap_or(Utf8Path::new(".")).to_owned(),
+    }
+}
+
+fn read_in(folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
+    let bytes = match folder.read(name(path), MAX_BYTES as u64) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path)),
         other => other.map_err(io_error("read", path))?,
     };
     let unreadable = |error| StoreError::Unreadable {
@@ -137,8 +141,8 @@ fn read(path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
     Form::Lines.parse(&bytes).map_err(unreadable)
 }
 
-fn read_foreign(path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
-    let document = read(path)?;
+fn read_foreign(folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
+    let document = read_in(folder, path)?;
     refuse_ours(path, document.get(MACHINE).is_some())?;
     Ok(document)
 }
@@ -153,7 +157,12 @@ fn refuse_ours(path: &Utf8Path, ours: bool) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn write(path: &Utf8Path, mut document: Box<dyn Document>, bump: bool) -> Result<(), StoreError> {
+fn write(
+    folder: &Folder,
+    path: &Utf8Path,
+    mut document: Box<dyn Document>,
+    bump: bool,
+) -> Result<(), StoreError> {
     if bump {
         document.set(UPDATED, &Value::Word(iso(Timestamp::now())));
     }
@@ -164,7 +173,9 @@ fn write(path: &Utf8Path, mut document: Box<dyn Document>, bump: bool) -> Result
             path: path.to_owned(),
             error,
         })?;
-    replace(path, &bytes).map_err(io_error("write", path))
+    folder
+        .replace(name(path), &bytes)
+        .map_err(io_error("write", path))
 }
 
 #[cfg(test)]

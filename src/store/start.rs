@@ -3,21 +3,24 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use super::error::{StartError, StoreError, io_error};
 use super::heal::{self, Older, Repair, State};
 use super::id::{LoopId, iso};
 use super::journal::{self, ChangeEntry};
-use super::lock::{Held, LockError, PROJECT, PidLock};
+use super::lock::{Held, LockError, PROJECT};
 use super::record::Record;
 use super::store::{SIDECARS, StateFile, Store};
-use super::sweep::Swept;
+use super::sweep::{SWEPT, Swept};
 use super::trust::Trust;
 use super::value::Value;
 use super::versions;
-use crate::files::sync_folder_of;
+use crate::files::{Folder, if_there};
+
+/// Keeps the state folder out of git.
+const IGNORE: &str = ".gitignore";
 
 /// What a new loop is made of.
 pub struct StartPlan<F>
@@ -75,14 +78,14 @@ impl Store {
         let mut plan = Some(plan);
         // Another start that failed may take the folder away between our making it and locking it.
         for _ in 0..8 {
-            let made = make_folder(self.folder())?;
+            let (_, made) = self.make_folder()?;
             let result = self.locked(|lock| {
                 let Some(plan) = plan.take() else {
                     return Err(StartError::NoPhase);
                 };
                 let result = self.start_held(lock, plan);
                 if result.is_err() {
-                    unmake_folder(self.folder(), &made);
+                    unmake_folder(lock.folder(), &made);
                 }
                 result
             });
@@ -100,11 +103,13 @@ impl Store {
     where
         F: FnOnce(&LoopId) -> Vec<(String, Value)>,
     {
-        let ignore = self.folder().join(".gitignore");
+        let here = lock.folder();
+        let ignore = self.folder().join(IGNORE);
+        let there = if_there(here.file(IGNORE).and_then(|file| file.metadata()))
+            .map_err(io_error("open", &ignore))?;
         // An empty one is what a crash left of ours.
-        let is_empty = std::fs::metadata(&ignore).map_or(true, |meta| meta.len() == 0);
-        if !ignore.is_symlink() && is_empty {
-            std::fs::write(&ignore, "*\n").map_err(io_error("write", &ignore))?;
+        if there.is_none_or(|found| found.len() == 0) {
+            here.replace(IGNORE, b"*\n").map_err(io_error("write", &ignore))?;
         }
         let swept = match plan.stale_after {
             Some(older) => self.sweep_held(lock, plan.now.into(), older, false)?,
@@ -116,12 +121,12 @@ impl Store {
             None => LoopId::new_stamp(plan.now).map_err(io_error("take random bytes for", self.folder()))?,
         };
         let id = LoopId::parse(id.as_str(), self.spec().ids).map_err(StoreError::Id)?;
-        let taken = [
-            self.path_of(&id),
-            self.loop_folder(&id),
-            self.folder().join("swept").join(id.as_str()),
-        ];
-        if taken.iter().any(|path| path.is_symlink() || path.exists()) {
+        let swept_folder =
+            if_there(here.below(SWEPT)).map_err(io_error("open", &self.folder().join(SWEPT)))?;
+        if here.has(&self.name_of(&id))
+            || here.has(id.as_str())
+            || swept_folder.is_some_and(|swept| swept.has(id.as_str()))
+        {
             return Err(StoreError::Exists {
                 id: id.to_string(),
                 folder: self.folder().to_owned(),
@@ -139,19 +144,19 @@ impl Store {
         self.own(&record.id, vec![graph.unwrap_or_default()])?;
         let kept = versions::keep(self);
         let created = match &kept {
-            Ok(_) => self.create(plan.now, plan.by, &record),
+            Ok(_) => self.create(here, plan.now, plan.by, &record),
             Err(_) => Ok(()),
         };
         if kept.is_err() || created.is_err() {
             self.disown(&record.id);
             if matches!(kept, Ok(true)) {
-                versions::unkeep(self);
+                versions::unkeep(self, here);
             }
-            for path in SIDECARS.iter().map(|suffix| self.sidecar(&record.id, suffix)) {
-                let _ = std::fs::remove_file(path);
+            for suffix in SIDECARS {
+                let _ = here.remove(&format!("{}{suffix}", record.id));
             }
-            let _ = std::fs::remove_file(self.path_of(&record.id));
-            let _ = std::fs::remove_dir_all(self.loop_folder(&record.id));
+            let _ = here.remove(&self.name_of(&record.id));
+            let _ = here.remove_tree(record.id.as_str());
         }
         kept.and(created)?;
         Ok(Started {
@@ -165,8 +170,9 @@ impl Store {
     /// what has a journal and no state file is put away; what is not trusted is left where it is, and does not count.
     pub(super) fn refuse_active(&self, lock: &Held) -> Result<Vec<Repair>, StoreError> {
         self.put_lost_away(lock)?;
+        let here = lock.folder();
         let mut repairs = Vec::new();
-        for file in self.state_files() {
+        for file in self.state_files(here) {
             let active = |phase: Option<String>| {
                 let phase = phase.unwrap_or_else(|| "unknown".to_owned());
                 let refused = || StoreError::Active {
@@ -207,10 +213,10 @@ impl Store {
                 Err(error @ StoreError::NotStartedHere { .. }) => {
                     let left = id
                         .map_err(StoreError::Id)
-                        .and_then(|id| self.left_alone(&file, &id))?;
+                        .and_then(|id| self.left_alone(here, &file, &id))?;
                     match left {
                         LeftAlone::Over => {}
-                        LeftAlone::NoLoop(reason) => aside(reason, heal::set_aside(self, &file.path)?),
+                        LeftAlone::NoLoop(reason) => aside(reason, heal::set_aside(self, here, &file.name)?),
                         LeftAlone::InTheWay => return Err(error),
                     }
                 }
@@ -220,16 +226,16 @@ impl Store {
                     ..
                 }) => aside(error.to_string(), kept),
                 Err(error @ StoreError::NoJournal { .. }) => {
-                    aside(error.to_string(), heal::set_aside(self, &file.path)?);
+                    aside(error.to_string(), heal::set_aside(self, here, &file.name)?);
                 }
-                Err(StoreError::NoMachine { .. }) if Trust::new().file(&file.path).is_err() => {}
-                Err(StoreError::NoMachine { .. }) => match self.phase_in(&file.path) {
-                    (None, Some(problem)) => aside(problem, heal::set_aside(self, &file.path)?),
+                Err(StoreError::NoMachine { .. }) if self.check_state(here, &file.name).is_err() => {}
+                Err(StoreError::NoMachine { .. }) => match self.phase_in(here, &file.name) {
+                    (None, Some(problem)) => aside(problem, heal::set_aside(self, here, &file.name)?),
                     (phase, _) => active(phase)?,
                 },
                 Err(StoreError::OtherGraph { over: true, .. }) => {}
                 Err(StoreError::OtherGraph { over: false, .. } | StoreError::OtherMachine { .. }) => {
-                    active(self.phase_in(&file.path).0)?;
+                    active(self.phase_in(here, &file.name).0)?;
                 }
                 Err(other) => return Err(other),
             }
@@ -238,11 +244,13 @@ impl Store {
     }
 
     /// What a state file of our machine is to a start that no record of this user's knows.
-    fn left_alone(&self, file: &StateFile, id: &LoopId) -> Result<LeftAlone, StoreError> {
-        let has_journal = self.journal_path(id).symlink_metadata().is_ok();
-        let (phase, root, problem) = match heal::read_state(self, &file.path)? {
+    fn left_alone(&self, here: &Folder, file: &StateFile, id: &LoopId) -> Result<LeftAlone, StoreError> {
+        let has_journal = here
+            .below(id.as_str())
+            .is_ok_and(|folder| folder.has(journal::FILE));
+        let (phase, root, problem) = match heal::read_state(self, here, &Trust::new(), &file.name)? {
             State::Missing => return Ok(LeftAlone::Over),
-            State::Unreadable(error, _) => (None, None, error.to_string()),
+            State::Unreadable(error) => (None, None, error.to_string()),
             State::Read(document, _) => {
                 let text = |field: &str| document.get(field).map(|value| value.to_plain().into_owned());
                 let problem = StoreError::NoJournal {
@@ -323,9 +331,9 @@ impl Store {
         })
     }
 
-    fn create(&self, now: Timestamp, by: String, record: &Record) -> Result<(), StoreError> {
-        let folder = self.loop_folder(&record.id);
-        std::fs::create_dir(&folder).map_err(io_error("create", &folder))?;
+    fn create(&self, here: &Folder, now: Timestamp, by: String, record: &Record) -> Result<(), StoreError> {
+        let path = self.loop_folder(&record.id);
+        let folder = here.make(record.id.as_str()).map_err(io_error("create", &path))?;
         let entry = ChangeEntry {
             revision: 1,
             at: now,
@@ -337,10 +345,11 @@ impl Store {
             evidence: None,
             fields: record.document.fields(),
         };
-        self.write(record, entry)?;
-        sync_folder_of(&folder.join(journal::FILE)).map_err(io_error("sync", &folder))?;
-        let path = self.sidecar(&record.id, SIDECARS[0]);
-        PidLock::write(&path, std::process::id()).map_err(io_error("write", &path))
+        self.write(here, record, entry)?;
+        folder.sync().map_err(io_error("sync", &path))?;
+        let pid = format!("{}\n", std::process::id());
+        here.replace(&format!("{}{}", record.id, SIDECARS[0]), pid.as_bytes())
+            .map_err(io_error("write", &self.sidecar(&record.id, SIDECARS[0])))
     }
 }
 
@@ -354,39 +363,19 @@ enum LeftAlone {
     InTheWay,
 }
 
-/// Makes a folder and its parents; the ones that were made, innermost first.
-fn make_folder(folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>, StoreError> {
-    let missing = |path: &&Utf8Path| !path.as_str().is_empty() && !path.exists();
-    let made = folder
-        .ancestors()
-        .take_while(missing)
-        .map(Utf8Path::to_owned)
-        .collect();
-    std::fs::create_dir_all(folder).map_err(io_error("create", folder))?;
-    Ok(made)
-}
-
 /// Takes away folders that were made for a start that failed. The lock file goes while it is held: whoever waits for
 /// it sees that it is gone, and opens another one.
-fn unmake_folder(folder: &Utf8Path, made: &[Utf8PathBuf]) {
-    if made.is_empty() {
-        return;
-    }
-    let ours = [PROJECT, ".gitignore"];
-    let is_ours = |entry: std::io::Result<camino::Utf8DirEntry>| {
-        entry.is_ok_and(|entry| ours.contains(&entry.file_name()))
-    };
-    if !folder
-        .read_dir_utf8()
-        .is_ok_and(|mut entries| entries.all(is_ours))
-    {
+fn unmake_folder(here: &Folder, made: &[(Folder, String)]) {
+    let ours = [PROJECT, IGNORE];
+    let is_ours = |listed: &[(String, _)]| listed.iter().all(|(name, _)| ours.contains(&name.as_str()));
+    if made.is_empty() || !here.list().is_ok_and(|listed| is_ours(&listed)) {
         return;
     }
     for name in ours {
-        let _ = std::fs::remove_file(folder.join(name));
+        let _ = here.remove(name);
     }
-    for folder in made {
-        if std::fs::remove_dir(folder).is_err() {
+    for (above, name) in made.iter().rev() {
+        if above.remove_folder(name).is_err() {
             return;
         }
     }

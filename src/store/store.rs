@@ -1,13 +1,10 @@
 //! One state folder: its paths, and what is read or written without changing a loop's phase.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{self, ErrorKind, Write as _};
 use std::time::{Duration, Instant, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
-use rustix::fs::OFlags;
 
 use super::budget::Budget;
 use super::chain;
@@ -15,12 +12,13 @@ use super::error::{StoreError, io_error};
 use super::heal::{self, Older, Opened, State};
 use super::id::{LoopId, iso};
 use super::journal::{self, Entry, Loaded, NoteEntry};
-use super::lock::{Held, LockError, PidLock, RunLock, with_lock};
+use super::lock::{Held, LockError, PROJECT, RunLock, with_lock_in};
 use super::ownership::StateHome;
 use super::scalar::is_hidden;
 use super::spec::StateSpec;
 use super::trust::Trust;
 use super::versions::{self, Versions};
+use crate::files::{Folder, MOST, UntrustedError, if_there};
 
 /// Endings of the files beside a loop's state file, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
@@ -33,6 +31,8 @@ const DEADLINE: Duration = Duration::from_secs(10);
 pub struct Store {
     folder: Utf8PathBuf,
     root: Utf8PathBuf,
+    /// From here on down no symlink is followed: the root, or a state folder outside of it.
+    base: Utf8PathBuf,
     spec: &'static StateSpec,
     deadline: Duration,
     budget: Option<Budget>,
@@ -87,14 +87,18 @@ pub struct Foreign {
 /// A state file in a folder.
 pub(super) struct StateFile {
     pub(super) stem: String,
+    pub(super) name: String,
     pub(super) path: Utf8PathBuf,
     pub(super) modified: SystemTime,
 }
 
 impl Store {
-    /// The state folder `folder` of the project at `root`, whose loops are this user's where the record in `home` says so.
+    /// The state folder `folder` of the project at `root`, whose loops are this user's where the record in `home` says so. Both
+    /// paths are canonical, as far as they are not below the other.
     pub fn at(folder: Utf8PathBuf, root: Utf8PathBuf, spec: &'static StateSpec, home: StateHome) -> Self {
+        let base = if folder.starts_with(&root) { &root } else { &folder };
         Self {
+            base: base.clone(),
             folder,
             root,
             spec,
@@ -114,11 +118,6 @@ impl Store {
         }
     }
 
-    /// Where the shapes of the machine's versions are.
-    pub(super) fn machines_folder(&self) -> Utf8PathBuf {
-        self.top().join(versions::FOLDER)
-    }
-
     /// The project's state folder, also where this is one below it.
     pub(super) fn top(&self) -> &Utf8Path {
         self.above.as_ref().unwrap_or(&self.folder)
@@ -127,6 +126,92 @@ impl Store {
     /// Where this user's own record of loops is.
     pub(super) fn home(&self) -> &StateHome {
         &self.home
+    }
+
+    /// Opens the folder of the shapes of the machine's versions, and makes it first where `make` says so.
+    pub(super) fn open_machines(&self, make: bool) -> io::Result<Folder> {
+        let path = self.top().join(versions::FOLDER);
+        let (base, path) = (Folder::open(&self.base)?, self.from_base(&path));
+        if make { base.make(path) } else { base.below(path) }
+    }
+
+    fn from_base<'p>(&self, path: &'p Utf8Path) -> &'p Utf8Path {
+        path.strip_prefix(&self.base).unwrap_or(path)
+    }
+
+    /// Opens the state folder, from the project's root down, without following a symlink. One outside of the root is the
+    /// person's own choice, and is opened as it is named.
+    ///
+    /// # Errors
+    /// It is not there, or it or a folder above it is not trusted (see [`UntrustedError`]).
+    pub fn open_folder(&self) -> io::Result<Folder> {
+        Folder::open(&self.base)?.below(self.from_base(&self.folder))
+    }
+
+    /// Opens the folder of a loop's own files in the same way.
+    ///
+    /// # Errors
+    /// See [`Store::open_folder`].
+    pub fn open_loop_folder(&self, id: &LoopId) -> io::Result<Folder> {
+        self.open_folder()?.below(id.as_str())
+    }
+
+    /// Opens the folder of a file of the project's or of a loop's, and returns it with the file's name. No symlink is followed
+    /// below the root and below the state folder.
+    ///
+    /// # Errors
+    /// The folder is not there or not trusted, or the path names no file.
+    pub fn folder_of(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
+        crate::files::folder_of(&[&self.root, &self.base], path)
+    }
+
+    /// Reads a file of the project's or of a loop's. See [`Store::folder_of`].
+    ///
+    /// # Errors
+    /// It is not there, is not trusted, is larger than 64 MiB, or the system refuses.
+    pub fn read(&self, path: &Utf8Path) -> io::Result<Vec<u8>> {
+        let (folder, name) = self.folder_of(path)?;
+        folder.read(&name, MOST)
+    }
+
+    /// Replaces a file of the project's or of a loop's. See [`Folder::replace`].
+    ///
+    /// # Errors
+    /// Its folder is not trusted, or the system refuses.
+    pub(crate) fn replace(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+        let (folder, name) = self.folder_of(path)?;
+        folder.replace(&name, bytes)
+    }
+
+    /// Returns why the state folder is not used, where it is there and cannot be trusted or opened.
+    pub fn refusal(&self) -> Option<StoreError> {
+        let opened = if_there(self.open_folder());
+        opened.map_err(io_error("open", &self.folder)).err()
+    }
+
+    /// Makes the state folder where it is not there. Returns it with the folders that were made for it, each in the one above,
+    /// innermost last.
+    pub(super) fn make_folder(&self) -> Result<(Folder, Vec<(Folder, String)>), StoreError> {
+        let failed = |error| io_error("create", &self.folder)(error);
+        let gone = || failed(ErrorKind::NotFound.into());
+        let mut at = (self.base.ancestors())
+            .find_map(|there| Folder::open(there).ok())
+            .ok_or_else(gone)?;
+        let path = self
+            .folder
+            .strip_prefix(at.path())
+            .unwrap_or(&self.folder)
+            .to_owned();
+        let mut made = Vec::new();
+        for name in path.components() {
+            let is_new = !at.has(name.as_str());
+            let below = at.make(name.as_str()).map_err(failed)?;
+            let above = std::mem::replace(&mut at, below);
+            if is_new {
+                made.push((above, name.as_str().to_owned()));
+            }
+        }
+        Ok((at, made))
     }
 
     /// The same, with another time to wait for the project's lock (10 s by default).
@@ -189,22 +274,29 @@ impl Store {
         self.loop_folder(id).join(journal::FILE)
     }
 
-    /// The lock that is held while a review of the loop runs.
-    pub fn run_lock_path(&self, id: &LoopId) -> Utf8PathBuf {
-        self.loop_folder(id).join("run.lock")
+    /// The name of the state file of a loop.
+    pub(super) fn name_of(&self, id: &LoopId) -> String {
+        format!("{id}.{}", self.spec.extension)
     }
 
     /// Runs `work` under the project's lock.
-    pub(super) fn locked<R, E: From<LockError>>(
+    pub(super) fn locked<R, E: From<LockError> + From<StoreError>>(
         &self,
         work: impl FnOnce(&Held) -> Result<R, E>,
     ) -> Result<R, E> {
+        let folder = self.open_folder().map_err(|source| -> E {
+            if UntrustedError::of(&source).is_some() {
+                return io_error("open", &self.folder)(source).into();
+            }
+            let path = self.folder.join(PROJECT);
+            LockError::Io { path, source }.into()
+        })?;
         let Some(budget) = &self.budget else {
-            return with_lock(&self.folder, self.deadline, work)?;
+            return with_lock_in(folder, self.deadline, work)?;
         };
         let begun = Instant::now();
         let mut waited = None;
-        let done = with_lock(&self.folder, budget.waits_left(), |held| {
+        let done = with_lock_in(folder, budget.waits_left(), |held| {
             waited = Some(begun.elapsed());
             budget.waited(begun.elapsed());
             work(held)
@@ -215,9 +307,10 @@ impl Store {
         done?
     }
 
-    /// Fails unless the state folder is there: operations on a loop must not create one.
+    /// Fails unless the loop is there: operations on a loop must not create a state folder.
     pub(super) fn some_loop(&self, id: &LoopId) -> Result<(), StoreError> {
-        if self.path_of(id).is_symlink() || self.path_of(id).exists() || self.loop_folder(id).exists() {
+        let folder = if_there(self.open_folder()).map_err(io_error("open", &self.folder))?;
+        if folder.is_some_and(|here| here.has(&self.name_of(id)) || here.has(id.as_str())) {
             return Ok(());
         }
         Err(StoreError::NoLoop {
@@ -241,20 +334,26 @@ impl Store {
     /// Every loop whose state file stands in the folder, newest first. Reads without a lock, writes nothing, and
     /// shows what a bad file's problem is instead of failing. Where the call's [`Budget`] ends first, the rest is left out.
     pub fn list(&self) -> Vec<Listed> {
+        let Ok(here) = self.open_folder() else {
+            return Vec::new();
+        };
         let (trust, versions) = (Trust::new(), Versions::default());
-        self.state_files()
+        self.state_files(&here)
             .into_iter()
             .take_while(|_| !self.is_out_of_time())
-            .filter_map(|file| self.listed(&trust, &versions, file))
+            .filter_map(|file| self.listed(&here, &trust, &versions, file))
             .collect()
     }
 
     /// The other state files in the folder, those whose names are no ids, newest first.
     pub fn list_foreign(&self) -> Vec<Foreign> {
+        let Ok(here) = self.open_folder() else {
+            return Vec::new();
+        };
         let foreign = |file: StateFile| {
             let (phase, problem) = match LoopId::parse(&file.stem, self.spec.ids) {
                 Ok(_) => return None,
-                Err(_) => self.phase_in(&file.path),
+                Err(_) => self.phase_in(&here, &file.name),
             };
             let terminal = phase.as_deref().is_some_and(|phase| self.spec.is_terminal(phase));
             Some(Foreign {
@@ -265,10 +364,10 @@ impl Store {
                 problem,
             })
         };
-        self.state_files().into_iter().filter_map(foreign).collect()
+        self.state_files(&here).into_iter().filter_map(foreign).collect()
     }
 
-    fn listed(&self, trust: &Trust, versions: &Versions, file: StateFile) -> Option<Listed> {
+    fn listed(&self, here: &Folder, trust: &Trust, versions: &Versions, file: StateFile) -> Option<Listed> {
         let id = LoopId::parse(&file.stem, self.spec.ids).ok()?;
         let StateFile { path, modified, .. } = file;
         let mut listed = Listed {
@@ -284,14 +383,15 @@ impl Store {
             left_alone: false,
             problem: None,
         };
-        let found = match heal::glance(self, trust, versions, &listed.id) {
+        let found = match heal::glance(self, here, trust, versions, &listed.id) {
             Ok(found) => found,
             Err(error) => {
                 listed.owned = !error.is_about_ownership();
                 listed.left_alone = matches!(error, StoreError::NotStartedHere { .. });
                 listed.problem = Some(error.to_string());
                 if !listed.owned
-                    && let Ok(state) = heal::read_state(self, &listed.path)
+                    && let Ok(state) =
+                        heal::read_state(self, here, trust, &listed.path.file_name().unwrap_or_default())
                 {
                     // Nothing is done by what it says: it is only shown, and does not stand in a start's way once it is over.
                     listed.phase = text_in(&state, self.spec.fields.phase);
@@ -328,37 +428,43 @@ impl Store {
     }
 
     /// The phase that stands in a state file, and what is wrong with the file.
-    pub(super) fn phase_in(&self, path: &Utf8Path) -> (Option<String>, Option<String>) {
-        let read = Trust::new()
-            .file(path)
-            .and_then(|()| heal::read_state(self, path));
-        match read {
+    pub(super) fn phase_in(&self, here: &Folder, name: &str) -> (Option<String>, Option<String>) {
+        match heal::read_state(self, here, &Trust::new(), name) {
             Ok(State::Read(document, _)) => (
                 document
                     .get(self.spec.fields.phase)
                     .map(|phase| phase.to_plain().into_owned()),
                 None,
             ),
-            Ok(State::Unreadable(error, _)) => (None, Some(error.to_string())),
+            Ok(State::Unreadable(error)) => (None, Some(error.to_string())),
             Ok(State::Missing) => (None, None),
             Err(error) => (None, Some(error.to_string())),
         }
     }
 
+    /// Refuses a state file that is none of ours.
+    pub(super) fn check_state(&self, here: &Folder, name: &str) -> Result<(), StoreError> {
+        let path = self.folder.join(name);
+        match if_there(here.file(name)).map_err(io_error("open", &path))? {
+            Some(_) => Trust::new().untracked(&path),
+            None => Ok(()),
+        }
+    }
+
     /// State files and symlinks with their names, newest first; the greater name first where times are equal.
-    pub(super) fn state_files(&self) -> Vec<StateFile> {
-        let Ok(entries) = self.folder.read_dir_utf8() else {
-            return Vec::new();
-        };
-        let mut files: Vec<StateFile> = entries
-            .filter_map(|entry| {
-                let path = entry.ok()?.into_path();
-                let meta = std::fs::symlink_metadata(&path).ok()?;
-                let fits = !meta.is_dir() && path.extension() == Some(self.spec.extension);
+    pub(super) fn state_files(&self, here: &Folder) -> Vec<StateFile> {
+        let listed = here.list().unwrap_or_default();
+        let mut files: Vec<StateFile> = listed
+            .into_iter()
+            .filter(|(_, found)| !found.is_folder())
+            .filter_map(|(name, found)| {
+                let path = self.folder.join(&name);
+                let fits = path.extension() == Some(self.spec.extension);
                 let stem = path.file_stem()?.to_owned();
                 fits.then_some(StateFile {
                     stem,
-                    modified: meta.modified().ok()?,
+                    modified: found.modified(),
+                    name,
                     path,
                 })
             })
@@ -385,7 +491,9 @@ impl Store {
                 note: note.to_owned(),
                 data,
             });
-            journal::append(&self.journal_path(id), &entry).map(drop)
+            let folder = held.folder().below(id.as_str());
+            let folder = folder.map_err(io_error("open", &self.loop_folder(id)))?;
+            journal::append(&folder, &entry).map(drop)
         })
     }
 
@@ -394,17 +502,20 @@ impl Store {
     /// # Errors
     /// When there is none, it is not trusted, or it cannot be read.
     pub fn journal(&self, id: &LoopId) -> Result<Vec<Entry>, StoreError> {
-        let path = self.journal_path(id);
-        Trust::folder(&self.loop_folder(id))?;
-        Trust::new().file(&path)?;
+        let folder = self.open_loop_folder(id);
         let (owned, versions) = (self.ownership(id).unwrap_or_default(), Versions::default());
-        match Loaded::read(&path, &chain::possible(self, owned.as_ref(), &versions))? {
-            Some(loaded) => Ok(loaded.entries),
-            None => Err(StoreError::NoLoop {
+        let loaded = match if_there(folder).map_err(io_error("open", &self.loop_folder(id)))? {
+            Some(folder) => Loaded::read(&folder, &chain::possible(self, owned.as_ref(), &versions))?,
+            None => None,
+        };
+        let Some(loaded) = loaded else {
+            return Err(StoreError::NoLoop {
                 id: id.to_string(),
                 folder: self.folder.clone(),
-            }),
-        }
+            });
+        };
+        Trust::new().untracked(&self.journal_path(id))?;
+        Ok(loaded.entries)
     }
 
     /// Sets the state file's time of modification to now, so that the sweep sees a loop that lives. Under the project's
@@ -414,21 +525,18 @@ impl Store {
     /// When the lock cannot be taken, and when the file is not there, is not trusted, or refuses.
     pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
         self.some_loop(id)?;
-        let path = self.path_of(id);
-        let nofollow = OFlags::NOFOLLOW.bits().cast_signed();
-        self.locked(|_| {
-            OpenOptions::new()
-                .write(true)
-                .custom_flags(nofollow)
-                .open(&path)
+        self.locked(|held| {
+            held.folder()
+                .file_to_change(&self.name_of(id))
                 .and_then(|file| file.set_modified(SystemTime::now()))
-                .map_err(io_error("touch", &path))
+                .map_err(io_error("touch", &self.path_of(id)))
         })
     }
 
     /// Whether a review of the loop is running.
     pub fn is_running(&self, id: &LoopId) -> bool {
-        RunLock::is_held(&self.run_lock_path(id))
+        self.open_loop_folder(id)
+            .is_ok_and(|folder| RunLock::is_held(&folder))
     }
 
     /// Removes files beside the loop's state file, named by their suffixes (`-runner.sh`, `.lock`).
@@ -436,11 +544,12 @@ impl Store {
     /// # Errors
     /// When one is there and cannot be removed; the others are removed all the same.
     pub fn clear(&self, id: &LoopId, suffixes: &[&str]) -> Result<(), StoreError> {
+        let here = if_there(self.open_folder()).map_err(io_error("open", &self.folder))?;
+        let Some(here) = here else { return Ok(()) };
         let mut result = Ok(());
         for suffix in suffixes {
-            let path = self.sidecar(id, suffix);
-            if let Err(error) = PidLock::remove(&path) {
-                result = Err(io_error("remove", &path)(error));
+            if let Err(error) = if_there(here.remove(&format!("{id}{suffix}"))) {
+                result = Err(io_error("remove", &self.sidecar(id, suffix))(error));
             }
         }
         result
@@ -455,13 +564,7 @@ impl Store {
             .map(|c| if is_hidden(c) { ' ' } else { c })
             .collect();
         let line = format!("{} {}\n", iso(Timestamp::now()), text.trim());
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            // A pipe that nobody reads would hold the open for ever.
-            .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
-            .open(self.folder.join("log"));
+        let file = self.open_folder().and_then(|here| here.file_to_append("log"));
         let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
     }
 }

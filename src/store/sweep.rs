@@ -6,19 +6,24 @@
 
 use std::time::{Duration, SystemTime};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use super::error::{StoreError, io_error};
 use super::heal::{self, Older};
 use super::id::{LoopId, compact};
-use super::journal::Change;
+use super::journal::{self, Change};
 use super::lock::{Held, RunLock};
 use super::record::Record;
 use super::store::{Listed, SIDECARS, Store};
 use super::trust::Trust;
 use super::versions::Versions;
-use crate::files::TEMPORARY;
+use crate::files::{Folder, Found, TEMPORARY, if_there};
+
+/// The folder of loops that were swept.
+pub(super) const SWEPT: &str = "swept";
+/// The folder of what was rolled back.
+const ROLLED_BACK: &str = "rolled-back";
 
 /// How long a swept loop is kept.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -49,7 +54,7 @@ impl Store {
     /// # Errors
     /// When the project's lock cannot be taken.
     pub fn sweep(&self, now: SystemTime, older: Duration, dry_run: bool) -> Result<Swept, StoreError> {
-        if !self.folder().exists() {
+        if !self.is_there()? {
             return Ok(Swept::default());
         }
         self.locked(|lock| self.sweep_held(lock, now, older, dry_run))
@@ -57,19 +62,20 @@ impl Store {
 
     pub(super) fn sweep_held(
         &self,
-        _: &Held,
+        lock: &Held,
         now: SystemTime,
         older: Duration,
         dry_run: bool,
     ) -> Result<Swept, StoreError> {
+        let here = lock.folder();
         let mut swept = Swept::default();
         let is_older =
             |modified: SystemTime, limit| now.duration_since(modified).is_ok_and(|age| age > limit);
-        for id in self.stale(|modified| is_older(modified, older)) {
+        for id in self.stale(here, |modified| is_older(modified, older)) {
             if dry_run {
                 swept.would_move.push(id);
             } else {
-                match self.move_away(&id, "not touched for long") {
+                match self.move_away(here, &id, "not touched for long") {
                     Ok(true) => swept.moved.push(id),
                     Ok(false) => {}
                     Err(error) => self.log(&format!("{id}: not swept: {error}")),
@@ -77,49 +83,47 @@ impl Store {
             }
         }
         for file in self.list_foreign() {
-            let untrusted = file.phase.is_none() && Trust::new().file(&file.path).is_err();
+            let name = file.path.file_name().unwrap_or_default();
+            let untrusted = file.phase.is_none() && self.check_state(here, name).is_err();
             if file.terminal || untrusted || !is_older(file.modified, older) {
                 continue;
             }
-            let name = file.path.file_name().unwrap_or_default();
-            let target = self
-                .swept_folder()
-                .join(file.path.file_stem().unwrap_or_default());
+            let target = [SWEPT, file.path.file_stem().unwrap_or_default()];
             match if dry_run {
                 Ok(())
             } else {
-                move_into(&target, &self.folder().join(name))
+                move_into(here, &target, here, name)
             } {
                 Ok(()) => swept.foreign.push(file.path),
                 Err(error) => self.log(&format!("{name}: not swept: {error}")),
             }
         }
-        let stray = |path: &Utf8Path, modified| {
-            path.file_name().is_some_and(|name| name.starts_with(TEMPORARY)) && is_older(modified, STRAY)
+        let is_stray = |name: &str, found: &Found| {
+            name.starts_with(TEMPORARY) && found.is_file() && is_older(found.modified(), STRAY)
         };
-        let folders = self.loop_folders();
-        for folder in [self.folder().to_owned(), self.machines_folder()]
+        let loops = self.loop_folders(here);
+        let below = loops.iter().filter_map(|id| here.below(id.as_str()).ok());
+        for folder in self
+            .open_folder()
             .into_iter()
-            .chain(folders.iter().map(|id| self.loop_folder(id)))
+            .chain(self.open_machines(false))
+            .chain(below)
         {
-            swept.strays.extend(
-                entries(&folder)
-                    .filter(|(path, modified)| stray(path, *modified))
-                    .map(|(path, _)| path),
-            );
+            for (name, _) in entries(&folder).filter(|(name, found)| is_stray(name, found)) {
+                if dry_run || folder.remove(&name).is_ok() {
+                    swept.strays.push(folder.path().join(name));
+                }
+            }
         }
-        let expired = |(path, modified): (Utf8PathBuf, SystemTime)| is_older(modified, KEPT).then_some(path);
-        if Trust::folder(&self.swept_folder()).is_ok() {
-            swept
-                .expired
-                .extend(entries(&self.swept_folder()).filter_map(expired));
-        }
-        if !dry_run {
-            swept.strays.retain(|path| std::fs::remove_file(path).is_ok());
-            swept.expired.retain(|path| std::fs::remove_dir_all(path).is_ok());
-            for name in swept.expired.iter().filter_map(|path| path.file_name()) {
-                if let Ok(id) = LoopId::parse(name, self.spec().ids) {
-                    self.disown(&id);
+        if let Ok(folder) = here.below(SWEPT) {
+            for (name, _) in entries(&folder).filter(|(_, found)| is_older(found.modified(), KEPT)) {
+                if dry_run || folder.remove_tree(&name).is_ok() {
+                    if let Ok(id) = LoopId::parse(&name, self.spec().ids)
+                        && !dry_run
+                    {
+                        self.disown(&id);
+                    }
+                    swept.expired.push(folder.path().join(name));
                 }
             }
         }
@@ -128,10 +132,9 @@ impl Store {
 
     /// Loops that a sweep may move: stale, not terminal, trusted, and not under review. A loop's folder that has a
     /// journal and lost its state file counts by the journal's age.
-    fn stale(&self, is_stale: impl Fn(SystemTime) -> bool) -> Vec<LoopId> {
-        let trust = Trust::new();
+    fn stale(&self, here: &Folder, is_stale: impl Fn(SystemTime) -> bool) -> Vec<LoopId> {
         let trusted = |id: &LoopId| {
-            trust.file(&self.path_of(id)).is_ok() && Trust::folder(&self.loop_folder(id)).is_ok()
+            self.check_state(here, &self.name_of(id)).is_ok() && if_there(here.below(id.as_str())).is_ok()
         };
         let listed = self.list();
         let mut stale: Vec<LoopId> = listed
@@ -145,10 +148,13 @@ impl Store {
             })
             .map(|one| one.id.clone())
             .collect();
-        stale.extend(self.loop_folders().into_iter().filter(|id| {
-            let modified = std::fs::symlink_metadata(self.journal_path(id)).and_then(|meta| meta.modified());
+        stale.extend(self.loop_folders(here).into_iter().filter(|id| {
+            let journal = here
+                .below(id.as_str())
+                .and_then(|folder| folder.look(journal::FILE));
+            let modified = journal.ok().flatten().map(|found| found.modified());
             !listed.iter().any(|one| one.id == *id)
-                && modified.is_ok_and(&is_stale)
+                && modified.is_some_and(&is_stale)
                 && self.is_owned(id)
                 && !self.is_running(id)
         }));
@@ -159,13 +165,14 @@ impl Store {
     /// someone removed the file. The next open would make it active again, beside the one that is to be active now. One
     /// that is under review is opened instead, and so is in the way.
     pub(super) fn put_lost_away(&self, lock: &Held) -> Result<(), StoreError> {
+        let here = lock.folder();
         let is_lost = |id: &LoopId| {
-            let path = self.path_of(id);
-            !path.exists() && !path.is_symlink() && self.journal_path(id).is_file()
+            let has_journal = |folder: Folder| folder.look(journal::FILE).is_ok_and(|found| found.is_some());
+            !here.has(&self.name_of(id)) && here.below(id.as_str()).is_ok_and(has_journal)
         };
-        for id in self.loop_folders().into_iter().filter(is_lost) {
+        for id in self.loop_folders(here).into_iter().filter(is_lost) {
             let versions = Versions::default();
-            let judged = heal::look(self, &Trust::new(), &versions, &id)
+            let judged = heal::look(self, here, &Trust::new(), &versions, &id)
                 .and_then(|found| heal::judge(self, &id, &found, &versions));
             // What cannot be opened cannot become active.
             let Ok(heal::Judged { record, .. }) = judged else {
@@ -173,7 +180,7 @@ impl Store {
             };
             if !record.is_terminal()
                 && self.is_for(record.root().as_deref())
-                && !self.move_away(&id, "its state file was gone")?
+                && !self.move_away(here, &id, "its state file was gone")?
             {
                 heal::heal(self, lock, &id, Older::Leave)?;
             }
@@ -181,56 +188,66 @@ impl Store {
         Ok(())
     }
 
-    /// Moves a loop whole, for the reason `why`; `false` if a review of it has begun in the meantime.
-    pub(super) fn move_away(&self, id: &LoopId, why: &str) -> Result<bool, StoreError> {
-        let has_folder = self.loop_folder(id).is_dir();
-        let held = if has_folder {
-            RunLock::try_take(&self.run_lock_path(id))?
-        } else {
-            None
-        };
-        if has_folder && held.is_none() {
-            return Ok(false);
+    /// Takes the lock of a loop's reviews where the loop has a folder; `None` if a review of it runs.
+    fn hold_run(&self, here: &Folder, id: &LoopId) -> Result<Option<Option<RunLock>>, StoreError> {
+        let folder = if_there(here.below(id.as_str())).map_err(io_error("open", &self.loop_folder(id)))?;
+        match folder {
+            Some(folder) => Ok(RunLock::try_take(&folder)?.map(Some)),
+            None => Ok(Some(None)),
         }
-        let target = self.swept_folder().join(id.as_str());
-        for path in self.pieces(id) {
-            move_into(&target, &path)?;
+    }
+
+    /// Moves a loop whole, for the reason `why`; `false` if a review of it has begun in the meantime.
+    pub(super) fn move_away(&self, here: &Folder, id: &LoopId, why: &str) -> Result<bool, StoreError> {
+        let Some(_held) = self.hold_run(here, id)? else {
+            return Ok(false);
+        };
+        for name in self.pieces(id) {
+            move_into(here, &[SWEPT, id.as_str()], here, &name)?;
         }
         self.log(&format!("{id}: swept, {why}; `resume {id}` brings it back"));
         Ok(true)
     }
 
-    /// The files and the folder of a loop, the state file first.
-    fn pieces(&self, id: &LoopId) -> Vec<Utf8PathBuf> {
-        let mut pieces = vec![self.path_of(id)];
-        pieces.extend(SIDECARS.iter().map(|suffix| self.sidecar(id, suffix)));
-        pieces.push(self.loop_folder(id));
+    /// The names of the files and the folder of a loop, the state file first.
+    fn pieces(&self, id: &LoopId) -> Vec<String> {
+        let mut pieces = vec![self.name_of(id)];
+        pieces.extend(SIDECARS.iter().map(|suffix| format!("{id}{suffix}")));
+        pieces.push(id.to_string());
         pieces
     }
 
     /// Folders that are named like loops.
-    fn loop_folders(&self) -> Vec<LoopId> {
-        entries(self.folder())
-            .filter(|(path, _)| path.is_dir() && !path.is_symlink())
-            .filter_map(|(path, _)| LoopId::parse(path.file_name()?, self.spec().ids).ok())
+    fn loop_folders(&self, here: &Folder) -> Vec<LoopId> {
+        entries(here)
+            .filter(|(_, found)| found.is_folder())
+            .filter_map(|(name, _)| LoopId::parse(&name, self.spec().ids).ok())
             .collect()
     }
 
-    fn swept_folder(&self) -> Utf8PathBuf {
-        self.folder().join("swept")
+    /// Returns whether the state folder is there.
+    fn is_there(&self) -> Result<bool, StoreError> {
+        let folder = if_there(self.open_folder()).map_err(io_error("open", self.folder()))?;
+        Ok(folder.is_some())
     }
 
-    /// A store on the folder that a swept loop was moved to.
-    fn swept_store(&self, id: &str) -> Self {
+    fn swept_folder(&self) -> Utf8PathBuf {
+        self.folder().join(SWEPT)
+    }
+
+    /// Returns the store on the folder that a swept loop was moved to.
+    pub fn swept_store(&self, id: &str) -> Self {
         self.below(self.swept_folder().join(id))
     }
 
     /// Loops that were swept and can be brought back, newest first.
     pub fn swept(&self) -> Vec<Listed> {
-        let mut listed: Vec<Listed> = entries(&self.swept_folder())
+        let Ok(swept) = self.open_folder().and_then(|here| here.below(SWEPT)) else {
+            return Vec::new();
+        };
+        let mut listed: Vec<Listed> = entries(&swept)
             .take_while(|_| !self.is_out_of_time())
-            .filter_map(|(path, _)| {
-                let name = path.file_name()?.to_owned();
+            .filter_map(|(name, _)| {
                 self.swept_store(&name)
                     .list()
                     .into_iter()
@@ -248,7 +265,7 @@ impl Store {
     /// [`StoreError::Exists`] when it is here, and what keeps it from being opened; then it stays where it is.
     pub fn bring_back(&self, id: &LoopId) -> Result<Record, StoreError> {
         let swept = self.swept_store(id.as_str());
-        if !swept.folder().is_dir() {
+        if !swept.is_there()? {
             return Err(StoreError::NoLoop {
                 id: id.to_string(),
                 folder: self.swept_folder(),
@@ -256,30 +273,36 @@ impl Store {
         }
         self.locked(|lock| {
             self.refuse_active(lock)?;
-            Trust::folder(swept.folder())?;
+            let here = lock.folder();
+            let from = here.below(SWEPT).and_then(|folder| folder.below(id.as_str()));
+            let from = from.map_err(io_error("open", swept.folder()))?;
             // An open may have made the state of a move that was cut off anew: the old one must not come back over it.
             let exists = || StoreError::Exists {
                 id: id.to_string(),
                 folder: self.folder().to_owned(),
             };
-            if self.path_of(id).exists() {
+            if here.has(&self.name_of(id)) {
                 return Err(exists());
             }
             // A journal here means that a move in either direction was cut off by a crash: it is finished.
-            let cut_off = self.journal_path(id).exists();
+            let cut_off = here
+                .below(id.as_str())
+                .is_ok_and(|folder| folder.has(journal::FILE));
             if !cut_off {
                 let versions = Versions::default();
-                let found = heal::look(&swept, &Trust::new(), &versions, id)?;
+                let found = heal::look(&swept, &from, &Trust::new(), &versions, id)?;
                 heal::judge(&swept, id, &found, &versions)?;
             }
-            for path in swept.pieces(id).iter().rev().filter(|path| path.exists()) {
-                let target = self.folder().join(path.file_name().unwrap_or_default());
-                if target.exists() && !cut_off {
+            for name in swept.pieces(id).iter().rev().filter(|name| from.has(name)) {
+                if here.has(name) && !cut_off {
                     return Err(exists());
                 }
-                std::fs::rename(path, &target).map_err(io_error("bring back", path))?;
+                from.rename(name, here, name)
+                    .map_err(io_error("bring back", &swept.folder().join(name)))?;
             }
-            let _ = std::fs::remove_dir(swept.folder());
+            let _ = here
+                .below(SWEPT)
+                .and_then(|folder| folder.remove_folder(id.as_str()));
             let found = heal::heal(self, lock, id, Older::Migrate)?.record;
             self.apply(lock, found, Change::bare("bring-back", "person"))
         })
@@ -292,20 +315,16 @@ impl Store {
     /// When there is no such loop, the lock cannot be taken, or something cannot be moved.
     pub fn give_up(&self, id: &LoopId, now: Timestamp) -> Result<Option<Utf8PathBuf>, StoreError> {
         self.some_loop(id)?;
-        self.locked(|_| {
-            let has_folder = self.loop_folder(id).is_dir();
-            let held = if has_folder {
-                RunLock::try_take(&self.run_lock_path(id))?
-            } else {
-                None
-            };
-            if has_folder && held.is_none() {
+        self.locked(|lock| {
+            let here = lock.folder();
+            let Some(_held) = self.hold_run(here, id)? else {
                 return Ok(None);
+            };
+            let target = compact(now);
+            for name in self.pieces(id) {
+                move_into(here, &[ROLLED_BACK, &target], here, &name)?;
             }
             let target = self.rolled_back_folder(now);
-            for path in self.pieces(id) {
-                move_into(&target, &path)?;
-            }
             self.disown(id);
             self.log(&format!("{id}: given up, moved to {target}"));
             Ok(Some(target))
@@ -314,7 +333,7 @@ impl Store {
 
     /// Where [`Store::roll_back_all`] at this time moves everything.
     pub fn rolled_back_folder(&self, now: Timestamp) -> Utf8PathBuf {
-        self.folder().join("rolled-back").join(compact(now))
+        self.folder().join(ROLLED_BACK).join(compact(now))
     }
 
     /// Moves everything of every loop, the swept ones included, to `rolled-back/<stamp>/`. The log and what was
@@ -323,11 +342,12 @@ impl Store {
     /// # Errors
     /// When the lock cannot be taken or something cannot be moved; what was moved before that stays moved.
     pub fn roll_back_all(&self, now: Timestamp) -> Result<Vec<LoopId>, StoreError> {
-        if !self.folder().exists() {
+        if !self.is_there()? {
             return Ok(Vec::new());
         }
-        self.locked(|_| {
-            let target = self.rolled_back_folder(now);
+        self.locked(|lock| {
+            let here = lock.folder();
+            let stamp = compact(now);
             // A folder outside the root holds other projects' loops too: those are theirs to move.
             let (swept, loops) = (self.swept(), self.list());
             let others: Vec<LoopId> = (swept.iter().chain(&loops))
@@ -338,26 +358,28 @@ impl Store {
             let mut ids = Vec::new();
             for one in swept.into_iter().filter(|one| !others.contains(&one.id)) {
                 if swept_of_others {
-                    move_into(&target.join("swept"), &self.swept_folder().join(one.id.as_str()))?;
+                    let from = here
+                        .below(SWEPT)
+                        .map_err(io_error("open", &self.swept_folder()))?;
+                    move_into(here, &[ROLLED_BACK, &stamp, SWEPT], &from, one.id.as_str())?;
                 }
                 ids.push(one.id);
             }
             let parse = |stem: &str| LoopId::parse(stem, self.spec().ids).ok();
-            for (path, _) in entries(self.folder()) {
-                let name = path.file_name().unwrap_or_default();
-                let is_state = path.extension() == Some(self.spec().extension);
+            for (name, _) in entries(here) {
+                let stem = name.strip_suffix(&format!(".{}", self.spec().extension));
                 let id = SIDECARS
                     .iter()
                     .find_map(|suffix| parse(name.strip_suffix(suffix)?))
-                    .or_else(|| parse(if is_state { path.file_stem()? } else { name }));
-                let is_swept = path == self.swept_folder();
-                if id.is_none() && !is_state && !is_swept
+                    .or_else(|| parse(stem.unwrap_or(&name)));
+                let is_swept = name == SWEPT;
+                if id.is_none() && stem.is_none() && !is_swept
                     || is_swept && swept_of_others
                     || id.as_ref().is_some_and(|id| others.contains(id))
                 {
                     continue;
                 }
-                move_into(&target, &path)?;
+                move_into(here, &[ROLLED_BACK, &stamp], here, &name)?;
                 ids.extend(id);
             }
             ids.sort();
@@ -370,27 +392,18 @@ impl Store {
     }
 }
 
-/// Moves `path` into the folder `target`, which is made; nothing at `path` is fine.
-fn move_into(target: &Utf8Path, path: &Utf8Path) -> Result<(), StoreError> {
-    if !path.exists() && !path.is_symlink() {
+/// Moves what stands under a name in `from` into the folder `target` below `here`, which is made; nothing there is fine.
+fn move_into(here: &Folder, target: &[&str], from: &Folder, name: &str) -> Result<(), StoreError> {
+    if !from.has(name) {
         return Ok(());
     }
-    if let Some(above) = target.parent() {
-        Trust::folder(above)?;
-    }
-    Trust::folder(target)?;
-    std::fs::create_dir_all(target).map_err(io_error("create", target))?;
-    let to = target.join(path.file_name().unwrap_or_default());
-    std::fs::rename(path, &to).map_err(io_error("move", path))
+    let target: Utf8PathBuf = target.iter().collect();
+    here.make(&target)
+        .and_then(|to| from.rename(name, &to, name))
+        .map_err(io_error("move", &from.path().join(name)))
 }
 
-/// What stands in a folder, and when each was modified; nothing for a folder that cannot be read.
-fn entries(folder: &Utf8Path) -> impl Iterator<Item = (Utf8PathBuf, SystemTime)> + use<> {
-    folder.read_dir_utf8().into_iter().flatten().filter_map(|entry| {
-        let path = entry.ok()?.into_path();
-        let modified = std::fs::symlink_metadata(&path)
-            .and_then(|meta| meta.modified())
-            .ok()?;
-        Some((path, modified))
-    })
+/// What stands in a folder; nothing for a folder that cannot be read.
+fn entries(folder: &Folder) -> impl Iterator<Item = (String, Found)> + use<> {
+    folder.list().unwrap_or_default().into_iter()
 }

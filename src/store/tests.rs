@@ -3,6 +3,7 @@
 mod commit;
 mod heal;
 mod lists;
+mod paths;
 mod start;
 mod sweep;
 mod versions;

@@ -1,48 +1,16 @@
-//! Whether a state file may be believed: not a symlink, ours, and not shipped with the repository.
+//! Whether a state file came with the repository.
 //!
 //! A loop's state steers an agent, so a repository that one merely cloned must not bring any. Whether git tracks a
-//! file is read off the bytes of the repository's index; git itself is asked only where those cannot tell.
+//! file is read off the bytes of the repository's index; git itself is asked only where those cannot tell. That a file is a
+//! regular one and ours is seen to where it is opened (see [`Folder`](crate::files::Folder)).
 
-use std::io::{ErrorKind, Read as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::error::{StoreError, io_error};
-
-/// Why a file is not trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
-pub enum Distrust {
-    /// A symlink.
-    #[display("it is a symlink")]
-    Symlink,
-    /// A folder where a file should be, a pipe, a device, or a file where a folder should be.
-    #[display("it is not of the kind that stands there")]
-    WrongKind,
-    /// Another user's.
-    #[display("it belongs to user {uid}, and you are user {own}")]
-    OtherOwner {
-        /// Whose it is.
-        uid: u32,
-        /// Who asks.
-        own: u32,
-    },
-    /// In the repository.
-    #[display("git tracks it, so it came with the repository or will go into it")]
-    Tracked,
-}
-
-impl Distrust {
-    /// What to do about it.
-    pub fn help(self) -> &'static str {
-        match self {
-            Self::Symlink | Self::WrongKind => "remove it; the store makes its own files and folders",
-            Self::OtherOwner { .. } => "run as that user, or remove it and start a loop of your own",
-            Self::Tracked => "take it out of the repository with `git rm --cached`, or remove it",
-        }
-    }
-}
+use super::error::StoreError;
+use crate::files::{self, Distrust};
 
 /// What is trusted in one state folder. The repository's index is read at most once.
 #[derive(Debug)]
@@ -65,42 +33,14 @@ impl Trust {
         }
     }
 
-    /// Checks a file; one that is not there is fine.
-    pub(super) fn file(&self, path: &Utf8Path) -> Result<(), StoreError> {
-        if Self::kind(path, |meta| meta.is_file())? && self.is_tracked(path) {
-            return Err(StoreError::Untrusted {
-                path: path.to_owned(),
-                why: Distrust::Tracked,
-            });
+    /// Refuses a file that git tracks.
+    pub(super) fn untracked(&self, path: &Utf8Path) -> Result<(), StoreError> {
+        if !self.is_tracked(path) {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Checks a folder; one that is not there is fine.
-    pub(super) fn folder(path: &Utf8Path) -> Result<(), StoreError> {
-        Self::kind(path, |meta| meta.is_dir()).map(drop)
-    }
-
-    /// Whether there is something, of the right kind and ours.
-    fn kind(path: &Utf8Path, right: impl Fn(&std::fs::Metadata) -> bool) -> Result<bool, StoreError> {
-        let meta = match std::fs::symlink_metadata(path) {
-            Ok(meta) => meta,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(io_error("look at", path)(error)),
-        };
-        let own = rustix::process::geteuid().as_raw();
-        let why = if meta.is_symlink() {
-            Distrust::Symlink
-        } else if !right(&meta) {
-            Distrust::WrongKind
-        } else if meta.uid() != own {
-            Distrust::OtherOwner { uid: meta.uid(), own }
-        } else {
-            return Ok(true);
-        };
         Err(StoreError::Untrusted {
             path: path.to_owned(),
-            why,
+            why: Distrust::Tracked,
         })
     }
 
@@ -128,7 +68,11 @@ impl Index {
     fn around(folder: &Utf8Path) -> Option<Self> {
         let top = git_top(folder)?;
         let git = git_folder(top)?;
-        let bytes = std::fs::read(git.join("index")).ok()?;
+        let bytes = match files::read(&git.join("index")) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => Vec::new(),
+            Err(_) => return None,
+        };
         // Version 4 shortens paths, and split or sparse indexes leave some out.
         let version = bytes
             .get(4..8)
@@ -155,7 +99,7 @@ fn git_folder(top: &Utf8Path) -> Option<Utf8PathBuf> {
     if dot_git.is_dir() {
         return Some(dot_git);
     }
-    let text = std::fs::read_to_string(&dot_git).ok()?;
+    let text = files::read_to_string(&dot_git).ok()?;
     Some(top.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
@@ -179,17 +123,6 @@ fn git_tracks(top: &Utf8Path, inside: &Utf8Path) -> bool {
         .status();
     // 1 is git's answer for a path that it does not know.
     !matches!(asked, Ok(status) if status.code() == Some(1))
-}
-
-/// Reads a file, never through a symlink, and no more than `limit` bytes and one.
-pub(super) fn read_limited(path: &Utf8Path, limit: usize) -> std::io::Result<Vec<u8>> {
-    let file = std::fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
-        .open(path)?;
-    let mut bytes = Vec::new();
-    file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -216,7 +149,7 @@ mod tests {
     }
 
     fn refusal(path: &Utf8Path) -> Option<Distrust> {
-        match Trust::new().file(path) {
+        match Trust::new().untracked(path) {
             Ok(()) => None,
             Err(StoreError::Untrusted { why, .. }) => Some(why),
             Err(other) => panic!("{other}"),
@@ -256,19 +189,5 @@ mod tests {
         git(&top.join("tree"), &["rm", "-q", "--cached", "x.state"]);
         assert_eq!(refusal(&top.join("tree/x.state")), None);
         assert_eq!(refusal(&top.join("x.state")), Some(Distrust::Tracked));
-    }
-
-    #[test]
-    fn symlinks_and_other_kinds_are_refused_and_nothing_is_fine() {
-        let made = tempfile::tempdir().unwrap();
-        let folder = Utf8PathBuf::try_from(made.path().to_owned()).unwrap();
-        std::os::unix::fs::symlink("nowhere", folder.join("link")).unwrap();
-        assert_eq!(refusal(&folder.join("link")), Some(Distrust::Symlink));
-        assert_eq!(refusal(&folder), Some(Distrust::WrongKind));
-        assert_eq!(refusal(&folder.join("none")), None);
-        assert!(Trust::folder(&folder.join("link")).is_err());
-        assert!(read_limited(&folder.join("link"), 10).is_err());
-        std::fs::write(folder.join("big"), "0123456789").unwrap();
-        assert_eq!(read_limited(&folder.join("big"), 3).unwrap().len(), 4);
     }
 }

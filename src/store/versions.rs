@@ -16,14 +16,14 @@ use super::scalar::is_hidden;
 use super::shape::{Migrations, Shape, Verdict, compare, hash_of};
 use super::spec::StateSpec;
 use super::store::Store;
-use super::trust::{Trust, read_limited};
-use crate::files::replace;
+use super::trust::Trust;
+use crate::files::{Folder, UntrustedError};
 
 /// The folder of the shapes, in the state folder.
 pub(super) const FOLDER: &str = "machines";
 
 /// The largest shape that is kept and read, in bytes: some fifty thousand edges.
-const LARGEST: usize = 8 << 20;
+const LARGEST: u64 = 8 << 20;
 
 /// The most reasons that a refusal names.
 const REASONS: usize = 3;
@@ -174,28 +174,33 @@ fn kept(store: &Store, hash: &str) -> Result<Shape, String> {
     if !is_hash(hash) {
         return Err("its version cannot be looked up".to_owned());
     }
-    let folder = store.machines_folder();
-    let path = folder.join(format!("{hash}.json"));
+    let name = format!("{hash}.json");
     // The folder stands in every message already.
-    let short = format!("{FOLDER}/{hash}.json");
-    let shown = |error: StoreError| match error {
-        StoreError::Untrusted { why, .. } => format!("{short} is not trusted: {why}"),
-        other => other.to_string(),
+    let short = format!("{FOLDER}/{name}");
+    let read = |folder: Folder| {
+        let bytes = folder.read(&name, LARGEST)?;
+        Ok((bytes, folder.path().join(&name)))
     };
-    Trust::folder(&folder).map_err(shown)?;
-    Trust::new().file(&path).map_err(shown)?;
-    let bytes = match read_limited(&path, LARGEST) {
-        Ok(bytes) if bytes.len() > LARGEST => {
-            return Err(format!("{short} is larger than {LARGEST} bytes"));
-        }
-        Ok(bytes) => bytes,
+    let (bytes, path) = match store.open_machines(false).and_then(read) {
+        Ok(read) => read,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(format!(
                 "{short}, which would say what that version was, is missing"
             ));
         }
-        Err(error) => return Err(format!("{short} cannot be read: {error}")),
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+            return Err(format!("{short} is larger than {LARGEST} bytes"));
+        }
+        Err(error) => {
+            return Err(match UntrustedError::of(&error) {
+                Some(UntrustedError { why, .. }) => format!("{short} is not trusted: {why}"),
+                None => format!("{short} cannot be read: {error}"),
+            });
+        }
     };
+    if let Err(StoreError::Untrusted { why, .. }) = Trust::new().untracked(&path) {
+        return Err(format!("{short} is not trusted: {why}"));
+    }
     if hash_of(&bytes) != hash {
         return Err(format!("{short} was damaged: its digest is not its name"));
     }
@@ -205,32 +210,31 @@ fn kept(store: &Store, hash: &str) -> Result<Shape, String> {
 /// Writes the shape of our own machine, unless it is there as it should be. Returns whether it was written.
 pub(super) fn keep(store: &Store) -> Result<bool, StoreError> {
     let spec = store.spec();
-    if spec.shape.is_empty() || spec.shape.len() > LARGEST || !is_hash(spec.graph_hash) {
+    if spec.shape.is_empty() || spec.shape.len() as u64 > LARGEST || !is_hash(spec.graph_hash) {
         return Ok(false);
     }
-    let folder = store.machines_folder();
-    Trust::folder(&folder)?;
-    let path = own_path(store);
-    let there = Trust::new().file(&path).is_ok()
-        && read_limited(&path, LARGEST).is_ok_and(|bytes| bytes == spec.shape.as_bytes());
-    if there {
+    let failed = |error| io_error("write", &store.folder().join(FOLDER))(error);
+    let (folder, name) = (store.open_machines(true).map_err(failed)?, own_name(spec));
+    let is_kept = folder
+        .read(&name, LARGEST)
+        .is_ok_and(|bytes| bytes == spec.shape.as_bytes());
+    if is_kept && Trust::new().untracked(&folder.path().join(&name)).is_ok() {
         return Ok(false);
     }
-    std::fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
-    replace(&path, spec.shape.as_bytes()).map_err(io_error("write", &path))?;
+    folder.replace(&name, spec.shape.as_bytes()).map_err(failed)?;
     Ok(true)
 }
 
 /// Takes our own shape away again, after a start that failed.
-pub(super) fn unkeep(store: &Store) {
-    let _ = std::fs::remove_file(own_path(store));
-    let _ = std::fs::remove_dir(store.machines_folder());
+pub(super) fn unkeep(store: &Store, here: &Folder) {
+    if let Ok(folder) = store.open_machines(false) {
+        let _ = folder.remove(&own_name(store.spec()));
+    }
+    let _ = here.remove_folder(FOLDER);
 }
 
-fn own_path(store: &Store) -> camino::Utf8PathBuf {
-    store
-        .machines_folder()
-        .join(format!("{}.json", store.spec().graph_hash))
+fn own_name(spec: &StateSpec) -> String {
+    format!("{}.json", spec.graph_hash)
 }
 
 /// Whether it can name a file of the folder: what stands in a journal is not to lead elsewhere.

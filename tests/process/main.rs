@@ -1,5 +1,6 @@
 //! The program as a process: what a client, a person and a script see of it, each test in a project of its own.
 
+mod bad_paths;
 mod config;
 mod coverage;
 mod doctor;

@@ -2,6 +2,7 @@
 //! that can be read.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use claudex_loop::files::Folder;
 use claudex_loop::plan::locate;
 use claudex_loop::store::{self, LockError, RunLock};
 
@@ -14,6 +15,15 @@ pub(super) fn checks(here: &Utf8Path) -> [Check; 3] {
         .next()
         .unwrap_or_else(|| locate::for_start(here));
     let folder = store.folder();
+    if let Some(refusal) = store.refusal() {
+        // Nothing is tried out where a symlink leads.
+        let refused = || Err(Problem::of(&refusal, "see what stands there"));
+        return [
+            Check::required("state folder", refused()),
+            Check::required("locks", refused()),
+            Check::useful("loops", refused()),
+        ];
+    }
     // Where the folder is not there yet, its first ancestor that is lies on the same file system.
     let existing = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(here);
     [
@@ -67,7 +77,7 @@ fn locks(existing: &Utf8Path) -> Result<String, Problem> {
     let problem = |what: String| Problem::new(what, REMEDY);
     let failed = |error: LockError| problem(error.to_string());
     let (_kept, path) = scratch(existing).map_err(problem)?;
-    let run = path.join("run.lock");
+    let run = Folder::open(&path).map_err(|error| problem(format!("{path}: {error}")))?;
     let run_excludes = RunLock::try_hold(&run, |_| RunLock::is_held(&run)).map_err(failed)?;
     let now = std::time::Duration::ZERO;
     let second = store::with_lock(&path, now, |_| store::with_lock(&path, now, |_| ())).map_err(failed)?;

@@ -4,7 +4,6 @@ use std::time::SystemTime;
 
 use claudex_loop::app::locate::swept;
 use claudex_loop::app::{table, words};
-use claudex_loop::files::read;
 use claudex_loop::plan::typestate::STATE;
 use claudex_loop::plan::{locate, summary};
 use claudex_loop::review::findings::Counts;
@@ -62,7 +61,7 @@ impl Row {
         let count = |name: &str| field(name).and_then(Value::as_count);
         let round = count("round");
         let found = (1..=round.unwrap_or_default().min(1000)).rev().find_map(|round| {
-            let file = read(&twin::findings_path(store, &listed.id, round)).ok()?;
+            let file = store.read(&twin::findings_path(store, &listed.id, round)).ok()?;
             Some((round, summary::counts_of(&file)?))
         });
         let since = |then: i64, until: i64| u64::try_from(until - then).unwrap_or_default();

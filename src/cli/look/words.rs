@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use claudex_loop::app::words::purpose;
-use claudex_loop::files::read;
 use claudex_loop::machine::Claim;
 use claudex_loop::plan::summary;
 use claudex_loop::plan::typestate::TABLE;
@@ -31,7 +30,7 @@ impl Told {
             .iter()
             .filter_map(|run| {
                 let round = run.began.round;
-                let file = read(&twin::findings_path(store, id, round)).ok()?;
+                let file = store.read(&twin::findings_path(store, id, round)).ok()?;
                 Some((round, summary::counts_of(&file)?))
             })
             .collect();

@@ -3,9 +3,6 @@
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use camino::Utf8Path;
-use fs_err as fs;
-
 use super::Observed;
 use crate::machine::{Raw, Refusal};
 use crate::review::Digest;
@@ -33,7 +30,7 @@ pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<Requ
         what: file.to_string(),
         source,
     };
-    let content = match crate::files::read(&file) {
+    let content = match raw.read(path) {
         Ok(content) => content,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(RequireFileSeen::Missing.into()),
         Err(error) => return Err(unreadable(error)),
@@ -43,7 +40,7 @@ pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<Requ
     }
     let before = raw.fill(before);
     let changed = before.is_empty() || before != Digest::of(&content).as_str();
-    let written = changed || later_than_start(raw, &file).map_err(unreadable)?;
+    let written = changed || later_than_start(raw, path).map_err(unreadable)?;
     Ok(if written {
         RequireFileSeen::Written
     } else {
@@ -53,7 +50,7 @@ pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<Requ
 }
 
 /// Whether a file's modification time is after the second in which the loop was started.
-fn later_than_start(raw: &Raw, file: &Utf8Path) -> io::Result<bool> {
+fn later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
     let held = raw.table().state.fields.started_epoch;
     let Some(started) = held.and_then(|field| raw.record().count(field)) else {
         return Ok(false);
@@ -62,5 +59,8 @@ fn later_than_start(raw: &Raw, file: &Utf8Path) -> io::Result<bool> {
     let Some(started) = later.and_then(|after| SystemTime::UNIX_EPOCH.checked_add(after)) else {
         return Ok(false);
     };
-    Ok(fs::metadata(file)?.modified()? >= started)
+    let (folder, name) = raw.folder_of(path)?;
+    Ok(folder
+        .look(&name)?
+        .is_some_and(|found| found.modified() >= started))
 }

@@ -6,11 +6,10 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use fs_err as fs;
-
 use super::Observed;
 use crate::drive::command_runs::{self, Exit};
 use crate::drive::commands::{self, Command};
+use crate::files::{Folder, if_there};
 use crate::machine::{Raw, Refusal, Snapshot};
 use crate::process::environment::{Environment, GUARD};
 use crate::process::limits::Limits;
@@ -47,15 +46,16 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let Some(configured) = found.filter(Command::is_installed) else {
         return Ok(RunSeen::Missing.into());
     };
-    let lock = RunLock::try_take(&raw.store().run_lock_path(raw.id()))
-        .map_err(|error| Refusal::Store(error.into()))?;
+    let folder = raw.store().open_loop_folder(raw.id());
+    let folder = folder.map_err(|source| refused("the loop's folder".to_owned(), source))?;
+    let lock = RunLock::try_take(&folder).map_err(|error| Refusal::Store(error.into()))?;
     let Some(lock) = lock else {
         return Ok(RunSeen::Running.into());
     };
     unmoved(raw)?;
     command_runs::end_what_was_left(raw).map_err(Refusal::Store)?;
     let run = new_run().map_err(|source| refused(format!("command {command}"), source))?;
-    let seen = perform(raw, command, &configured, &run)?;
+    let seen = perform(raw, &folder, command, &configured, &run)?;
     Ok(Observed::of_run(seen, Some(run)).holding(lock))
 }
 
@@ -74,19 +74,17 @@ fn unmoved(raw: &Raw) -> Result<(), Refusal> {
     }
 }
 
-fn perform(raw: &Raw, name: &str, command: &Command, run: &str) -> Result<RunSeen, Refusal> {
+fn perform(raw: &Raw, folder: &Folder, name: &str, command: &Command, run: &str) -> Result<RunSeen, Refusal> {
     let log = command_runs::log(raw, name).ok_or_else(|| Refusal::Observe {
         what: format!("command {}", crate::text::one_line(name, 64)),
         source: io::Error::new(io::ErrorKind::InvalidInput, "the name cannot name a file"),
     })?;
     // What an earlier run wrote is not this one's.
-    match fs::remove_file(&log) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            let what = log.to_string();
-            return Err(Refusal::Observe { what, source });
-        }
-        _ => {}
-    }
+    let file = log.file_name().unwrap_or_default();
+    if_there(folder.remove(file)).map_err(|source| Refusal::Observe {
+        what: log.to_string(),
+        source,
+    })?;
     let environment =
         Environment::allowing(command.environment.iter().cloned()).of_run(&command_runs::mark(raw, run));
     let call = Call {
@@ -102,7 +100,7 @@ fn perform(raw: &Raw, name: &str, command: &Command, run: &str) -> Result<RunSee
     };
     command_runs::began(raw, run, name).map_err(Refusal::Store)?;
     let ended = supervise(&call, &mut |_| ControlFlow::Continue(()));
-    if let Err(error) = ended.keep(&log) {
+    if let Err(error) = ended.keep(folder, file) {
         // For people only: the outcome is known, and the loop goes on by it.
         raw.store().log(&format!("{} {log}: {error}", raw.id()));
     }

@@ -1,11 +1,9 @@
 //! `wait-for`: whether a file is there, or a field says yes.
 
-use std::io;
-
-use fs_err as fs;
 use jiff::Timestamp;
 
 use super::Observed;
+use crate::files::{Folder, if_there};
 use crate::machine::table::FieldKind;
 use crate::machine::{Raw, Refusal};
 use crate::store::Value;
@@ -41,29 +39,24 @@ pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSe
     .into())
 }
 
-/// Whether a regular file is there, links followed, whatever it holds: an empty one is a sign, too. A folder is none, and a
-/// pipe or a device is not opened to find out.
+/// Whether a regular file is there, whatever it holds: an empty one is a sign, too. A folder is none, and a pipe or a device
+/// is not opened to find out. A symlink is refused.
 fn is_file(raw: &Raw, template: &str) -> Result<bool, Refusal> {
     // A field that is empty leaves nothing to look for, and must not name the root.
     if raw.fill(template).trim().is_empty() {
         return Ok(false);
     }
-    let file = raw.path(template);
-    match fs::metadata(&file) {
-        Ok(found) => Ok(found.is_file()),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            Ok(false)
-        }
-        Err(source) => Err(Refusal::Observe {
-            what: crate::text::one_line(file.as_str(), 300),
+    let look = |(folder, name): (Folder, String)| match folder.look(&name)? {
+        Some(found) if found.is_symlink() => folder.file(&name).map(|_| false),
+        found => Ok(found.is_some_and(|found| found.is_file())),
+    };
+    let found = if_there(raw.folder_of(template).and_then(look));
+    found
+        .map(Option::unwrap_or_default)
+        .map_err(|source| Refusal::Observe {
+            what: crate::text::one_line(raw.path(template).as_str(), 300),
             source,
-        }),
-    }
+        })
 }
 
 /// Whether a field says yes: true, more than nothing, or something.

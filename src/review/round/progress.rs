@@ -3,15 +3,13 @@
 //! Bounded, whatever a reviewer writes. What a line says is not known here.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, Write};
 use std::thread;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
-use fs_err as fs;
-use fs_err::os::unix::fs::OpenOptionsExt as _;
-
 use super::{Listener, RoundError, Said};
+use crate::files::MOST;
 use crate::machine::Raw;
 use crate::text;
 
@@ -19,26 +17,31 @@ use crate::text;
 const FOLLOW: Duration = Duration::from_millis(100);
 /// Most bytes of lines that a run tells, altogether: a reviewer that floods its stderr fills no disk and no client.
 const TOLD: usize = 1024 * 1024;
+/// The file in the loop's folder.
+const FILE: &str = "progress.log";
 /// What is told instead of the rest.
 const MORE: &str = "the reviewer says more than is shown";
 
 /// The lines of the run under way, for whoever attaches to it.
 pub(super) struct Progress {
-    file: fs::File,
+    file: File,
     /// How many bytes may still come; None: it has been said that more come.
     left: Option<usize>,
 }
 
 impl Progress {
-    fn path(raw: &Raw) -> Utf8PathBuf {
-        raw.store().loop_folder(raw.id()).join("progress.log")
+    /// Opens the lines for reading. A file that is larger than any of ours is none.
+    fn reader(raw: &Raw) -> Option<BufReader<File>> {
+        let folder = raw.store().open_loop_folder(raw.id()).ok()?;
+        let file = folder.file(FILE).ok()?;
+        let fits = file.metadata().is_ok_and(|found| found.len() <= MOST);
+        fits.then(|| BufReader::new(file))
     }
 
     pub(super) fn begin(raw: &Raw) -> io::Result<Self> {
         // What a reviewer says may quote what it reads: it is for the person alone, as the findings are.
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600);
-        let file = options.open(Self::path(raw))?;
+        let file = raw.store().open_loop_folder(raw.id())?.file_or_new(FILE)?;
+        file.set_len(0)?;
         Ok(Self {
             file,
             left: Some(TOLD),
@@ -68,7 +71,7 @@ impl Progress {
 pub fn watch(raw: &Raw, lines: usize, listener: &mut Listener<'_>) -> Result<bool, RoundError> {
     // Asked first: of a run that begins after this, nothing is promised.
     let running = raw.store().is_running(raw.id());
-    let mut reader = fs::File::open(Progress::path(raw)).ok().map(BufReader::new);
+    let mut reader = Progress::reader(raw);
     let from = reader.as_mut().map_or(0, |open| last_lines(open, lines));
     if let Some(open) = reader.as_mut() {
         let _ = open.seek(io::SeekFrom::Start(from));
@@ -105,17 +108,13 @@ fn last_lines(file: &mut impl BufRead, lines: usize) -> u64 {
 
 /// Passes on the lines of a run that another process performs, until it ends.
 pub(super) fn follow(raw: &Raw, listener: &mut Listener<'_>) -> Result<(), RoundError> {
-    tail(
-        raw,
-        fs::File::open(Progress::path(raw)).ok().map(BufReader::new),
-        listener,
-    )
+    tail(raw, Progress::reader(raw), listener)
 }
 
 /// The same, from where a reader stands.
 fn tail(
     raw: &Raw,
-    mut reader: Option<BufReader<fs::File>>,
+    mut reader: Option<BufReader<File>>,
     listener: &mut Listener<'_>,
 ) -> Result<(), RoundError> {
     if listener(Said::Attached).is_break() {
@@ -125,7 +124,7 @@ fn tail(
     loop {
         let over = !raw.store().is_running(raw.id());
         if reader.is_none() {
-            reader = fs::File::open(Progress::path(raw)).ok().map(BufReader::new);
+            reader = Progress::reader(raw);
         }
         if let Some(open) = reader.as_mut() {
             loop {

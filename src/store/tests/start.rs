@@ -299,7 +299,9 @@ fn a_loop_that_lost_its_state_is_put_away_and_never_active_beside_a_new_one() {
     assert_eq!(store.bring_back(&lost).unwrap().phase(), "drafting");
     // The same when a person removed the file. One under review is in the way instead.
     std::fs::remove_file(store.path_of(&lost)).unwrap();
-    let running = RunLock::try_take(&store.run_lock_path(&lost)).unwrap().unwrap();
+    let running = RunLock::try_take(&store.open_loop_folder(&lost).unwrap())
+        .unwrap()
+        .unwrap();
     assert!(matches!(store.start(plan()), Err(StartError::Active { .. })));
     drop(running);
     std::fs::remove_file(store.path_of(&lost)).unwrap();

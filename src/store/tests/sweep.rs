@@ -74,7 +74,7 @@ fn fresh_terminal_and_running_loops_stay() {
     assert_eq!(sweep(&store), Swept::default(), "fresh");
 
     age(&store.path_of(record.id()), 16 * 60);
-    let running = RunLock::try_take(&store.run_lock_path(record.id()))
+    let running = RunLock::try_take(&store.open_loop_folder(record.id()).unwrap())
         .unwrap()
         .unwrap();
     assert!(store.is_running(record.id()));
@@ -195,13 +195,21 @@ fn a_way_back_that_was_cut_off_is_finished_by_the_next() {
 #[test]
 fn a_review_that_begins_while_the_sweep_decides_keeps_its_loop() {
     let (_kept, store, record) = started();
-    let running = RunLock::try_take(&store.run_lock_path(record.id()))
+    let running = RunLock::try_take(&store.open_loop_folder(record.id()).unwrap())
         .unwrap()
         .unwrap();
-    assert!(!store.move_away(record.id(), "a test").unwrap());
+    assert!(
+        !store
+            .move_away(&store.open_folder().unwrap(), record.id(), "a test")
+            .unwrap()
+    );
     assert!(store.path_of(record.id()).exists());
     drop(running);
-    assert!(store.move_away(record.id(), "a test").unwrap());
+    assert!(
+        store
+            .move_away(&store.open_folder().unwrap(), record.id(), "a test")
+            .unwrap()
+    );
 }
 
 #[test]

@@ -687,7 +687,7 @@ fn a_shape_file_that_is_not_what_it_should_be_is_not_believed() {
     expect("it is a symlink");
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
-    expect("not of the kind");
+    expect("no regular file");
     std::fs::remove_dir(&path).unwrap();
     rustix::fs::mknodat(
         rustix::fs::CWD,
@@ -697,7 +697,7 @@ fn a_shape_file_that_is_not_what_it_should_be_is_not_believed() {
         0,
     )
     .unwrap();
-    expect("not of the kind");
+    expect("no regular file");
     std::fs::remove_file(&path).unwrap();
     std::fs::remove_dir(&folder).unwrap();
     std::fs::write(case.old.root().join("there.json"), OLD).unwrap();

@@ -1,0 +1,427 @@
+//! A folder that is held open, and the files in it: the one way to a file of ours.
+//!
+//! [`Folder::open`] opens a folder that the person chose. Every folder below it is opened from the one above it, one name at
+//! a time, and no symlink is followed on the way, so that nothing which a repository or an archive brought leads elsewhere:
+//! neither when it is opened nor, since it is held open, afterwards. What is no regular file or folder of this user's is
+//! refused with an [`UntrustedError`].
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Write as _};
+use std::os::fd::OwnedFd;
+use std::time::{Duration, SystemTime};
+
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::replace::TEMPORARY;
+use super::trust::{Distrust, UntrustedError};
+
+/// A folder that is held open. Names of its files are single names, never paths.
+#[derive(Debug)]
+pub struct Folder {
+    fd: OwnedFd,
+    path: Utf8PathBuf,
+}
+
+/// What stands under a name, itself and not what a symlink points to.
+#[derive(Debug, Clone, Copy)]
+pub struct Found {
+    stat: Stat,
+}
+
+impl Found {
+    /// Returns whether it is a regular file.
+    pub fn is_file(&self) -> bool {
+        self.kind() == FileType::RegularFile
+    }
+
+    /// Returns whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        self.kind() == FileType::Directory
+    }
+
+    /// Returns whether it is a symlink.
+    pub fn is_symlink(&self) -> bool {
+        self.kind() == FileType::Symlink
+    }
+
+    fn kind(&self) -> FileType {
+        FileType::from_raw_mode(self.stat.st_mode)
+    }
+
+    /// Returns its size in bytes.
+    pub fn size(&self) -> u64 {
+        u64::try_from(self.stat.st_size).unwrap_or_default()
+    }
+
+    /// Returns when it was last modified; a time before 1970 is 1970.
+    pub fn modified(&self) -> SystemTime {
+        let seconds = u64::try_from(self.stat.st_mtime).unwrap_or_default();
+        let nanos = u32::try_from(self.stat.st_mtime_nsec).unwrap_or_default();
+        SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos)
+    }
+
+    /// Returns whether it is this open file.
+    pub(crate) fn is(&self, file: &File) -> bool {
+        rustix::fs::fstat(file)
+            .is_ok_and(|open| (open.st_dev, open.st_ino) == (self.stat.st_dev, self.stat.st_ino))
+    }
+
+    /// Returns why it cannot be the file, or the folder, that is wanted.
+    fn distrust(&self, wanted: FileType) -> Option<Distrust> {
+        let own = rustix::process::geteuid().as_raw();
+        match self.kind() {
+            FileType::Symlink => Some(Distrust::Symlink),
+            kind if kind != wanted && wanted == FileType::Directory => Some(Distrust::NoFolder),
+            kind if kind != wanted => Some(Distrust::NoFile),
+            _ if self.stat.st_uid != own => Some(Distrust::OtherOwner {
+                uid: self.stat.st_uid,
+                own,
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl Folder {
+    /// Opens a folder by a path that the person chose, or that is canonical. Symlinks on the way to it are followed.
+    ///
+    /// # Errors
+    /// It is not there, is no folder, or the system refuses.
+    pub fn open(path: &Utf8Path) -> io::Result<Self> {
+        let path = if path.as_str().is_empty() {
+            Utf8Path::new(".")
+        } else {
+            path
+        };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        Ok(Self {
+            fd: rustix::fs::open(path.as_str(), flags, Mode::empty())?,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Returns where it was found, for messages.
+    pub fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    /// Opens a folder below this one.
+    ///
+    /// # Errors
+    /// It is not there, or it or a folder on the way to it is not trusted.
+    pub fn below(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
+        self.walk(path.as_ref(), false)
+    }
+
+    /// Opens a folder below this one, and makes it, and those on the way to it, where they are not there.
+    ///
+    /// # Errors
+    /// See [`Folder::below`]; or it cannot be made.
+    pub fn make(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
+        self.walk(path.as_ref(), true)
+    }
+
+    fn walk(&self, path: &Utf8Path, make: bool) -> io::Result<Self> {
+        let mut at = Self {
+            fd: self.fd.try_clone()?,
+            path: self.path.clone(),
+        };
+        for component in path.components() {
+            let name = match component {
+                Utf8Component::CurDir => continue,
+                other => other.as_str(),
+            };
+            if make {
+                match rustix::fs::mkdirat(&at.fd, single(name)?, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+            at = Self {
+                fd: at.open_as(name, flags, FileType::Directory)?,
+                path: at.path.join(name),
+            };
+        }
+        Ok(at)
+    }
+
+    /// Opens what stands under a name if it is what is wanted and this user's. Nothing is waited for, as the opening of a
+    /// pipe would.
+    fn open_as(&self, name: &str, flags: OFlags, wanted: FileType) -> io::Result<OwnedFd> {
+        let untrusted = |why| UntrustedError {
+            path: self.path.join(name),
+            why,
+        };
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.fd, single(name)?, flags, Mode::from_raw_mode(0o600)) {
+            Ok(fd) => {
+                let stat = rustix::fs::fstat(&fd)?;
+                match (Found { stat }).distrust(wanted) {
+                    Some(why) => Err(untrusted(why).into()),
+                    None => Ok(fd),
+                }
+            }
+            // Systems differ in what they say of a symlink, a socket, a pipe without a reader.
+            Err(refused) => match self.look(name)?.and_then(|found| found.distrust(wanted)) {
+                Some(why) => Err(untrusted(why).into()),
+                None => Err(refused.into()),
+            },
+        }
+    }
+
+    /// Returns what stands under a name, and `None` where nothing does.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn look(&self, name: &str) -> io::Result<Option<Found>> {
+        match rustix::fs::statat(&self.fd, single(name)?, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(Found { stat })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns whether something stands under a name, whatever it is.
+    pub fn has(&self, name: &str) -> bool {
+        self.look(name).is_ok_and(|found| found.is_some())
+    }
+
+    /// Lists what stands in the folder, without names that are not UTF-8, in no order.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn list(&self) -> io::Result<Vec<(String, Found)>> {
+        let mut listed = Vec::new();
+        for entry in Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().to_str() else {
+                continue;
+            };
+            if matches!(name, "." | "..") {
+                continue;
+            }
+            // What was removed in the meantime is not there.
+            if let Some(found) = self.look(name)? {
+                listed.push((name.to_owned(), found));
+            }
+        }
+        Ok(listed)
+    }
+
+    /// Opens a regular file for reading, and returns its size too.
+    ///
+    /// # Errors
+    /// It is not there, is not trusted, or the system refuses.
+    pub fn file(&self, name: &str) -> io::Result<File> {
+        self.open_as(name, OFlags::RDONLY, FileType::RegularFile)
+            .map(File::from)
+    }
+
+    /// Opens a regular file for reading and writing.
+    ///
+    /// # Errors
+    /// See [`Folder::file`].
+    pub(crate) fn file_to_change(&self, name: &str) -> io::Result<File> {
+        self.open_as(name, OFlags::RDWR, FileType::RegularFile)
+            .map(File::from)
+    }
+
+    /// Opens a regular file for reading and writing, and makes it with permissions 0600 where it is not there.
+    ///
+    /// # Errors
+    /// See [`Folder::file`].
+    pub(crate) fn file_or_new(&self, name: &str) -> io::Result<File> {
+        self.open_as(name, OFlags::RDWR | OFlags::CREATE, FileType::RegularFile)
+            .map(File::from)
+    }
+
+    /// Opens a regular file for writing at its end, and makes it with permissions 0600 where it is not there.
+    ///
+    /// # Errors
+    /// See [`Folder::file`].
+    pub(crate) fn file_to_append(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
+        self.open_as(name, flags, FileType::RegularFile).map(File::from)
+    }
+
+    /// Reads a regular file of at most `most` bytes.
+    ///
+    /// # Errors
+    /// See [`Folder::file`]; a file that is larger is not read.
+    pub fn read(&self, name: &str, most: u64) -> io::Result<Vec<u8>> {
+        super::read::all(self.file(name)?, &self.path.join(name), most)
+    }
+
+    /// Replaces a file, or makes it, so that a reader finds the old content or the new one. See [`replace`](super::replace).
+    ///
+    /// # Errors
+    /// When a step fails. Only an error of the last sync comes after the rename.
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.prepare(name, bytes)?.rename()?;
+        self.sync()
+    }
+
+    /// Writes the new content of a file beside it.
+    pub(crate) fn prepare(&self, name: &str, bytes: &[u8]) -> io::Result<Prepared<'_>> {
+        single(name)?;
+        let mut random = [0_u8; 16];
+        getrandom::fill(&mut random).map_err(io::Error::other)?;
+        let temporary = format!("{TEMPORARY}{:032x}", u128::from_be_bytes(random));
+        let mut file = self.new_file(&temporary)?;
+        let prepared = Prepared {
+            folder: self,
+            name: name.to_owned(),
+            temporary,
+        };
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        Ok(prepared)
+    }
+
+    /// Makes a file that must not be there yet, with permissions 0600.
+    pub(crate) fn new_file(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        self.open_as(name, flags, FileType::RegularFile).map(File::from)
+    }
+
+    /// Moves what stands under a name into another folder, under a name there. A symlink is moved as one.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn rename(&self, name: &str, to: &Self, new: &str) -> io::Result<()> {
+        Ok(rustix::fs::renameat(
+            &self.fd,
+            single(name)?,
+            &to.fd,
+            single(new)?,
+        )?)
+    }
+
+    /// Removes a file, or a symlink itself.
+    ///
+    /// # Errors
+    /// It is not there, is a folder, or the system refuses.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.fd, single(name)?, AtFlags::empty())?)
+    }
+
+    /// Removes an empty folder.
+    ///
+    /// # Errors
+    /// It is not there, is not empty, or the system refuses.
+    pub fn remove_folder(&self, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.fd, single(name)?, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Removes what stands under a name: a folder with all that is in it, symlinks themselves. It is no error if nothing does.
+    ///
+    /// # Errors
+    /// The system refuses; what was removed before that is gone.
+    pub fn remove_tree(&self, name: &str) -> io::Result<()> {
+        match self.look(name)? {
+            None => return Ok(()),
+            Some(found) if !found.is_folder() => return self.remove(name),
+            Some(_) => {}
+        }
+        let below = self.below(name)?;
+        for (name, _) in below.list()? {
+            below.remove_tree(&name)?;
+        }
+        self.remove_folder(name)
+    }
+
+    /// Makes what was renamed, made or removed in the folder survive a power loss.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&self.fd)?)
+    }
+}
+
+/// The new content of a file, synced beside the one that it will replace. Dropping it removes it.
+#[derive(Debug)]
+pub(crate) struct Prepared<'f> {
+    folder: &'f Folder,
+    name: String,
+    temporary: String,
+}
+
+impl Prepared<'_> {
+    pub(crate) fn rename(mut self) -> io::Result<()> {
+        self.folder.rename(&self.temporary, self.folder, &self.name)?;
+        self.temporary.clear();
+        Ok(())
+    }
+}
+
+impl Drop for Prepared<'_> {
+    fn drop(&mut self) {
+        if !self.temporary.is_empty() {
+            let _ = self.folder.remove(&self.temporary);
+        }
+    }
+}
+
+/// Opens the folder of a file, and returns it with the file's name. Below the first of the `bases` that the path lies in, no
+/// symlink is followed; the folder of a path that lies in none is the caller's own choice.
+///
+/// # Errors
+/// The folder is not there or not trusted, or the path names no file.
+pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, String)> {
+    let path = without_dots(path);
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(no_name(path.as_str()));
+    };
+    let base = bases.iter().find(|base| parent.starts_with(base));
+    let folder = match base {
+        Some(base) => Folder::open(base)?.below(parent.strip_prefix(base).unwrap_or(parent))?,
+        None => Folder::open(parent)?,
+    };
+    Ok((folder, name.to_owned()))
+}
+
+/// Resolves `.` and `..` by name. Where no symlink is followed that is what they mean.
+fn without_dots(path: &Utf8Path) -> Utf8PathBuf {
+    let mut plain = Utf8PathBuf::new();
+    for component in path.components() {
+        match component {
+            Utf8Component::CurDir => {}
+            Utf8Component::ParentDir if plain.file_name().is_some() => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// Returns the value, or `None` where the file or folder is not there.
+///
+/// # Errors
+/// Any other error.
+pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Refuses what is no single name: the system would follow symlinks in it.
+fn single(name: &str) -> io::Result<&str> {
+    if name.is_empty() || name.contains('/') || matches!(name, "." | "..") {
+        return Err(no_name(name));
+    }
+    Ok(name)
+}
+
+fn no_name(path: &str) -> io::Error {
+    io::Error::new(
+        ErrorKind::InvalidInput,
+        format!("`{path}` is no name of a file here"),
+    )
+}
