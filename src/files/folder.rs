@@ -211,7 +211,7 @@ impl Folder {
         Ok(listed)
     }
 
-    /// Opens a regular file for reading, and returns its size too.
+    /// Opens a regular file for reading.
     ///
     /// # Errors
     /// It is not there, is not trusted, or the system refuses.

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// The user's own folder below the state home.
-pub(crate) const OWN: &str = "claudex-loop";
+const OWN: &str = "claudex-loop";
 
 /// Why a folder cannot be used.
 #[derive(Debug)]
@@ -36,8 +36,17 @@ pub(crate) fn make(base: &Utf8Path, name: &str) -> Result<Utf8PathBuf, PrivateEr
     }
 }
 
+/// Returns `claudex-loop/<name>` below a state home, checked, where it is there.
+pub(crate) fn existing(base: &Utf8Path, name: &str) -> Result<Option<Utf8PathBuf>, PrivateError> {
+    let path = base.join(OWN).join(name);
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        _ => check(path).map(Some),
+    }
+}
+
 /// Checks that the last two components of a path are folders of this user's, and closes them to others.
-pub(crate) fn check(path: Utf8PathBuf) -> Result<Utf8PathBuf, PrivateError> {
+fn check(path: Utf8PathBuf) -> Result<Utf8PathBuf, PrivateError> {
     for folder in path.ancestors().take(2) {
         let failed = |source| PrivateError::Io {
             path: folder.to_owned(),

@@ -283,14 +283,8 @@ impl Folder {
 
     /// The folder, where it is there.
     fn existing(base: &Utf8Path) -> Result<Option<Self>, PromptError> {
-        let path = base.join(private::OWN).join(PROMPTS);
-        match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            _ => {
-                let path = private::check(path)?;
-                Ok(Some(Self { path }))
-            }
-        }
+        let path = private::existing(base, PROMPTS)?;
+        Ok(path.map(|path| Self { path }))
     }
 
     /// The record and the mark of a session's command.

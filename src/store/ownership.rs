@@ -5,8 +5,6 @@
 //! is written and synced before the loop can be seen, and removed with the loop. What it says of folder, machine and id is
 //! compared with what is asked for, so a record that was copied or renamed is none.
 
-use std::io::ErrorKind;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -94,11 +92,10 @@ pub(super) struct Ownership {
 impl Store {
     /// Returns what this user's record says of a loop; `None` where there is none.
     pub(super) fn ownership(&self, id: &LoopId) -> Result<Option<Ownership>, StoreError> {
-        let base = self.home().checked()?.join(private::OWN).join(FOLDER);
-        if matches!(base.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound) {
+        let there = private::existing(self.home().checked()?, FOLDER);
+        let Some(folder) = there.map_err(|error| refused("read", error))? else {
             return Ok(None);
-        }
-        let folder = private::check(base).map_err(|error| refused("read", error))?;
+        };
         let wanted = self.unowned(id);
         let path = folder.join(wanted.name());
         let unusable = |why: String| StoreError::Ownership {
@@ -143,9 +140,10 @@ impl Store {
 
     /// Removes the record of a loop that is gone. What cannot be removed names a loop that is not there.
     pub(super) fn disown(&self, id: &LoopId) {
-        if let Some(home) = self.home().folder() {
-            let folder = home.join(private::OWN).join(FOLDER);
-            let _ = std::fs::remove_file(folder.join(self.unowned(id).name()));
+        if let Some(home) = self.home().folder()
+            && let Ok(Some(folder)) = private::existing(home, FOLDER)
+        {
+            let _ = Folder::open(&folder).and_then(|folder| folder.remove(&self.unowned(id).name()));
         }
     }
 
@@ -260,12 +258,11 @@ impl Store {
 
     /// The record of a loop as a start would write it, without the versions.
     fn unowned(&self, id: &LoopId) -> Ownership {
-        let folder = self.top();
         Ownership {
             version: VERSION,
             machine: self.spec().machine.to_owned(),
             id: id.to_string(),
-            folder: folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned()),
+            folder: self.top().to_owned(),
             root: self.root().to_string(),
             at: Timestamp::now(),
             graphs: Vec::new(),

@@ -131,11 +131,11 @@ impl Store {
     /// Opens the folder of the shapes of the machine's versions, and makes it first where `make` says so.
     pub(super) fn open_machines(&self, make: bool) -> io::Result<Folder> {
         let path = self.top().join(versions::FOLDER);
-        let (base, path) = (Folder::open(&self.base)?, self.from_base(&path));
+        let (base, path) = (Folder::open(&self.base)?, self.below_base(&path));
         if make { base.make(path) } else { base.below(path) }
     }
 
-    fn from_base<'p>(&self, path: &'p Utf8Path) -> &'p Utf8Path {
+    fn below_base<'p>(&self, path: &'p Utf8Path) -> &'p Utf8Path {
         path.strip_prefix(&self.base).unwrap_or(path)
     }
 
@@ -145,7 +145,7 @@ impl Store {
     /// # Errors
     /// It is not there, or it or a folder above it is not trusted (see [`UntrustedError`]).
     pub fn open_folder(&self) -> io::Result<Folder> {
-        Folder::open(&self.base)?.below(self.from_base(&self.folder))
+        Folder::open(&self.base)?.below(self.below_base(&self.folder))
     }
 
     /// Opens the folder of a loop's own files in the same way.
