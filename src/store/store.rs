@@ -96,6 +96,8 @@ impl Store {
     /// The state folder `folder` of the project at `root`, whose loops are this user's where the record in `home` says so. Both
     /// paths are canonical, as far as they are not below the other.
     pub fn at(folder: Utf8PathBuf, root: Utf8PathBuf, spec: &'static StateSpec, home: StateHome) -> Self {
+        // One spelling: the record of a loop is found by it.
+        let folder: Utf8PathBuf = folder.components().collect();
         let base = if folder.starts_with(&root) { &root } else { &folder };
         Self {
             base: base.clone(),
