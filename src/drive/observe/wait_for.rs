@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::Observed;
-use crate::files::{Folder, if_there};
+use crate::files::{Distrust, Folder, UntrustedError, if_there};
 use crate::machine::table::FieldKind;
 use crate::machine::{Raw, Refusal};
 use crate::store::Value;
@@ -50,7 +50,13 @@ fn is_file(raw: &Raw, template: &str) -> Result<bool, Refusal> {
         Some(found) if found.is_symlink() => folder.file(&name).map(|_| false),
         found => Ok(found.is_some_and(|found| found.is_file())),
     };
-    let found = if_there(raw.folder_of(template).and_then(look));
+    let found = match if_there(raw.folder_of(template).and_then(look)) {
+        // A file where a folder is to be: what is waited for cannot be below it yet.
+        Err(error) if UntrustedError::of(&error).is_some_and(|error| error.why == Distrust::NoFolder) => {
+            Ok(None)
+        }
+        found => found,
+    };
     found
         .map(Option::unwrap_or_default)
         .map_err(|source| Refusal::Observe {
