@@ -55,14 +55,15 @@ pub fn now(store: &Store) -> Result<Changes, ChangesError> {
     changes::collect(store.root(), reports::ours(store, store.root()))
 }
 
-/// Writes the copy for the run that is about to begin.
+/// Takes the changes for the run that is about to begin, and writes the copy.
 ///
 /// # Errors
 /// There are no changes any more, they cannot be read, or the copy cannot be written.
-pub fn write(held: &AnyLoop) -> Result<(), PrepareError> {
+pub fn make(held: &AnyLoop) -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> {
     let changes = now(held.raw().store()).map_err(PrepareError::Changes)?;
     let path = held.raw().path("{subject}");
-    replace(&path, changes.text.as_bytes()).map_err(|source| PrepareError::Write { path, source })
+    replace(&path, changes.text.as_bytes()).map_err(|source| PrepareError::Write { path, source })?;
+    Ok(changes.text)
 }
 
 /// What the copy says was left out of it.

@@ -345,12 +345,13 @@ fn through(
             if listener(round).is_break() {
                 return Err(JobError::Interrupted);
             }
-            let prepare = || runner::prepare(&held, job.personas);
+            let prompt = |text: &str| runner::prepare(&held, job.personas, text);
             let brief = Brief {
                 persona: &persona.label,
                 focus: persona.focus,
                 kind: Kind::Document,
-                prepare: &prepare,
+                make: None,
+                prompt: &prompt,
                 limits: job.limits,
                 environment: &environment,
             };
