@@ -12,7 +12,7 @@ pub use crate::app::shell::quoted;
 use crate::files::replace;
 use crate::machine::{Actor, Raw};
 use crate::plan::AnyLoop;
-use crate::plan::changes::{self, PrepareError};
+use crate::plan::changes;
 use crate::plan::messages::{self, PROMPT, PROMPT_REVIEW, RUNNER, RenderError};
 use crate::plan::personas::Personas;
 use crate::plan::typestate::REVIEWING_REVIEW;
@@ -108,15 +108,15 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> io::Result<()> {
 /// there is from before that text was read.
 ///
 /// # Errors
-/// The template does not render, or the file cannot be written.
+/// The template does not render.
 pub fn prepare(
     held: &AnyLoop,
     personas: &Personas,
     document: &str,
 ) -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> {
     let prompt = prompt(held, personas, document)?;
-    let path = prompt_path(held.raw());
-    replace(&path, prompt.as_bytes()).map_err(|source| PrepareError::Write { path, source })?;
+    // For people only: a review is not given up because its prompt cannot be kept.
+    let _ = replace(&prompt_path(held.raw()), prompt.as_bytes());
     Ok(prompt)
 }
 
