@@ -19,6 +19,7 @@ use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::strays;
 use crate::review::cause::CauseKind;
+use crate::review::changes::Changes;
 use crate::review::evidence;
 use crate::review::findings::Findings;
 use crate::review::focus::{Focus, Kind};
@@ -39,8 +40,8 @@ const TOUCH: Duration = Duration::from_secs(10);
 /// How long after a reviewer was told to end from outside the same word may reach us.
 const WORD: Duration = Duration::from_millis(500);
 
-/// Makes the text under review for a new run, and leaves a copy where the subject lies.
-pub type Make<'m> = dyn Fn() -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> + 'm;
+/// Takes the changes that a new run reviews, and leaves a copy where the subject lies.
+pub type Make<'m> = dyn Fn() -> Result<Changes, Box<dyn miette::Diagnostic + Send + Sync>> + 'm;
 
 /// Gives the whole text for a model that reviews this text.
 pub type Prompt<'p> = dyn Fn(&str) -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> + 'p;
@@ -204,9 +205,12 @@ fn perform(
     // Who attaches while the run is made ready must not be shown the lines of the one before.
     let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
     // One text for the whole run: what is noted, what lint reads and what a prompt carries cannot be two versions of a file.
-    let subject = match brief.make {
-        Some(make) => make().map_err(RoundError::Prepare)?,
-        None => read_subject(raw, spec)?,
+    let (subject, compared) = match brief.make {
+        Some(make) => {
+            let changes = make().map_err(RoundError::Prepare)?;
+            (changes.text, Some(changes.compared))
+        }
+        None => (read_subject(raw, spec)?, None),
     };
     let prompt = (brief.prompt)(&subject).map_err(RoundError::Prepare)?;
 
@@ -216,6 +220,7 @@ fn perform(
         reviewer: reviewer.name().to_owned(),
         persona: brief.persona.to_owned(),
         subject: Digest::of(subject.as_bytes()),
+        compared,
     };
     let mut work_tree = Look::before(store, reviewer);
     runs::began(store, id, &began).map_err(RoundError::Store)?;
