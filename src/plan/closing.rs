@@ -19,9 +19,9 @@ const SUMMED_UP: &str = "summed-up";
 /// The note of what differed from it at the end.
 const ENDED: &str = "ended-otherwise";
 /// Most caveats that one look gives.
-const MOST: usize = 10;
+const MOST: usize = 8;
 /// Most characters of one of them.
-const LONGEST: usize = 1000;
+const LONGEST: usize = 500;
 
 /// What one look found.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -101,7 +101,11 @@ pub fn shown(note: &NoteEntry) -> Option<String> {
 fn look(held: &AnyLoop) -> Look {
     if changes::are_reviewed(held) {
         let mut caveats = of_changes(held);
+        let more = caveats.len().saturating_sub(MOST);
         caveats.truncate(MOST);
+        if more > 0 {
+            caveats.push(format!("There are {more} more such notes."));
+        }
         for line in &mut caveats {
             *line = text::one_line(line, LONGEST);
         }
@@ -134,13 +138,7 @@ fn of_changes(held: &AnyLoop) -> Vec<String> {
                 .to_owned(),
         ];
     };
-    let mut told = reviewed.unseen.clone();
-    let journal = raw.store().journal(raw.id()).unwrap_or_default();
-    if let Some(started) = last::<Compared>(&journal, STARTED)
-        && let Some(first) = &first.began.compared
-    {
-        told.extend(first.since_start(&started));
-    }
+    let mut told = Vec::new();
     let copy = crate::files::read_to_string(&raw.path("{subject}")).ok();
     let copy = copy.filter(|copy| Digest::of(copy.as_bytes()) == last_run.began.subject);
     match changes::look(raw.store()) {
@@ -149,6 +147,13 @@ fn of_changes(held: &AnyLoop) -> Vec<String> {
             "The work tree could not be compared with what was reviewed: {error}."
         )),
     }
+    let journal = raw.store().journal(raw.id()).unwrap_or_default();
+    if let Some(started) = last::<Compared>(&journal, STARTED)
+        && let Some(first) = &first.began.compared
+    {
+        told.extend(first.since_start(&started));
+    }
+    told.extend(reviewed.unseen.iter().cloned());
     told
 }
 
