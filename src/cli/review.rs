@@ -145,17 +145,16 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     };
     let fields = held.fields();
     let persona = settings.personas.of_round(fields.round());
-    let prepare = || runner::prepare(&held, &settings.personas);
+    let of_changes = changes::are_reviewed(&held);
+    let make = || changes::make(&held);
+    let prompt = |text: &str| runner::prepare(&held, &settings.personas, text);
     let environment = Environment::default();
     let brief = Brief {
         persona: &persona.label,
         focus: persona.focus,
-        kind: if changes::are_reviewed(&held) {
-            Kind::Diff
-        } else {
-            Kind::Document
-        },
-        prepare: &prepare,
+        kind: if of_changes { Kind::Diff } else { Kind::Document },
+        make: if of_changes { Some(&make) } else { None },
+        prompt: &prompt,
         limits: arguments.time.limits(chosen.limits),
         environment: &environment,
     };
@@ -200,7 +199,7 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
         out::line("");
         out::text(&shortened(&text::plain(&findings)));
     }
-    if changes::are_reviewed(&held) && report.how.digest().is_some() {
+    if of_changes && report.how.digest().is_some() {
         report_on(&held);
     }
     Ok(exit_of(&report))

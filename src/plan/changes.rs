@@ -3,13 +3,14 @@
 //! The copy lies in the loop's folder, so that what was reviewed can be read afterwards. What a diff is, and how it is
 //! taken, is `review::changes`'s.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use derive_more::{Display, Error};
 
 use crate::files::replace;
 use crate::plan::{AnyLoop, Mode};
 use crate::review::changes::{self, Changes, ChangesError};
 use crate::review::reports;
+use crate::review::worktree::WorktreeError;
 use crate::store::{LoopId, Store};
 
 /// The copy's name.
@@ -55,22 +56,21 @@ pub fn now(store: &Store) -> Result<Changes, ChangesError> {
     changes::collect(store.root(), reports::ours(store, store.root()))
 }
 
-/// Writes the copy for the run that is about to begin.
+/// The changes of a store's project now, also where there are none.
+///
+/// # Errors
+/// They cannot be read.
+pub fn look(store: &Store) -> Result<Changes, WorktreeError> {
+    changes::look(store.root(), reports::ours(store, store.root()))
+}
+
+/// Takes the changes for the run that is about to begin, and writes the copy.
 ///
 /// # Errors
 /// There are no changes any more, they cannot be read, or the copy cannot be written.
-pub fn write(held: &AnyLoop) -> Result<(), PrepareError> {
+pub fn make(held: &AnyLoop) -> Result<Changes, Box<dyn miette::Diagnostic + Send + Sync>> {
     let changes = now(held.raw().store()).map_err(PrepareError::Changes)?;
     let path = held.raw().path("{subject}");
-    replace(&path, changes.text.as_bytes()).map_err(|source| PrepareError::Write { path, source })
-}
-
-/// What the copy says was left out of it.
-pub fn left_out(copy: &Utf8Path) -> Vec<String> {
-    let text = crate::files::read_to_string(copy).unwrap_or_default();
-    text.lines()
-        .take_while(|line| line.starts_with('#'))
-        .filter_map(|line| line.strip_prefix(changes::text::LEFT_OUT))
-        .map(str::to_owned)
-        .collect()
+    replace(&path, changes.text.as_bytes()).map_err(|source| PrepareError::Write { path, source })?;
+    Ok(changes)
 }

@@ -21,7 +21,7 @@ use crate::plan::start::{self, StartRefused, Wanted};
 use crate::plan::stop::PlanLoop;
 use crate::plan::summary::{self, RoundLine};
 use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW, ReviseNext, TABLE};
-use crate::plan::{AnyLoop, Loop, Mode, OnStop, Phase, runner};
+use crate::plan::{AnyLoop, Loop, Mode, OnStop, Phase, closing, runner};
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::{self, Call, Event as ProcessEvent, How as ProcessEnd};
@@ -345,12 +345,13 @@ fn through(
             if listener(round).is_break() {
                 return Err(JobError::Interrupted);
             }
-            let prepare = || runner::prepare(&held, job.personas);
+            let prompt = |text: &str| runner::prepare(&held, job.personas, text);
             let brief = Brief {
                 persona: &persona.label,
                 focus: persona.focus,
                 kind: Kind::Document,
-                prepare: &prepare,
+                make: None,
+                prompt: &prompt,
                 limits: job.limits,
                 environment: &environment,
             };
@@ -394,6 +395,9 @@ fn through(
                         ..outcome
                     });
                 }
+                if now.phase() == Phase::Summarizing {
+                    closing::at_summary(&now);
+                }
                 if now.phase() == Phase::Summarizing
                     && let Some(message) = edge.words(&TABLE)
                 {
@@ -401,6 +405,8 @@ fn through(
                         .map_err(JobError::Render)?;
                 }
                 if now.phase().is_terminal() {
+                    // The outcome has what the summary, printed with it, could not say.
+                    closing::at_end(&now);
                     runner::clear(now.raw()).map_err(|error| JobError::Refused {
                         id: now.id().to_string(),
                         problem: error.to_string(),

@@ -12,7 +12,7 @@ use crate::plan::caller::{Caller, UNKNOWN};
 use crate::plan::near;
 use crate::plan::settings::{self, MOST_ROUNDS, Settings, SettingsError};
 use crate::plan::typestate::STATE;
-use crate::plan::{AnyLoop, Mode, Start, changes, locate, runner};
+use crate::plan::{AnyLoop, Mode, Start, changes, closing, locate, runner};
 use crate::review::Digest;
 use crate::review::changes::ChangesError;
 use crate::store::{self, LoopId, Store, for_start};
@@ -381,6 +381,7 @@ fn review(
     let held = start
         .begin(&store, how, caller.actor(true))
         .map_err(StartRefused::Store)?;
+    closing::started(&store, held.id(), &changes.compared);
     // There is no stop before the first round that would write it. Without it the other line still runs the review.
     if let Err(error) = runner::write(&held, &settings.personas) {
         store.log(&format!("{} could not write the runner: {error}", held.id()));

@@ -19,8 +19,9 @@ use crate::plan::messages::{self, Facts};
 use crate::plan::personas::Personas;
 use crate::plan::settings::Settings;
 use crate::plan::typestate::TABLE;
-use crate::plan::{AnyLoop, OnStop, Phase, outlook, runner, summary};
+use crate::plan::{AnyLoop, OnStop, Phase, closing, outlook, runner, summary};
 use crate::store::{LoopId, Store};
+use crate::text;
 
 pub use crate::app::stop::Surroundings;
 
@@ -115,6 +116,9 @@ pub fn after(step: Step<AnyLoop>, personas: &Personas, now: Timestamp) -> Result
                 runner::write(&held, personas)
                     .map_err(|error| format!("could not write the runner: {error}"))?;
             }
+            if held.phase() == Phase::Summarizing {
+                closing::at_summary(&held);
+            }
             if edge.lets_turn_end(&TABLE) {
                 return Ok(ended(&held, personas, now));
             }
@@ -150,7 +154,16 @@ fn ended(held: &AnyLoop, personas: &Personas, now: Timestamp) -> Decision {
             held.fields().failures(),
             facts().cause(),
         )),
-        phase if phase.is_terminal() => Decision::Approve { note: None },
+        phase if phase.is_terminal() => match closing::at_end(held).as_slice() {
+            [] => Decision::Approve { note: None },
+            caveats => noted(text::one_line(
+                &format!(
+                    "claudex: loop {id} is over, and its summary does not say this: {} `claudex-loop journal {id}` has it.",
+                    caveats.join(" ")
+                ),
+                1500,
+            )),
+        },
         _ => {
             let facts = facts();
             noted(format!(

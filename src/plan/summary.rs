@@ -9,7 +9,7 @@ pub use crate::app::words::elapsed;
 use crate::machine::Claim;
 use crate::plan::personas::Personas;
 use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW};
-use crate::plan::{AnyLoop, changes};
+use crate::plan::{AnyLoop, changes, closing};
 use crate::review::findings::Counts;
 use crate::review::look::while_it_ran;
 use crate::review::runs::{self, How, Run};
@@ -175,18 +175,7 @@ pub fn admissions(held: &AnyLoop, personas: &Personas) -> Vec<String> {
             1000,
         ));
     }
-    if changes::are_reviewed(held) {
-        let left_out = changes::left_out(&raw.path("{subject}"));
-        if !left_out.is_empty() {
-            admitted.push(text::one_line(
-                &format!(
-                    "The changes are longer than one review reads. Left out and looked at by nobody: {}.",
-                    left_out.join(", ")
-                ),
-                600,
-            ));
-        }
-    }
+    admitted.extend(closing::noted(held, &journal));
     if let Some((_, settled)) = claims
         .iter()
         .rev()

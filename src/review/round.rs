@@ -19,6 +19,7 @@ use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::strays;
 use crate::review::cause::CauseKind;
+use crate::review::changes::Changes;
 use crate::review::evidence;
 use crate::review::findings::Findings;
 use crate::review::focus::{Focus, Kind};
@@ -39,8 +40,11 @@ const TOUCH: Duration = Duration::from_secs(10);
 /// How long after a reviewer was told to end from outside the same word may reach us.
 const WORD: Duration = Duration::from_millis(500);
 
-/// Makes a run ready and gives its prompt.
-pub type Prepare<'p> = dyn Fn() -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> + 'p;
+/// Takes the changes that a new run reviews, and leaves a copy where the subject lies.
+pub type Make<'m> = dyn Fn() -> Result<Changes, Box<dyn miette::Diagnostic + Send + Sync>> + 'm;
+
+/// Gives the whole text for a model that reviews this text.
+pub type Prompt<'p> = dyn Fn(&str) -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> + 'p;
 
 /// What a round is asked with.
 #[derive(Clone, Copy)]
@@ -51,8 +55,10 @@ pub struct Brief<'a> {
     pub focus: Focus,
     /// What kind of text is reviewed.
     pub kind: Kind,
-    /// Called under the run lock, right before a new run: writes what the run reads, and gives the whole text for a model.
-    pub prepare: &'a Prepare<'a>,
+    /// Called under the run lock, right before a new run; `None`: the text is the subject's file, which is read once.
+    pub make: Option<&'a Make<'a>>,
+    /// Called after it with the text of this run. It must not read the subject again.
+    pub prompt: &'a Prompt<'a>,
     /// How long it may take.
     pub limits: Limits,
     /// What a reviewer's process sees of our environment.
@@ -198,25 +204,23 @@ fn perform(
     end_what_was_left(raw)?;
     // Who attaches while the run is made ready must not be shown the lines of the one before.
     let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
-    let prompt = (brief.prepare)().map_err(RoundError::Prepare)?;
-    let file = raw.path(spec.subject);
-    inside(store, &file)?;
-    let bytes = crate::files::read(&file).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => RoundError::NoSubject { path: file.clone() },
-        _ => RoundError::Io {
-            what: format!("could not read {file}"),
-            source: error,
-        },
-    })?;
-    let digest = Digest::of(&bytes);
-    let subject = String::from_utf8(bytes).map_err(|_| RoundError::NotText { path: file.clone() })?;
+    // One text for the whole run: what is noted, what lint reads and what a prompt carries cannot be two versions of a file.
+    let (subject, compared) = match brief.make {
+        Some(make) => {
+            let changes = make().map_err(RoundError::Prepare)?;
+            (changes.text, Some(changes.compared))
+        }
+        None => (read_subject(raw, spec)?, None),
+    };
+    let prompt = (brief.prompt)(&subject).map_err(RoundError::Prepare)?;
 
     let began = Began {
         run: new_run(round).map_err(io_error("could not name the run"))?,
         round,
         reviewer: reviewer.name().to_owned(),
         persona: brief.persona.to_owned(),
-        subject: digest,
+        subject: Digest::of(subject.as_bytes()),
+        compared,
     };
     let mut work_tree = Look::before(store, reviewer);
     runs::began(store, id, &began).map_err(RoundError::Store)?;
@@ -350,6 +354,20 @@ fn perform(
         how: ended.how,
         findings,
     })
+}
+
+/// Reads the file under review.
+fn read_subject(raw: &Raw, spec: &ReviewSpec) -> Result<String, RoundError> {
+    let file = raw.path(spec.subject);
+    inside(raw.store(), &file)?;
+    let bytes = crate::files::read(&file).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => RoundError::NoSubject { path: file.clone() },
+        _ => RoundError::Io {
+            what: format!("could not read {file}"),
+            source: error,
+        },
+    })?;
+    String::from_utf8(bytes).map_err(|_| RoundError::NotText { path: file })
 }
 
 /// Refuses a subject that a link leads out of the project's root and the state folder: with a model as reviewer its text

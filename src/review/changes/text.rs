@@ -128,17 +128,7 @@ fn head(snapshot: &Snapshot, base: &Base, changed: &[Changed], left_out: &[Strin
         }
     }
     head.push('\n');
-    let binary: Vec<String> = changed
-        .iter()
-        .filter(|one| is_binary(one))
-        .map(|one| {
-            let file = std::path::Path::new(snapshot.root().as_str()).join(path_of(&one.path));
-            match file.symlink_metadata() {
-                Ok(found) if one.status != b'D' => format!("{} ({} bytes)", shown(&one.path), found.len()),
-                _ => format!("{} (removed)", shown(&one.path)),
-            }
-        })
-        .collect();
+    let binary = binaries(snapshot, changed);
     for (start, list) in [(BINARY, &binary[..]), (LEFT_OUT, left_out)] {
         for name in list.iter().take(LISTED) {
             let _ = writeln!(head, "{start}{}", name);
@@ -153,6 +143,21 @@ fn head(snapshot: &Snapshot, base: &Base, changed: &[Changed], left_out: &[Strin
         head.push('\n');
     }
     head
+}
+
+/// The binary files, each with its size.
+pub(super) fn binaries(snapshot: &Snapshot, changed: &[Changed]) -> Vec<String> {
+    changed
+        .iter()
+        .filter(|one| is_binary(one))
+        .map(|one| {
+            let file = std::path::Path::new(snapshot.root().as_str()).join(path_of(&one.path));
+            match file.symlink_metadata() {
+                Ok(found) if one.status != b'D' => format!("{} ({} bytes)", shown(&one.path), found.len()),
+                _ => format!("{} (removed)", shown(&one.path)),
+            }
+        })
+        .collect()
 }
 
 fn is_binary(one: &Changed) -> bool {

@@ -30,6 +30,7 @@ pub const MOST_BYTES: u64 = 256 * 1024 * 1024;
 pub struct Snapshot {
     git: Git,
     differ: Git,
+    real: Git,
     ours: Ours,
     tree: String,
     untracked: BTreeSet<Vec<u8>>,
@@ -88,9 +89,11 @@ impl Snapshot {
         borrow_objects(&git, &objects)?;
         let index = place.join("index");
         copy_index(&git.folder().join("index"), &index)?;
+        let real = git.clone();
         git.redirect(&index, &objects);
         let mut snapshot = Self {
             differ: git.without_attributes()?,
+            real,
             git,
             ours,
             tree: String::new(),
@@ -130,6 +133,11 @@ impl Snapshot {
     /// git with the snapshot's index and objects.
     pub(crate) fn git(&self) -> &Git {
         &self.git
+    }
+
+    /// git with the repository's own index: what the index itself says of a file, such as that it is not to be looked at.
+    pub(crate) fn real(&self) -> &Git {
+        &self.real
     }
 
     /// The same for a diff of trees, whatever the attributes of the work tree say of it.
