@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use camino::Utf8Path;
 use clap::FromArgMatches;
 use claudex_loop::app::{exit, machine, out, screen};
+use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::settings::Settings;
 use claudex_loop::plan::typestate::{SOURCE, TABLE};
 use claudex_loop::plan::{Transition, locate};
@@ -63,7 +64,13 @@ pub(crate) use claudex_loop::app::loops::here;
 
 /// The settings that hold in a project; whether a round counts without a review is fixed for this process with them.
 pub(crate) fn settings(root: &Utf8Path) -> Result<Settings, Failure> {
-    let settings = Settings::load(root).map_err(|error| Failure::new(Exit::Usage, error))?;
+    settings_of(root, None)
+}
+
+/// The same for a command that is about a loop of this session.
+pub(crate) fn settings_of(root: &Utf8Path, session: Option<&str>) -> Result<Settings, Failure> {
+    let settings = Settings::for_call(root, &Caller::from_env(), session);
+    let settings = settings.map_err(|error| Failure::new(Exit::Usage, error))?;
     settings.evidence_in_file.make_usual();
     Ok(settings)
 }

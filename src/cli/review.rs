@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use claudex_loop::Actor;
 use claudex_loop::app::attempts;
 use claudex_loop::plan::caller::Caller;
-use claudex_loop::plan::{AnyLoop, Phase, changes, report, reviewers, runner};
+use claudex_loop::plan::settings::Settings;
+use claudex_loop::plan::{AnyLoop, Phase, changes, report, reviewers, runner, summary};
 use claudex_loop::process::environment::Environment;
 use claudex_loop::review::focus::Kind;
 use claudex_loop::review::round::{self, Brief, Report, RoundError, Said, Way};
@@ -118,8 +119,11 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     if arguments.follow {
         return follow(&store, &id);
     }
-    let settings = super::settings(store.root())?;
-    let actor = Caller::from_env().actor(false);
+    let caller = Caller::from_env();
+    let actor = caller.actor(false);
+    let held = AnyLoop::open(&store, &id, actor).map_err(|error| Failure::new(Exit::Internal, error))?;
+    let session = Some(held.fields().session_id());
+    let settings = super::settings_of(store.root(), session.as_deref())?;
     if let Some(named) = arguments.reviewer.as_deref()
         && actor == Actor::Agent
         && named != settings.reviewer
@@ -128,7 +132,6 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     }
     let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let held = AnyLoop::open(&store, &id, actor).map_err(|error| Failure::new(Exit::Internal, error))?;
     let Some(spec) = held.phase().review() else {
         return Err(Failure::plain(
             Exit::Refused,
@@ -164,6 +167,17 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
         fields.max_rounds(),
         persona.label
     ));
+    let name = chosen.reviewer.name();
+    if let Some(program) =
+        Settings::seen(&caller, session.as_deref()).and_then(|seen| Some(seen.replaced(name)?.to_owned()))
+    {
+        summary::note_replaced(&store, &id, fields.round(), name, &program)
+            .map_err(|error| Failure::new(Exit::Internal, error))?;
+        out::line(&format!(
+            "claudex: the program of {name} is not the one that this session began with: {program} was updated or replaced. The summary \
+             will say so."
+        ));
+    }
     let shown_as = chosen.shown_in(held.raw(), fields.round());
     let interrupted = interrupts();
     let report = round::run(held.raw(), spec, brief, chosen.reviewer.as_ref(), &mut |said| {

@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use claudex_loop::machine::Actor;
+use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::driver::{self, Ending, Event, Job, JobError};
 use claudex_loop::plan::start::StartRefused;
 use claudex_loop::plan::{locate, reviewers};
@@ -22,6 +24,13 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
         .canonicalize_utf8()
         .map_err(|source| Failure::new(Exit::Usage, JobError::Plan { path, source }))?;
     let settings = super::settings(&locate::root(plan.parent().unwrap_or(&here)))?;
+    if let Some(named) = arguments.reviewer.as_deref()
+        && Caller::from_env().actor(false) == Actor::Agent
+        && named != settings.reviewer
+        && named != "lint"
+    {
+        return Err(not_the_agents());
+    }
     let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let job = Job {
@@ -73,6 +82,16 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
         Ending::StoppedAtMaxRounds | Ending::Stalled => Exit::MaxRounds,
         Ending::ReviewerFailed => Exit::Reviewer,
     })
+}
+
+/// Who reviews is the person's choice, as for `review`. `lint` is open to all: it is no program, and the same for everyone.
+fn not_the_agents() -> Failure {
+    Failure::plain(
+        Exit::Refused,
+        "claudex::run::reviewer_choice",
+        "who reviews is a person’s choice, and this call comes from an agent".to_owned(),
+        "leave --reviewer out, or name lint; a person chooses in a terminal, or by reviewer in the configuration",
+    )
 }
 
 /// The summary without the lines that are for an agent.

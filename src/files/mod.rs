@@ -2,9 +2,11 @@
 //!
 //! | file      | subject                                                                    |
 //! |-----------|----------------------------------------------------------------------------|
+//! | `private` | a folder of the user's own, outside every project                          |
 //! | `read`    | a file that someone else wrote                                             |
 //! | `replace` | replacing a file so that a reader finds the old content or the new one     |
 
+pub(crate) mod private;
 mod read;
 mod replace;
 

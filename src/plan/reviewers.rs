@@ -3,6 +3,8 @@
 //! The name comes from `--reviewer`, else from the settings. `auto` is the first of [`AUTO`] that is installed, else `lint`; what it came
 //! to is always said, and so is a change in the middle of a loop.
 
+use std::path::PathBuf;
+
 use derive_more::{Display, Error};
 
 use crate::machine::Raw;
@@ -146,14 +148,19 @@ pub fn choose(name: Option<&str>, settings: &Settings) -> Result<Chosen, Unknown
 
 /// Whether the program of a reviewer is there, which says nothing of a login.
 pub fn is_installed(settings: &ReviewerSettings) -> bool {
+    settings.kind == ReviewerKind::Lint || program(settings).is_some()
+}
+
+/// Returns the file of a reviewer's program, where it has one and it is there.
+pub fn program(settings: &ReviewerSettings) -> Option<PathBuf> {
     let usual = match settings.kind {
-        ReviewerKind::Lint => return true,
+        ReviewerKind::Lint => return None,
         ReviewerKind::Codex => codex::PROGRAM,
         ReviewerKind::Claude => claude::PROGRAM,
         ReviewerKind::Command => "",
     };
     let program = settings.program.as_deref().unwrap_or(usual);
-    find_program(program, std::env::var_os("PATH").as_deref()).is_some()
+    find_program(program, settings.path().as_deref())
 }
 
 fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {

@@ -300,7 +300,7 @@ pub fn start(
     let subject_before = existing
         .filter(|_| !from_draft)
         .map(|content| Digest::of(&content).to_string());
-    let settings = Settings::load(store.root()).map_err(StartRefused::Settings)?;
+    let settings = Settings::for_call(store.root(), caller, None).map_err(StartRefused::Settings)?;
     let start = Start {
         mode,
         topic: topic.to_owned(),
@@ -352,7 +352,7 @@ fn review(
     }
     let store = for_start(&STATE, from, locate::state_dir().as_deref());
     let changes = changes::now(&store).map_err(StartRefused::Changes)?;
-    let settings = Settings::load(store.root()).map_err(StartRefused::Settings)?;
+    let settings = Settings::for_call(store.root(), caller, None).map_err(StartRefused::Settings)?;
     let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {
         path: store.folder().to_owned(),
         source,

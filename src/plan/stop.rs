@@ -35,6 +35,17 @@ impl OnStop for PlanLoop {}
 #[derive(Debug, Default)]
 struct InPlan {
     personas: Personas,
+    /// The client's session whose hook this is.
+    session: Option<String>,
+}
+
+impl InPlan {
+    fn of(input: &Input) -> Self {
+        Self {
+            personas: Personas::default(),
+            session: input.session_id.clone(),
+        }
+    }
 }
 
 impl Driver for InPlan {
@@ -60,6 +71,10 @@ impl Driver for InPlan {
 
     fn prepare(&mut self, store: &Store) -> Result<(), String> {
         let settings = Settings::load(store.root()).map_err(|error| error.to_string())?;
+        if let Some(session) = &self.session {
+            let kept = settings.keep_seen(session);
+            kept.map_err(|error| format!("cannot keep which reviewer this session sees: {error}"))?;
+        }
         settings.evidence_in_file.make_usual();
         self.personas = settings.personas;
         Ok(())
@@ -87,12 +102,12 @@ impl Driver for InPlan {
 
 /// Decides a stop.
 pub fn decide(input: &Input, surroundings: &Surroundings, now: Timestamp) -> Decision {
-    any::decide(&mut InPlan::default(), input, surroundings, now)
+    any::decide(&mut InPlan::of(input), input, surroundings, now)
 }
 
 /// What is said at the start of a session.
 pub fn at_session_start(input: &Input, surroundings: &Surroundings, now: Timestamp) -> Told {
-    session_start::tell(&mut InPlan::default(), input, surroundings, now)
+    session_start::tell(&mut InPlan::of(input), input, surroundings, now)
 }
 
 /// What a step says, and what it leaves on disk besides the state.

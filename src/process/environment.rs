@@ -21,6 +21,7 @@ pub struct Environment {
     names: Vec<String>,
     mark: Option<String>,
     fixed: Vec<(String, String)>,
+    pinned: Vec<(String, Option<String>)>,
 }
 
 impl Environment {
@@ -30,6 +31,7 @@ impl Environment {
             names: names.into_iter().map(Into::into).collect(),
             mark: None,
             fixed: Vec::new(),
+            pinned: Vec::new(),
         }
     }
 
@@ -61,6 +63,14 @@ impl Environment {
         self
     }
 
+    /// Takes these variables as they are here, and not as ours are: `None` is one that is not set. Which of them the child gets is
+    /// decided as for ours.
+    #[must_use]
+    pub fn pinning(mut self, variables: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
+        self.pinned.extend(variables);
+        self
+    }
+
     /// The variables for the child, out of ours.
     pub fn resolve(&self, ours: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
         let allowed = |name: &OsStr| {
@@ -72,7 +82,16 @@ impl Environment {
                         || self.names.iter().any(|allowed| allowed == name))
             })
         };
-        let mut variables: Vec<_> = ours.into_iter().filter(|(name, _)| allowed(name)).collect();
+        let is_pinned = |name: &OsStr| self.pinned.iter().any(|(pinned, _)| name == pinned.as_str());
+        let pinned = self.pinned.iter().filter_map(|(name, value)| {
+            let value: OsString = value.as_ref()?.into();
+            Some((name.into(), value))
+        });
+        let ours = ours
+            .into_iter()
+            .filter(|(name, _)| !is_pinned(name))
+            .chain(pinned);
+        let mut variables: Vec<_> = ours.filter(|(name, _)| allowed(name)).collect();
         let fixed = self.fixed.iter().filter(|(name, _)| name != GUARD);
         variables.extend(fixed.map(|(name, value)| (name.into(), value.into())));
         let mark = self.mark.as_deref().unwrap_or("1");
@@ -173,6 +192,25 @@ mod tests {
                 pair("A", "2"),
                 pair(GUARD, "1")
             ]
+        );
+    }
+
+    #[test]
+    fn a_pinned_variable_replaces_ours_where_it_is_allowed_at_all() {
+        let pinned = |name: &str, value: Option<&str>| (name.to_owned(), value.map(str::to_owned));
+        let environment = Environment::default().pinning([
+            pinned("PATH", Some("/usr/bin")),
+            pinned("HOME", None),
+            pinned("CODEX_HOME", Some("/x")),
+        ]);
+        let ours = [
+            pair("PATH", "/tmp/fake"),
+            pair("HOME", "/tmp/fake"),
+            pair("LANG", "C"),
+        ];
+        assert_eq!(
+            environment.resolve(ours),
+            [pair("LANG", "C"), pair("PATH", "/usr/bin"), pair(GUARD, "1")]
         );
     }
 

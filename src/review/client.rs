@@ -73,9 +73,9 @@ impl Client<'_> {
         self.settings.program.as_deref().unwrap_or(self.program)
     }
 
-    /// Where the program is, in our own PATH.
+    /// Where the program is, in the PATH that its process gets.
     pub(super) fn find(&self) -> Option<std::path::PathBuf> {
-        find_program(self.program(), std::env::var_os("PATH").as_deref())
+        find_program(self.program(), self.settings.path().as_deref())
     }
 
     /// Runs it over a prompt and hands its events over as they come.
@@ -139,7 +139,9 @@ impl Client<'_> {
     fn environment(&self, request: &Request<'_>) -> Environment {
         let environment = request.environment.clone();
         let named = self.variables.iter().chain(&self.settings.environment);
-        environment.and(named.cloned())
+        environment
+            .and(named.cloned())
+            .pinning(self.settings.pinned.clone())
     }
 
     /// bubblewrap's program and arguments, where it works.

@@ -36,15 +36,18 @@ pub enum Policy {
 static USUAL: OnceLock<Policy> = OnceLock::new();
 
 impl Policy {
-    /// What the environment says, where it says anything. Anything but `optional` is `required`: a typo must not open the
-    /// gate.
-    pub fn from_env() -> Option<Self> {
-        let value = std::env::var(EVIDENCE_ENV).ok()?;
+    /// Reads a value of [`EVIDENCE_ENV`]. Anything but `optional` is `required`: a typo must not open the gate.
+    pub fn parse(value: &str) -> Self {
         match value.trim() {
-            "" => None,
-            "optional" => Some(Policy::Optional),
-            _ => Some(Policy::Required),
+            "optional" => Policy::Optional,
+            _ => Policy::Required,
         }
+    }
+
+    /// What the environment says, where it says anything.
+    fn from_env() -> Option<Self> {
+        let value = std::env::var(EVIDENCE_ENV).ok()?;
+        (!value.trim().is_empty()).then(|| Self::parse(&value))
     }
 
     /// The policy of this process: the environment's, else the application's, else `required`.

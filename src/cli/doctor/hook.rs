@@ -32,8 +32,10 @@ fn round_trip(script: Option<&Path>) -> Result<(), String> {
     let folder = folder.path();
     // So that no repository above the temporary folder is taken for the project.
     std::fs::create_dir(folder.join(".git")).map_err(|error| format!("no temporary folder: {error}"))?;
+    // What the loop leaves in the user's own folders goes with ours.
+    let state = folder.join("state");
     let stop = || {
-        let command = match script {
+        let mut command = match script {
             Some(script) => {
                 let mut command = child::command(Path::new("/bin/sh"), &[], folder);
                 command.arg(script);
@@ -42,6 +44,7 @@ fn round_trip(script: Option<&Path>) -> Result<(), String> {
             }
             None => child::command(&program, &["stop"], folder),
         };
+        command.env("XDG_STATE_HOME", &state);
         let input = serde_json::json!({
             "session_id": "doctor", "hook_event_name": "Stop", "cwd": folder.to_str(), "stop_hook_active": false
         });
@@ -54,7 +57,8 @@ fn round_trip(script: Option<&Path>) -> Result<(), String> {
     if folder.join(".claude").exists() {
         return Err("a stop without a loop made a folder".to_owned());
     }
-    let start = child::command(&program, &["start", "plan", "doctor's own"], folder);
+    let mut start = child::command(&program, &["start", "plan", "doctor's own"], folder);
+    start.env("XDG_STATE_HOME", &state);
     let started = child::run(start, "")?;
     if !started.status.success() {
         return Err(format!(

@@ -86,6 +86,8 @@ fn claude_is_called_with_tools_that_read_and_without_hooks_or_servers() {
         .with("ANTHROPIC_API_KEY", "k")
         .with("CLAUDECODE", "1")
         .configured("reviewer = \"claude\"\n");
+    // What counts inside a client is what the session's hook saw.
+    bench.project.fire();
     let answer = claude_ends(json!({ "structured_output": clean(), "result": clean().to_string() }));
     bench.install("claude", &format!("{}{answer}", keeping(&bench)));
     bench

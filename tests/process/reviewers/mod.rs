@@ -4,6 +4,7 @@
 mod calls;
 mod choice;
 mod left;
+mod session;
 mod table;
 
 use std::os::unix::fs::PermissionsExt as _;
