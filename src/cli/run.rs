@@ -21,8 +21,9 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
     let plan = path
         .canonicalize_utf8()
         .map_err(|source| Failure::new(Exit::Usage, JobError::Plan { path, source }))?;
-    let settings = super::settings(&locate::root(plan.parent().unwrap_or(&here)))?;
-    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
+    let root = locate::root(plan.parent().unwrap_or(&here));
+    let settings = super::settings(&root)?;
+    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings, &root)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let job = Job {
         plan: &plan,

@@ -11,6 +11,7 @@ mod hostile;
 mod interview;
 mod looking;
 mod machine;
+mod programs;
 mod putting_away;
 mod review_mode;
 mod reviewers;

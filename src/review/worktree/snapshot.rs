@@ -16,9 +16,9 @@ use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use tempfile::TempDir;
 
-use super::git::{Git, WorktreeError, io};
 use super::names::{c_quoted, names, shown};
 use super::{MOST_FILES, Ours};
+use crate::git::{Git, WorktreeError, io};
 
 /// The largest file that is read, in bytes.
 pub const MOST_FILE_BYTES: u64 = 8 * 1024 * 1024;
