@@ -51,11 +51,13 @@ pub(crate) fn prompt() -> Exit {
         // A command may begin a review before the first stop. A fault in the files is said by the command.
         let here = Surroundings::from_env();
         let folder = here.project.or(here.here);
-        if let (Some(session), Some(folder)) = (&input.session_id, folder)
-            && let Ok(settings) = Settings::load(&locate::root(&folder))
-            && let Err(error) = settings.keep_seen(session)
-        {
-            failed(&error);
+        if let (Some(session), Some(folder)) = (&input.session_id, folder) {
+            let root = locate::root(&folder);
+            if let Ok(settings) = Settings::load(&root)
+                && let Err(error) = settings.keep_seen(session, &root)
+            {
+                failed(&error);
+            }
         }
     });
     let _ = kept;

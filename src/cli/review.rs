@@ -130,7 +130,7 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     {
         return Err(not_the_agents(&store, &id, named));
     }
-    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
+    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings, store.root())
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let Some(spec) = held.phase().review() else {
         return Err(Failure::plain(

@@ -23,7 +23,8 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
     let plan = path
         .canonicalize_utf8()
         .map_err(|source| Failure::new(Exit::Usage, JobError::Plan { path, source }))?;
-    let settings = super::settings(&locate::root(plan.parent().unwrap_or(&here)))?;
+    let root = locate::root(plan.parent().unwrap_or(&here));
+    let settings = super::settings(&root)?;
     if let Some(named) = arguments.reviewer.as_deref()
         && Caller::from_env().actor(false) == Actor::Agent
         && named != settings.reviewer
@@ -31,7 +32,7 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
     {
         return Err(not_the_agents());
     }
-    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
+    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings, &root)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let job = Job {
         plan: &plan,

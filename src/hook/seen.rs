@@ -108,7 +108,7 @@ impl Seen {
     /// The folder is not safely the user's, or the system refuses.
     pub fn keep(mut self, session: &str, home: &Utf8Path) -> io::Result<()> {
         let folder = private::make(home, FOLDER).map_err(|error| match error {
-            PrivateError::Io { source, .. } => source,
+            PrivateError::Io { path, source } => io::Error::new(source.kind(), format!("{path}: {source}")),
             PrivateError::Refused { path } => {
                 io::Error::other(format!("{path} is a link, no folder, or belongs to another user"))
             }

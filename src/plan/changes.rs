@@ -3,6 +3,8 @@
 //! The copy lies in the loop's folder, so that what was reviewed can be read afterwards. What a diff is, and how it is
 //! taken, is `review::changes`'s.
 
+use std::time::Instant;
+
 use camino::Utf8PathBuf;
 use derive_more::{Display, Error};
 
@@ -59,9 +61,9 @@ pub fn now(store: &Store) -> Result<Changes, ChangesError> {
 /// The changes of a store's project now, also where there are none.
 ///
 /// # Errors
-/// They cannot be read.
-pub fn look(store: &Store) -> Result<Changes, WorktreeError> {
-    changes::look(store.root(), reports::ours(store, store.root()))
+/// They cannot be read, or not by `until`.
+pub fn look(store: &Store, until: Instant) -> Result<Changes, WorktreeError> {
+    changes::look(store.root(), reports::ours(store, store.root()), Some(until))
 }
 
 /// Takes the changes for the run that is about to begin, and writes the copy.

@@ -3,6 +3,8 @@
 //!
 //! Both results are notes in the journal, so that `status` says later what the summary said, whatever was edited since.
 
+use std::time::{Duration, Instant};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -18,6 +20,8 @@ const STARTED: &str = "started-from";
 const SUMMED_UP: &str = "summed-up";
 /// The note of what differed from it at the end.
 const ENDED: &str = "ended-otherwise";
+/// How long git may take for the comparison, all together: a stop waits for it.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// Most caveats that one look gives.
 const MOST: usize = 8;
 /// Most characters of one of them.
@@ -141,7 +145,7 @@ fn of_changes(held: &AnyLoop) -> Vec<String> {
     let mut told = Vec::new();
     let copy = crate::files::read_to_string(&raw.path("{subject}")).ok();
     let copy = copy.filter(|copy| Digest::of(copy.as_bytes()) == last_run.began.subject);
-    match changes::look(raw.store()) {
+    match changes::look(raw.store(), Instant::now() + PATIENCE) {
         Ok(now) => told.extend(reviewed.differences(copy.as_deref(), &now)),
         Err(error) => told.push(format!(
             "The work tree could not be compared with what was reviewed: {error}."

@@ -463,7 +463,8 @@ fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'
     }
     // The drafter is the person's own command and gets the person's own environment.
     let environment =
-        Environment::allowing(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()));
+        Environment::allowing(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()))
+            .with_projects_programs();
     let call = Call {
         program: "/bin/sh",
         arguments: &["-c".to_owned(), drafter.to_owned()],

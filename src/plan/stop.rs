@@ -72,7 +72,7 @@ impl Driver for InPlan {
     fn prepare(&mut self, store: &Store) -> Result<(), String> {
         let settings = Settings::load(store.root()).map_err(|error| error.to_string())?;
         if let Some(session) = &self.session {
-            let kept = settings.keep_seen(session);
+            let kept = settings.keep_seen(session, store.root());
             kept.map_err(|error| format!("cannot keep which reviewer this session sees: {error}"))?;
         }
         settings.evidence_in_file.make_usual();

@@ -162,12 +162,12 @@ impl<'i, 'f> Running<'i, 'f> {
         begun: Instant,
     ) -> Result<Self, StartError> {
         let program = || call.program.to_owned();
-        let variables = call.environment.resolve(std::env::vars_os());
+        let variables = call.environment.resolve(std::env::vars_os(), call.directory);
         let path = variables
             .iter()
             .find(|(name, _)| name == "PATH")
             .map(|(_, value)| value.as_os_str());
-        let file = find_program(call.program, path)
+        let file = find_program(call.program, path, call.directory)
             .ok_or_else(|| StartError::NotInstalled { program: program() })?;
         if !call.directory.is_dir() {
             return Err(StartError::NoDirectory {

@@ -12,6 +12,7 @@ mod interview;
 mod looking;
 mod machine;
 mod one_text;
+mod programs;
 mod putting_away;
 mod review_mode;
 mod reviewers;

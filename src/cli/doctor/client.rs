@@ -23,20 +23,20 @@ pub(super) fn checks(here: &Utf8Path) -> [Check; 3] {
     let places = Places::from_env(here, &root);
     let survey = others::survey(&places, SPEAKER.program);
     [
-        Check::useful("client", client()),
+        Check::useful("client", client(&root)),
         Check::useful("plugin", own(&survey, &places)),
         Check::useful("other hooks", of_others(&survey)),
     ]
 }
 
 /// Whether the client is one that loops are tested with.
-fn client() -> Result<String, Problem> {
+fn client(root: &Utf8Path) -> Result<String, Problem> {
     let inside = std::env::var_os(OWN).map(PathBuf::from);
     let inside = inside.filter(|file| file.is_absolute() && file.is_file());
-    let Some(program) = inside.or_else(|| tools::found("claude")) else {
+    let Some(program) = inside.or_else(|| tools::found("claude", root)) else {
         return Ok("not looked at: no `claude` in PATH".to_owned());
     };
-    judged(&program, tools::version(&program, &claude::variables()))
+    judged(&program, tools::version(&program, &claude::variables(), root))
 }
 
 fn judged(program: &Path, version: Result<String, String>) -> Result<String, Problem> {

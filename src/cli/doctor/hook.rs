@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use camino::Utf8Path;
 use serde_json::Value;
 
 use super::{Check, Problem, child, launcher};
@@ -10,20 +11,20 @@ const REMEDY: &str = "install the program and the plugin again; if it stays, rep
 
 /// A stop without a loop lets the turn end and makes nothing; with a loop that waits for its plan it holds the turn, and
 /// after the plan was written it asks for the review.
-pub(super) fn check() -> Check {
-    let script = launcher::stop_script();
+pub(super) fn check(root: &Utf8Path) -> Check {
+    let script = launcher::stop_script(root);
     let through = if script.is_some() {
         "through the plugin's script"
     } else {
         "without the plugin"
     };
-    let result = round_trip(script.as_deref())
+    let result = round_trip(script.as_deref(), root)
         .map(|()| format!("three stops were answered as they should be, {through}"))
         .map_err(|what| Problem::new(format!("{what} ({through})"), REMEDY));
     Check::required("hook", result)
 }
 
-fn round_trip(script: Option<&Path>) -> Result<(), String> {
+fn round_trip(script: Option<&Path>, root: &Utf8Path) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| format!("this program's path: {error}"))?;
     let folder = tempfile::Builder::new()
         .prefix("claudex-doctor")
@@ -37,12 +38,12 @@ fn round_trip(script: Option<&Path>) -> Result<(), String> {
     let stop = || {
         let mut command = match script {
             Some(script) => {
-                let mut command = child::command(Path::new("/bin/sh"), &[], folder);
+                let mut command = child::command(Path::new("/bin/sh"), &[], folder, root);
                 command.arg(script);
                 command.env("CLAUDEX_LOOP_BIN", &program);
                 command
             }
-            None => child::command(&program, &["stop"], folder),
+            None => child::command(&program, &["stop"], folder, root),
         };
         command.env("XDG_STATE_HOME", &state);
         let input = serde_json::json!({
@@ -57,7 +58,7 @@ fn round_trip(script: Option<&Path>) -> Result<(), String> {
     if folder.join(".claude").exists() {
         return Err("a stop without a loop made a folder".to_owned());
     }
-    let mut start = child::command(&program, &["start", "plan", "doctor's own"], folder);
+    let mut start = child::command(&program, &["start", "plan", "doctor's own"], folder, root);
     start.env("XDG_STATE_HOME", &state);
     let started = child::run(start, "")?;
     if !started.status.success() {

@@ -44,7 +44,7 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let found = commands::find(command);
     let (found, _) = found.map_err(|error| refused(format!("command {command}"), io::Error::other(error)))?;
     // A program that is not there is nothing that the agent could mend.
-    let Some(configured) = found.filter(Command::is_installed) else {
+    let Some(configured) = found.filter(|command| command.is_installed(&raw.root())) else {
         return Ok(RunSeen::Missing.into());
     };
     let lock = RunLock::try_take(&raw.store().run_lock_path(raw.id()))
@@ -87,8 +87,9 @@ fn perform(raw: &Raw, name: &str, command: &Command, run: &str) -> Result<RunSee
         }
         _ => {}
     }
-    let environment =
-        Environment::allowing(command.environment.iter().cloned()).of_run(&command_runs::mark(raw, run));
+    let environment = Environment::allowing(command.environment.iter().cloned())
+        .of_run(&command_runs::mark(raw, run))
+        .with_projects_programs();
     let call = Call {
         program: &command.program,
         arguments: &command.arguments,

@@ -173,13 +173,13 @@ impl Settings {
     ///
     /// # Errors
     /// The folder in the user's state home is not safely the user's, or the system refuses.
-    pub fn keep_seen(&self, session: &str) -> std::io::Result<()> {
+    pub fn keep_seen(&self, session: &str, root: &Utf8Path) -> std::io::Result<()> {
         let Some(home) = state_home(|name| std::env::var(name).ok()) else {
             return Ok(());
         };
         let mut seen = Seen::here(user_path().ok());
         for (name, reviewer) in &self.reviewers {
-            if let Some(file) = reviewers::program(reviewer) {
+            if let Some(file) = reviewers::program(reviewer, root) {
                 seen.program_is(name, &file);
             }
         }
@@ -203,20 +203,20 @@ impl Settings {
             None => environment::own(name),
         })?;
         if let Some(seen) = seen {
-            settings.pin(seen);
+            settings.pin(seen, root);
         }
         Ok(settings)
     }
 
     /// Has every reviewer run as the hook saw it: the same program, found in the same PATH, with the same configuration of its own.
-    fn pin(&mut self, seen: &Seen) {
+    fn pin(&mut self, seen: &Seen, root: &Utf8Path) {
         for (name, reviewer) in &mut self.reviewers {
             reviewer.pinned = seen
                 .fixed()
                 .map(|(name, value)| (name.to_owned(), value.map(str::to_owned)))
                 .collect();
             if let Some(program) = seen.program(name)
-                && find_program(program, None).is_some()
+                && find_program(program, None, root).is_some()
             {
                 reviewer.program = Some(program.to_owned());
             }

@@ -11,6 +11,8 @@ pub mod since;
 pub mod text;
 mod unseen;
 
+use std::time::Instant;
+
 use camino::Utf8Path;
 use derive_more::{Display, Error};
 
@@ -66,7 +68,7 @@ pub enum ChangesError {
 /// # Errors
 /// See [`ChangesError`].
 pub fn collect(root: &Utf8Path, ours: Ours) -> Result<Changes, ChangesError> {
-    let changes = look(root, ours).map_err(ChangesError::Worktree)?;
+    let changes = look(root, ours, None).map_err(ChangesError::Worktree)?;
     if changes.files == 0 {
         return Err(ChangesError::Nothing { title: changes.title });
     }
@@ -76,9 +78,9 @@ pub fn collect(root: &Utf8Path, ours: Ours) -> Result<Changes, ChangesError> {
 /// Reads the changes of the work tree whose top is `root`, also where there are none.
 ///
 /// # Errors
-/// The work tree cannot be read.
-pub fn look(root: &Utf8Path, ours: Ours) -> Result<Changes, WorktreeError> {
-    let snapshot = Snapshot::take(root, ours)?;
+/// The work tree cannot be read, or not by `until`.
+pub fn look(root: &Utf8Path, ours: Ours, until: Option<Instant>) -> Result<Changes, WorktreeError> {
+    let snapshot = Snapshot::take_until(root, ours, until)?;
     let base = base::find(&snapshot)?;
     let title = base.title();
     let changed = list::list(&snapshot, &base)?;

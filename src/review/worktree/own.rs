@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::git::Git;
 use super::names::shown;
+use crate::git::Git;
 use crate::review::Digest;
 
 /// The most hooks that are looked at.

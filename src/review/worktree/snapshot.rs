@@ -10,15 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
+use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use tempfile::TempDir;
 
-use super::git::{Git, WorktreeError, io};
 use super::names::{c_quoted, names, shown};
 use super::{MOST_FILES, Ours};
+use crate::git::{Git, WorktreeError, io};
 
 /// The largest file that is read, in bytes.
 pub const MOST_FILE_BYTES: u64 = 8 * 1024 * 1024;
@@ -73,7 +74,15 @@ impl Snapshot {
     /// # Errors
     /// There is no such work tree, git refuses or is missing, or there is too much to read.
     pub fn take(root: &Utf8Path, ours: Ours) -> Result<Self, WorktreeError> {
-        let mut git = Git::at(root)?;
+        Self::take_until(root, ours, None)
+    }
+
+    /// The same for someone who waits: what git has not done by `until` fails, also what is asked of the snapshot later.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take), and where the time is over.
+    pub fn take_until(root: &Utf8Path, ours: Ours, until: Option<Instant>) -> Result<Self, WorktreeError> {
+        let mut git = Git::at(root, until)?;
         let scratch = tempfile::Builder::new()
             .prefix("claudex-tree-")
             .tempdir()
