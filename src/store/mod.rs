@@ -18,6 +18,7 @@
 //! | `journal`  | lines of the journal                                                    |
 //! | `chain`    | whether a change can have come after another                            |
 //! | `heal`     | making document and journal agree again                                 |
+//! | `orphans`  | processes of a run that was cut off                                     |
 //! | `attempts` | notes of what was tried and did not come to pass                        |
 //! | `record`   | a loop at one revision                                                  |
 //! | `store`    | paths, listing, notes, the log                                          |
@@ -61,6 +62,7 @@ mod journal;
 mod lines;
 mod locate;
 mod lock;
+mod orphans;
 pub mod partial;
 mod record;
 mod scalar;
@@ -86,6 +88,7 @@ pub use id::{InvalidId, LoopId};
 pub use journal::{Change, ChangeEntry, Entry, NoteEntry};
 pub use locate::{folders, for_start};
 pub use lock::{Held, LockError, PidLock, RunLock, with_lock};
+pub use orphans::run_mark;
 pub use record::Record;
 pub use shape::Shape;
 pub use spec::{Form, HeldFields, IdForm, StateSpec};

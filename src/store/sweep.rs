@@ -170,6 +170,7 @@ impl Store {
 
     /// Moves a loop whole, for the reason `why`; `false` if a review of it has begun in the meantime.
     pub(super) fn move_away(&self, id: &LoopId, why: &str) -> Result<bool, StoreError> {
+        self.end_orphans(id);
         let has_folder = self.loop_folder(id).is_dir();
         let held = if has_folder {
             RunLock::try_take(&self.run_lock_path(id))?
@@ -277,6 +278,7 @@ impl Store {
     /// When there is no such loop, the lock cannot be taken, or something cannot be moved.
     pub fn give_up(&self, id: &LoopId, now: Timestamp) -> Result<Option<Utf8PathBuf>, StoreError> {
         self.some_loop(id)?;
+        self.end_orphans(id);
         self.locked(|_| {
             let has_folder = self.loop_folder(id).is_dir();
             let held = if has_folder {
@@ -309,6 +311,9 @@ impl Store {
     pub fn roll_back_all(&self, now: Timestamp) -> Result<Vec<LoopId>, StoreError> {
         if !self.folder().exists() {
             return Ok(Vec::new());
+        }
+        for id in self.loop_folders() {
+            self.end_orphans(&id);
         }
         self.locked(|_| {
             let target = self.rolled_back_folder(now);
