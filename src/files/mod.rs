@@ -4,9 +4,11 @@
 //! |-----------|----------------------------------------------------------------------------|
 //! | `read`    | a file that someone else wrote                                             |
 //! | `replace` | replacing a file so that a reader finds the old content or the new one     |
+//! | `scratch` | folders for data that goes with the process that made it                   |
 
 mod read;
 mod replace;
+pub mod scratch;
 
 pub use read::{read, read_to_string};
 pub use replace::replace;

@@ -351,14 +351,14 @@ fn review(
         return Err(StartRefused::NoSession);
     }
     let store = for_start(&STATE, from, locate::state_dir().as_deref());
-    let changes = changes::now(&store).map_err(StartRefused::Changes)?;
+    let title = changes::now(&store).map_err(StartRefused::Changes)?.title;
     let settings = Settings::load(store.root()).map_err(StartRefused::Settings)?;
     let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {
         path: store.folder().to_owned(),
         source,
     })?;
     let topic = match wanted.topic.trim() {
-        "" => changes.title,
+        "" => title,
         topic => topic.to_owned(),
     };
     let start = Start {

@@ -81,6 +81,8 @@ pub enum Said<'a> {
     Attached,
     /// A line of progress.
     Line(&'a str),
+    /// A line that the reviewer wrote; there may be many.
+    Reviewer(&'a str),
     /// Nothing new; asked several times a second.
     Tick,
 }
@@ -254,7 +256,7 @@ fn perform(
         }
         let said = match event {
             Event::Line { text, .. } => match progress.tell(text) {
-                Some(told) => listener(Said::Line(told)),
+                Some(told) => listener(Said::Reviewer(told)),
                 None => listener(Said::Tick),
             },
             Event::Tick => listener(Said::Tick),

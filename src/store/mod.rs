@@ -39,6 +39,7 @@
 //! <id>-runner.sh, <id>-prompt.txt
 //! <id>/journal.jsonl         one JSON object a line
 //! <id>/run.lock              held while a review runs
+//! scratch/                   data that goes with the command that needs it
 //! machines/<graph hash>.json the shape of each version of the machine that began or changed a loop here
 //! swept/<id>/                a stale loop, whole; kept 30 days
 //! quarantine/<file>.<stamp>  bytes that were replaced because they were damaged or edited

@@ -19,6 +19,7 @@ use tempfile::TempDir;
 use super::git::{Git, WorktreeError, io};
 use super::names::{c_quoted, names, shown};
 use super::{MOST_FILES, Ours};
+use crate::files::scratch::Scratch;
 
 /// The largest file that is read, in bytes.
 pub const MOST_FILE_BYTES: u64 = 8 * 1024 * 1024;
@@ -35,7 +36,30 @@ pub struct Snapshot {
     untracked: BTreeSet<Vec<u8>>,
     passed_over: BTreeMap<Vec<u8>, PassedOver>,
     // Index and objects; gone with the snapshot.
-    _scratch: TempDir,
+    _scratch: Place,
+}
+
+/// Where a snapshot's scratch data is.
+#[derive(Debug)]
+enum Place {
+    Ours(Scratch),
+    Temporary(TempDir),
+}
+
+impl Place {
+    fn new(ours: &Ours) -> std::io::Result<Self> {
+        match ours.scratch() {
+            Some(place) => Scratch::new_in(place).map(Self::Ours),
+            None => tempfile::tempdir().map(Self::Temporary),
+        }
+    }
+
+    fn path(&self) -> Option<&Utf8Path> {
+        match self {
+            Self::Ours(scratch) => Some(scratch.path()),
+            Self::Temporary(folder) => Utf8Path::from_path(folder.path()),
+        }
+    }
 }
 
 /// A file that is there, changed or untracked, and not in the tree as it is.
@@ -73,11 +97,8 @@ impl Snapshot {
     /// There is no such work tree, git refuses or is missing, or there is too much to read.
     pub fn take(root: &Utf8Path, ours: Ours) -> Result<Self, WorktreeError> {
         let mut git = Git::at(root)?;
-        let scratch = tempfile::Builder::new()
-            .prefix("claudex-tree-")
-            .tempdir()
-            .map_err(io("could not make a scratch folder"))?;
-        let place = Utf8Path::from_path(scratch.path()).ok_or_else(|| {
+        let scratch = Place::new(&ours).map_err(io("could not make a scratch folder"))?;
+        let place = scratch.path().ok_or_else(|| {
             io("could not use the folder for temporary files")(std::io::Error::other("it is not UTF-8"))
         })?;
         let ours = match place.strip_prefix(root) {
