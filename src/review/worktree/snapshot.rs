@@ -30,6 +30,7 @@ pub const MOST_BYTES: u64 = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Snapshot {
     git: Git,
+    real: Git,
     differ: Git,
     ours: Ours,
     tree: String,
@@ -109,10 +110,12 @@ impl Snapshot {
         borrow_objects(&git, &objects)?;
         let index = place.join("index");
         copy_index(&git.folder().join("index"), &index)?;
+        let real = git.clone();
         git.redirect(&index, &objects);
         let mut snapshot = Self {
             differ: git.without_attributes()?,
             git,
+            real,
             ours,
             tree: String::new(),
             untracked: BTreeSet::new(),
@@ -146,6 +149,11 @@ impl Snapshot {
     /// What is ours and not the work.
     pub fn ours(&self) -> &Ours {
         &self.ours
+    }
+
+    /// git with the repository's own index and objects.
+    pub(super) fn real(&self) -> &Git {
+        &self.real
     }
 
     /// git with the snapshot's index and objects.
