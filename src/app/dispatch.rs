@@ -113,6 +113,7 @@ fn command<M: Program>() -> clap::Command {
 /// `claudex_loop::main!` calls it; a program that does more of its own calls it with what the `app` of its generated
 /// module makes.
 pub fn main<M: Program>(app: App<M>) -> ExitCode {
+    crate::process::keeper::serve();
     exit::set_up_reports();
     let matches = match command::<M>().try_get_matches() {
         Ok(matches) => matches,

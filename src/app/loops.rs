@@ -118,8 +118,15 @@ pub fn person_only(speaker: &Speaker, actor: Actor, command: &str, id: Option<&s
     ))
 }
 
-/// Tells what opening a loop put right.
+/// Tells what opening a loop for a change put right, and ends what a review or a command of it left running that was cut off.
 pub fn tell_repairs(speaker: &Speaker, raw: &Raw) {
+    let ended = raw.store().end_orphans(raw.id());
+    if ended > 0 {
+        out::note(&speaker.line(&format!(
+            "loop {}: ended what a review or a command that was cut off had left running ({ended})",
+            raw.id()
+        )));
+    }
     for repair in raw.repairs() {
         out::note(&speaker.line(&repair.to_string()));
     }

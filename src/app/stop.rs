@@ -302,6 +302,7 @@ fn drive<D: Driver>(driver: &mut D, store: &Store, id: &LoopId, input: &Input, n
     if let Err(error) = store.touch(id) {
         store.log(&format!("{id} touch: {error}"));
     }
+    store.end_orphans(id);
     if driver.leaves_alone(input, held.raw()) {
         return Decision::Approve {
             note: note_of(&speaker, &repairs),

@@ -23,6 +23,7 @@ use claudex_loop::plan::settings::Settings;
 use claudex_loop::plan::typestate::{SOURCE, TABLE};
 use claudex_loop::plan::{Transition, locate};
 use claudex_loop::process::environment::GUARD;
+use claudex_loop::process::keeper;
 
 use args::{Cli, Command};
 use exit::{Exit, Failure};
@@ -32,6 +33,7 @@ pub(crate) const PROTOCOL: u32 = 1;
 
 /// Parses the arguments, runs the command, prints what went wrong.
 pub(crate) fn main() -> ExitCode {
+    keeper::serve();
     exit::set_up_reports();
     let parsed = args::command()
         .try_get_matches()

@@ -1,5 +1,6 @@
 //! `review`: one round, for the runner and for people. And the progress lines that `run` shows too.
 
+use std::io::IsTerminal as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,12 +31,12 @@ fn follow(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     let held = AnyLoop::open(store, id, Caller::from_env().actor(false))
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     let interrupted = interrupts();
-    let mut lines = 0;
+    let (mut lines, mut budget) = (0, Lines::new());
     let running = round::watch(held.raw(), LAST, &mut |said| {
         match said {
             Said::Attached => out::line("claudex: following the review that is running"),
             said => {
-                if let Some(line) = shown(said, "") {
+                if let Some(line) = budget.shown(said, "") {
                     lines += 1;
                     out::line(&format!("claudex: {line}"));
                 }
@@ -180,8 +181,9 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     }
     let shown_as = chosen.shown_in(held.raw(), fields.round());
     let interrupted = interrupts();
+    let mut lines = Lines::new();
     let report = round::run(held.raw(), spec, brief, chosen.reviewer.as_ref(), &mut |said| {
-        if let Some(line) = shown(said, &shown_as) {
+        if let Some(line) = lines.shown(said, &shown_as) {
             out::line(&format!("claudex: {line}"));
         }
         if interrupted.load(Ordering::Relaxed) {
@@ -274,13 +276,49 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
     flag
 }
 
-/// A line of progress, where there is one.
-pub(crate) fn shown(said: Said<'_>, reviewer: &str) -> Option<String> {
-    match said {
-        Said::Began { .. } => Some(format!("reviewer: {reviewer}")),
-        Said::Attached => Some("this round's review is running already; following it".to_owned()),
-        Said::Line(line) => Some(line.to_owned()),
-        Said::Tick => None,
+/// Most bytes of a program's lines that are printed where no person watches: with the findings they are what a client shows an agent
+/// of a command's output. The kept output has the rest.
+const WATCHED: usize = 8 * 1024;
+
+/// Lines of progress, and how many of those that a program wrote are still printed.
+pub(crate) struct Lines {
+    /// In bytes; None: no limit, or that there are more has been said.
+    left: Option<usize>,
+    limited: bool,
+}
+
+impl Lines {
+    /// For stdout as it is.
+    pub(crate) fn new() -> Self {
+        Self::limited(!std::io::stdout().is_terminal())
+    }
+
+    /// With a limit, or without.
+    pub(crate) fn limited(limited: bool) -> Self {
+        Self {
+            left: limited.then_some(WATCHED),
+            limited,
+        }
+    }
+
+    /// A line of progress, where there is one.
+    pub(crate) fn shown(&mut self, said: Said<'_>, reviewer: &str) -> Option<String> {
+        match said {
+            Said::Began { .. } => Some(format!("reviewer: {reviewer}")),
+            Said::Attached => Some("this round's review is running already; following it".to_owned()),
+            Said::Line(line) => Some(line.to_owned()),
+            Said::Reviewer(line) => self.of_program(line).map(str::to_owned),
+            Said::Tick => None,
+        }
+    }
+
+    /// A line that a program wrote; once there are too many, what is said instead, and then nothing.
+    pub(crate) fn of_program<'l>(&mut self, line: &'l str) -> Option<&'l str> {
+        if !self.limited {
+            return Some(line);
+        }
+        self.left = self.left?.checked_sub(line.len() + 10);
+        Some(self.left.map_or("it says more than is shown", |_| line))
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
         limits: arguments.time.limits(chosen.limits),
         personas: &settings.personas,
     };
-    let display = Display::new(arguments.json);
+    let mut display = Display::new(arguments.json);
     let interrupted = review::interrupts();
     let outcome = driver::run(&job, chosen.reviewer.as_ref(), &mut |event| {
         display.show(&event, &chosen.shown);
@@ -120,6 +120,7 @@ fn exit_of(error: &JobError) -> Exit {
 struct Display {
     bar: Option<ProgressBar>,
     to_stderr: bool,
+    lines: review::Lines,
 }
 
 impl Display {
@@ -132,7 +133,11 @@ impl Display {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        Self { bar, to_stderr: json }
+        Self {
+            lines: review::Lines::limited(bar.is_none()),
+            bar,
+            to_stderr: json,
+        }
     }
 
     fn say(&self, line: &str) {
@@ -143,7 +148,7 @@ impl Display {
         }
     }
 
-    fn show(&self, event: &Event<'_>, reviewer: &str) {
+    fn show(&mut self, event: &Event<'_>, reviewer: &str) {
         match event {
             Event::Started { held } => {
                 self.say(&format!(
@@ -153,6 +158,7 @@ impl Display {
                 ));
             }
             Event::Round { round, of, persona } => {
+                self.lines = review::Lines::limited(self.bar.is_none());
                 if let Some(bar) = &self.bar {
                     bar.set_message(format!("round {round} of {of}, {persona}"));
                 }
@@ -160,7 +166,7 @@ impl Display {
             }
             Event::Review(claudex_loop::review::round::Said::Began { .. }) => {}
             Event::Review(said) => {
-                if let Some(line) = review::shown(*said, reviewer) {
+                if let Some(line) = self.lines.shown(*said, reviewer) {
                     self.say(&format!("  {line}"));
                 }
             }
@@ -173,7 +179,11 @@ impl Display {
                 }
                 self.say("  the drafter revises the plan");
             }
-            Event::Draft(Some(line)) => self.say(&format!("  | {line}")),
+            Event::Draft(Some(line)) => {
+                if let Some(line) = self.lines.of_program(line) {
+                    self.say(&format!("  | {line}"));
+                }
+            }
             Event::Draft(None) => {}
         }
     }

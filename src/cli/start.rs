@@ -1,5 +1,6 @@
 //! `start`: flags and topic in, a loop on disk and the first instructions out.
 
+use claudex_loop::files::scratch;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::interview;
 use claudex_loop::plan::messages::{self, REVIEW_STARTED, STARTED, Started};
@@ -24,6 +25,9 @@ pub(crate) fn start(arguments: args::Start) -> Result<Exit, Failure> {
     let from_prompt = arguments.rest.iter().any(|word| word == "--from-prompt");
     let wanted = wanted(arguments.rest, name, &caller)?;
     let here = super::here()?;
+    if mode == Mode::Review {
+        remove_scratch_on_signals();
+    }
     let held = start::start(mode, &wanted, &here, &caller, Timestamp::now()).map_err(refused)?;
     let notes = start::notes(&held);
     let message = match mode {
@@ -35,6 +39,21 @@ pub(crate) fn start(arguments: args::Start) -> Result<Exit, Failure> {
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     out::text(&text);
     Ok(Exit::Complete)
+}
+
+/// Removes the copy of the work tree that a start makes for a look at its changes, where a signal ends it in the middle.
+fn remove_scratch_on_signals() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    // Without the handlers the next command in the project removes it.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
+        return;
+    };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            scratch::remove_all();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
 }
 
 /// The exit code of a refused start, as the seeds fix it.

@@ -241,6 +241,7 @@ fn move_phase(file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
     };
     let actor = Caller::from_env().actor(false);
     let held = AnyLoop::open(&store, &id, actor).map_err(internal)?;
+    store.end_orphans(&id);
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);
     }

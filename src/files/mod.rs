@@ -5,10 +5,12 @@
 //! | `private` | a folder of the user's own, outside every project                          |
 //! | `read`    | a file that someone else wrote                                             |
 //! | `replace` | replacing a file so that a reader finds the old content or the new one     |
+//! | `scratch` | folders for data that goes with the process that made it                   |
 
 pub(crate) mod private;
 mod read;
 mod replace;
+pub mod scratch;
 
 pub use read::{read, read_to_string};
 pub use replace::replace;

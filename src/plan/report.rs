@@ -6,6 +6,7 @@
 mod fixes;
 
 use std::io;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
@@ -13,7 +14,7 @@ use fs_err as fs;
 use serde::Serialize;
 
 use self::fixes::{Fix, Fixes};
-use crate::files::replace;
+use crate::files::{TEMPORARY, replace};
 use crate::machine::table::Message;
 use crate::plan::messages::{self, RenderError};
 use crate::plan::{AnyLoop, summary};
@@ -165,8 +166,12 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
     if !folder.is_dir() {
         fs::create_dir(&folder)
             .or_else(|error| if folder.is_dir() { Ok(()) } else { Err(error) })
-            .map_err(|source| ReportError::Io { path: folder, source })?;
+            .map_err(|source| ReportError::Io {
+                path: folder.clone(),
+                source,
+            })?;
     }
+    remove_temporary(&folder);
     put(
         &report,
         &messages::render(REPORT, &facts).map_err(ReportError::Render)?,
@@ -211,6 +216,22 @@ pub fn there(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
         .is_ok_and(|found| found.is_dir());
     let is = |path: Utf8PathBuf| Some(path).filter(|path| safe && root.join(path).is_file());
     (is(reports::report(held.id())), is(reports::fixes(held.id())))
+}
+
+/// Removes what a crash left of a report. What is younger than this may be somebody's who is writing.
+fn remove_temporary(folder: &Utf8Path) {
+    const AGE: Duration = Duration::from_secs(60);
+    for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {
+        let old = |found: std::fs::Metadata| {
+            found.is_file()
+                && found
+                    .modified()
+                    .is_ok_and(|at| at.elapsed().is_ok_and(|age| age > AGE))
+        };
+        if entry.file_name().starts_with(TEMPORARY) && entry.path().symlink_metadata().is_ok_and(old) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The folder of the reports, if it is one or can be made.

@@ -14,7 +14,7 @@ use crate::plan::settings::{self, MOST_ROUNDS, Settings, SettingsError};
 use crate::plan::typestate::STATE;
 use crate::plan::{AnyLoop, Mode, Start, changes, closing, locate, runner};
 use crate::review::Digest;
-use crate::review::changes::ChangesError;
+use crate::review::changes::{Changes, ChangesError};
 use crate::store::{self, LoopId, Store, for_start};
 use crate::text;
 
@@ -351,14 +351,15 @@ fn review(
         return Err(StartRefused::NoSession);
     }
     let store = for_start(&STATE, from, locate::state_dir().as_deref());
-    let changes = changes::now(&store).map_err(StartRefused::Changes)?;
+    // The snapshot and its scratch data go here.
+    let Changes { title, compared, .. } = changes::now(&store).map_err(StartRefused::Changes)?;
     let settings = Settings::for_call(store.root(), caller, None).map_err(StartRefused::Settings)?;
     let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {
         path: store.folder().to_owned(),
         source,
     })?;
     let topic = match wanted.topic.trim() {
-        "" => changes.title,
+        "" => title,
         topic => topic.to_owned(),
     };
     let start = Start {
@@ -381,7 +382,7 @@ fn review(
     let held = start
         .begin(&store, how, caller.actor(true))
         .map_err(StartRefused::Store)?;
-    closing::started(&store, held.id(), &changes.compared);
+    closing::started(&store, held.id(), &compared);
     // There is no stop before the first round that would write it. Without it the other line still runs the review.
     if let Err(error) = runner::write(&held, &settings.personas) {
         store.log(&format!("{} could not write the runner: {error}", held.id()));

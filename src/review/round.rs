@@ -17,7 +17,6 @@ use self::progress::{Progress, follow};
 use crate::machine::Raw;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
-use crate::process::strays;
 use crate::review::cause::CauseKind;
 use crate::review::changes::Changes;
 use crate::review::evidence;
@@ -29,7 +28,7 @@ use crate::review::runs::{self, Began, Ended, How, Run};
 use crate::review::track;
 use crate::review::twin::{self, Twin};
 use crate::review::{Digest, ReviewSpec};
-use crate::store::{LoopId, RunLock, Store};
+use crate::store::{LoopId, RunLock, Store, run_mark};
 
 pub use self::error::RoundError;
 pub use self::progress::watch;
@@ -88,6 +87,8 @@ pub enum Said<'a> {
     Attached,
     /// A line of progress.
     Line(&'a str),
+    /// A line that the reviewer wrote; there may be many.
+    Reviewer(&'a str),
     /// Nothing new; asked several times a second.
     Tick,
 }
@@ -201,7 +202,8 @@ fn perform(
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
     let (store, id, round) = (raw.store(), raw.id(), raw.count(spec.round));
-    end_what_was_left(raw)?;
+    // What a run left that was cut off: the run lock is ours, so nobody waits for it any more.
+    store.end_orphans_held(id);
     // Who attaches while the run is made ready must not be shown the lines of the one before.
     let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
     // One text for the whole run: what is noted, what lint reads and what a prompt carries cannot be two versions of a file.
@@ -230,7 +232,7 @@ fn perform(
     .is_break();
 
     let mut touched = Instant::now();
-    let environment = brief.environment.clone().of_run(&mark(raw, &began.run));
+    let environment = brief.environment.clone().of_run(&run_mark(id, &began.run));
     let output = output_path(store, id, &began.run);
     let request = Request {
         prompt: &prompt,
@@ -258,7 +260,7 @@ fn perform(
         }
         let said = match event {
             Event::Line { text, .. } => match progress.tell(text) {
-                Some(told) => listener(Said::Line(told)),
+                Some(told) => listener(Said::Reviewer(told)),
                 None => listener(Said::Tick),
             },
             Event::Tick => listener(Said::Tick),
@@ -407,22 +409,6 @@ fn told_to_end(outcome: &Outcome) -> bool {
         CauseKind::Failed { status } => [1, 2, 15].contains(&(status - 128)),
         _ => false,
     }
-}
-
-/// What the processes of a run are known by: no other run of any loop has it.
-fn mark(raw: &Raw, run: &str) -> String {
-    format!("{}/{run}", raw.id())
-}
-
-/// Ends what a run left running that was cut off: the run lock is ours, so nobody waits for it any more.
-fn end_what_was_left(raw: &Raw) -> Result<(), RoundError> {
-    let journal = raw.store().journal(raw.id()).map_err(RoundError::Store)?;
-    if let Some(last) = runs::read(&journal).last()
-        && last.ended.is_none()
-    {
-        strays::end(&mark(raw, &last.began.run));
-    }
-    Ok(())
 }
 
 /// Whether this reviewer gave a verdict on the very same bytes in an earlier round, for another persona. What the same

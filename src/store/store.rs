@@ -104,6 +104,11 @@ impl Store {
         }
     }
 
+    /// Where scratch data of this folder's commands is; what was left there by one that is gone is removed by the next.
+    pub fn scratch_folder(&self) -> Utf8PathBuf {
+        self.folder.join("scratch")
+    }
+
     /// Where the shapes of the machine's versions are.
     pub(super) fn machines_folder(&self) -> Utf8PathBuf {
         self.above.as_ref().unwrap_or(&self.folder).join(versions::FOLDER)

@@ -18,13 +18,16 @@ use super::record::Record;
 use super::store::{Listed, SIDECARS, Store};
 use super::trust::Trust;
 use super::versions::Versions;
-use crate::files::TEMPORARY;
+use crate::files::{TEMPORARY, scratch};
 
 /// How long a swept loop is kept.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The age from which a temporary file of ours is a crash's, not someone's who is writing.
 const STRAY: Duration = Duration::from_secs(60 * 60);
+
+/// How deep folders of loops lie in what was moved aside: `rolled-back/<stamp>/swept/<id>/<id>/`.
+const ASIDE_DEPTH: usize = 4;
 
 /// What a sweep did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -97,11 +100,17 @@ impl Store {
         let stray = |path: &Utf8Path, modified| {
             path.file_name().is_some_and(|name| name.starts_with(TEMPORARY)) && is_older(modified, STRAY)
         };
-        let folders = self.loop_folders();
-        for folder in [self.folder().to_owned(), self.machines_folder()]
-            .into_iter()
-            .chain(folders.iter().map(|id| self.loop_folder(id)))
-        {
+        let mut folders = vec![self.folder().to_owned(), self.machines_folder()];
+        folders.extend(self.loop_folders().iter().map(|id| self.loop_folder(id)));
+        // A move takes what a crash left along.
+        for aside in [
+            self.swept_folder(),
+            self.folder().join("quarantine"),
+            self.folder().join("rolled-back"),
+        ] {
+            with_folders_below(aside, ASIDE_DEPTH, &mut folders);
+        }
+        for folder in folders {
             swept.strays.extend(
                 entries(&folder)
                     .filter(|(path, modified)| stray(path, *modified))
@@ -115,6 +124,7 @@ impl Store {
                 .extend(entries(&self.swept_folder()).filter_map(expired));
         }
         if !dry_run {
+            scratch::sweep(&self.scratch_folder());
             swept.strays.retain(|path| std::fs::remove_file(path).is_ok());
             swept.expired.retain(|path| std::fs::remove_dir_all(path).is_ok());
         }
@@ -170,6 +180,7 @@ impl Store {
 
     /// Moves a loop whole, for the reason `why`; `false` if a review of it has begun in the meantime.
     pub(super) fn move_away(&self, id: &LoopId, why: &str) -> Result<bool, StoreError> {
+        self.end_orphans(id);
         let has_folder = self.loop_folder(id).is_dir();
         let held = if has_folder {
             RunLock::try_take(&self.run_lock_path(id))?
@@ -277,6 +288,7 @@ impl Store {
     /// When there is no such loop, the lock cannot be taken, or something cannot be moved.
     pub fn give_up(&self, id: &LoopId, now: Timestamp) -> Result<Option<Utf8PathBuf>, StoreError> {
         self.some_loop(id)?;
+        self.end_orphans(id);
         self.locked(|_| {
             let has_folder = self.loop_folder(id).is_dir();
             let held = if has_folder {
@@ -309,6 +321,9 @@ impl Store {
     pub fn roll_back_all(&self, now: Timestamp) -> Result<Vec<LoopId>, StoreError> {
         if !self.folder().exists() {
             return Ok(Vec::new());
+        }
+        for id in self.loop_folders() {
+            self.end_orphans(&id);
         }
         self.locked(|_| {
             let target = self.rolled_back_folder(now);
@@ -363,6 +378,19 @@ fn move_into(target: &Utf8Path, path: &Utf8Path) -> Result<(), StoreError> {
     std::fs::create_dir_all(target).map_err(io_error("create", target))?;
     let to = target.join(path.file_name().unwrap_or_default());
     std::fs::rename(path, &to).map_err(io_error("move", path))
+}
+
+/// Adds a folder and those below it, none of which is a link.
+fn with_folders_below(folder: Utf8PathBuf, depth: usize, all: &mut Vec<Utf8PathBuf>) {
+    if Trust::folder(&folder).is_err() {
+        return;
+    }
+    if depth > 0 {
+        for (path, _) in entries(&folder).filter(|(path, _)| path.is_dir() && !path.is_symlink()) {
+            with_folders_below(path, depth - 1, all);
+        }
+    }
+    all.push(folder);
 }
 
 /// What stands in a folder, and when each was modified; nothing for a folder that cannot be read.

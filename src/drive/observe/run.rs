@@ -15,7 +15,7 @@ use crate::machine::{Raw, Refusal, Snapshot};
 use crate::process::environment::{Environment, GUARD};
 use crate::process::limits::Limits;
 use crate::process::{Call, supervise};
-use crate::store::RunLock;
+use crate::store::{RunLock, run_mark};
 
 /// What `run` sees.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ fn perform(raw: &Raw, name: &str, command: &Command, run: &str) -> Result<RunSee
         _ => {}
     }
     let environment = Environment::allowing(command.environment.iter().cloned())
-        .of_run(&command_runs::mark(raw, run))
+        .of_run(&run_mark(raw.id(), run))
         .with_projects_programs();
     let call = Call {
         program: &command.program,

@@ -19,6 +19,7 @@ use tempfile::TempDir;
 
 use super::names::{c_quoted, names, shown};
 use super::{MOST_FILES, Ours};
+use crate::files::scratch::Scratch;
 use crate::git::{Git, WorktreeError, io};
 
 /// The largest file that is read, in bytes.
@@ -30,14 +31,37 @@ pub const MOST_BYTES: u64 = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Snapshot {
     git: Git,
-    differ: Git,
     real: Git,
+    differ: Git,
     ours: Ours,
     tree: String,
     untracked: BTreeSet<Vec<u8>>,
     passed_over: BTreeMap<Vec<u8>, PassedOver>,
     // Index and objects; gone with the snapshot.
-    _scratch: TempDir,
+    _scratch: Place,
+}
+
+/// Where a snapshot's scratch data is.
+#[derive(Debug)]
+enum Place {
+    Ours(Scratch),
+    Temporary(TempDir),
+}
+
+impl Place {
+    fn new(ours: &Ours) -> std::io::Result<Self> {
+        match ours.scratch() {
+            Some(place) => Scratch::new_in(place).map(Self::Ours),
+            None => tempfile::tempdir().map(Self::Temporary),
+        }
+    }
+
+    fn path(&self) -> Option<&Utf8Path> {
+        match self {
+            Self::Ours(scratch) => Some(scratch.path()),
+            Self::Temporary(folder) => Utf8Path::from_path(folder.path()),
+        }
+    }
 }
 
 /// A file that is there, changed or untracked, and not in the tree as it is.
@@ -83,11 +107,8 @@ impl Snapshot {
     /// As [`take`](Self::take), and where the time is over.
     pub fn take_until(root: &Utf8Path, ours: Ours, until: Option<Instant>) -> Result<Self, WorktreeError> {
         let mut git = Git::at(root, until)?;
-        let scratch = tempfile::Builder::new()
-            .prefix("claudex-tree-")
-            .tempdir()
-            .map_err(io("could not make a scratch folder"))?;
-        let place = Utf8Path::from_path(scratch.path()).ok_or_else(|| {
+        let scratch = Place::new(&ours).map_err(io("could not make a scratch folder"))?;
+        let place = scratch.path().ok_or_else(|| {
             io("could not use the folder for temporary files")(std::io::Error::other("it is not UTF-8"))
         })?;
         let ours = match place.strip_prefix(root) {
@@ -102,8 +123,8 @@ impl Snapshot {
         git.redirect(&index, &objects);
         let mut snapshot = Self {
             differ: git.without_attributes()?,
-            real,
             git,
+            real,
             ours,
             tree: String::new(),
             untracked: BTreeSet::new(),
@@ -144,7 +165,7 @@ impl Snapshot {
         &self.git
     }
 
-    /// git with the repository's own index: what the index itself says of a file, such as that it is not to be looked at.
+    /// git with the repository's own index and objects: what the index itself says of a file, such as that it is not to be looked at.
     pub(crate) fn real(&self) -> &Git {
         &self.real
     }

@@ -2,6 +2,7 @@
 
 mod ends;
 mod hostile;
+mod killed;
 mod way;
 
 use std::path::PathBuf;
