@@ -9,6 +9,7 @@ use claudex_loop::plan::driver::{self, Ending, Event, Job, JobError};
 use claudex_loop::plan::start::StartRefused;
 use claudex_loop::plan::{locate, reviewers};
 use claudex_loop::store::StartError;
+use claudex_loop::text;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::exit::{Exit, Failure};
@@ -66,7 +67,7 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
         if let Some(waits) = &outcome.waits {
             out::line(&format!("The rounds are over, and {waits}"));
         }
-        out::line(&format!("State: {}", outcome.state));
+        out::line(&format!("State: {}", text::shown(&outcome.state)));
     }
     Ok(match outcome.ending {
         Ending::Complete => Exit::Complete,
@@ -134,7 +135,7 @@ impl Display {
             }
             Event::Round { round, of, persona } => {
                 if let Some(bar) = &self.bar {
-                    bar.set_message(format!("round {round} of {of}, {persona}"));
+                    bar.set_message(text::plain(&format!("round {round} of {of}, {persona}")));
                 }
                 self.say(&format!("Round {round} of {of}, {persona}"));
             }

@@ -204,7 +204,7 @@ fn perform(
     let bytes = crate::files::read(&file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => RoundError::NoSubject { path: file.clone() },
         _ => RoundError::Io {
-            what: format!("could not read {file}"),
+            what: format!("could not read {}", crate::text::shown(&file)),
             source: error,
         },
     })?;

@@ -112,7 +112,7 @@ fn completions_know_the_verbs_and_nothing_that_is_hidden() {
     let mut bash = project.shell("bash", &["--norc", "-c", &line]);
     let completed = String::from_utf8(bash.output().unwrap().stdout).unwrap();
     assert_eq!(completed.trim(), "mark-done");
-    project.run(&["completions", "bsh"]).exits(2).says("'bash'");
+    project.run(&["completions", "bsh"]).exits(2).says("‘bash’");
 }
 
 #[test]

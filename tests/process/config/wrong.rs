@@ -55,7 +55,7 @@ fn check_says_one_line_for_a_file_that_is_right_and_a_picture_for_each_that_is_n
     let ran = project.run(&["config", "check"]).exits(2);
     assert!(
         ran.err.contains(&format!(
-            "× {own}:1:2: `reviewers` may not stand in a project's file"
+            "× {own}:1:2: `reviewers` may not stand in a project’s file"
         )),
         "{}",
         ran.err
@@ -114,7 +114,8 @@ fn a_wrong_configuration_traps_nobody_and_changes_nothing() {
             put(&path);
             let state = (project.state(&id), project.journal(&id));
             let note = project.fire().approved();
-            assert!(note.contains(path.to_str().unwrap()), "{problem}: {note}");
+            let shown = path.to_str().unwrap().replace('\'', "’");
+            assert!(note.contains(&shown), "{problem}: {note}");
             assert!(note.contains(problem), "{problem}: {note}");
             assert_eq!(note.lines().count(), 1, "{note}");
             let unchanged = |project: &Project, what: &str| {
