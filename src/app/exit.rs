@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use clap::builder::StyledStr;
 use miette::{Diagnostic, Report};
 
 use super::out;
@@ -96,7 +97,17 @@ pub fn set_up_reports() {
 pub fn bad_usage(error: &clap::Error) -> Exit {
     if error.use_stderr() {
         // It quotes the arguments as they came, so clap's colours cannot be told from theirs.
-        out::note(error.render().to_string().trim_end());
+        let mut told = error.render().ansi().to_string();
+        for argument in std::env::args_os().skip(1) {
+            let argument = argument.to_string_lossy();
+            for part in std::iter::once(&*argument).chain(argument.split_once('=').map(|(_, value)| value)) {
+                let shown = text::shown(part);
+                if shown != part {
+                    told = told.replace(part, &shown);
+                }
+            }
+        }
+        out::note(StyledStr::from(told).to_string().trim_end());
         Exit::Usage
     } else {
         let _ = error.print();

@@ -122,7 +122,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
                 .find_map(|store| partial::newest(store.folder()));
             match newest {
                 Some(path) => {
-                    out::line(path.as_str());
+                    out::exact(path.as_str());
                     Ok(Exit::Complete)
                 }
                 None => Ok(Exit::Refused),

@@ -71,7 +71,7 @@ pub enum Unreadable {
     )]
     Empty,
     /// Text without a severity section and without the clean line.
-    #[display("the findings hold no verdict: no severity section and no line `{CLEAN_LINE}`")]
+    #[display("the findings hold no verdict: no severity section and no line ‘{CLEAN_LINE}’")]
     #[diagnostic(
         code(claudex::review::findings_without_verdict),
         help(

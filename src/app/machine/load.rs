@@ -80,7 +80,7 @@ fn named(file: &Utf8Path) -> String {
     if file == "-" {
         "stdin".to_owned()
     } else {
-        text::shown(file)
+        text::pasteable(&text::shown(file))
     }
 }
 
