@@ -418,3 +418,89 @@ fn the_runner_line_names_the_true_path_in_a_shell() {
     assert_plain_output("the runner", &ran);
     assert_eq!(project.runs(&id), 1);
 }
+
+/// The texts of a file that people or agents may read: of Rust what is no comment, of Markdown what is in no fence.
+fn prose(file: &std::path::Path) -> Vec<(usize, String)> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let is_rust = file.extension().is_some_and(|extension| extension == "rs");
+    let mut fenced = false;
+    let mut kept = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let begin = line.trim_start();
+        fenced ^= begin.starts_with("```");
+        // What a slash command has the client run itself stands in backquotes by the client's rule.
+        if !fenced && !begin.starts_with("!`") && !(is_rust && begin.starts_with("//")) {
+            kept.push((at + 1, line.to_owned()));
+        }
+    }
+    kept
+}
+
+#[test]
+fn no_message_has_a_command_that_changes_a_loop_in_backquotes() {
+    let mut verbs: BTreeSet<String> = commands(&Project::new())
+        .into_iter()
+        .map(|words| words[0].clone())
+        .filter(|verb| !READ_ONLY.contains(&verb.as_str()))
+        .collect();
+    // The same on the command line of the example.
+    verbs.extend(["abort", "approve", "roll-back"].map(str::to_owned));
+    // Words that are nothing but a verb: others, such as `review` and `run`, are behaviours, modes and fields, too.
+    let edges = claudex_loop::plan::typestate::TABLE.edges.iter();
+    let alone: BTreeSet<String> = edges
+        .filter(|edge| !edge.by.is_empty())
+        .map(|edge| edge.transition.replace('_', "-"))
+        .chain(["adopt", "rollback", "sweep"].map(str::to_owned))
+        .collect();
+    assert!(
+        alone.contains("cancel") && verbs.contains("mark-done"),
+        "{alone:?}, {verbs:?}"
+    );
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders: Vec<PathBuf> = [
+        "src",
+        "codegen/src",
+        "plugin/commands",
+        "examples/release-train/messages",
+    ]
+    .map(|folder| root.join(folder))
+    .to_vec();
+    let (mut read, mut found) = (0, Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() && name != "tests" && name != "lint" {
+                folders.push(path);
+                continue;
+            }
+            // Documents of machine files, not messages of a loop.
+            let is_text = name.ends_with(".rs") && name != "tests.rs" || name.ends_with(".md");
+            if !is_text || path.starts_with(root.join("codegen/src/catalogue")) {
+                continue;
+            }
+            read += 1;
+            for (line, text) in prose(&path) {
+                for span in text.split('`').skip(1).step_by(2) {
+                    let mut words = span.split_whitespace();
+                    let (first, second) = (words.next().unwrap_or_default(), words.next());
+                    let is_program = ["claudex-loop", "release-train", "{}", "{program}"].contains(&first);
+                    let changes = match second {
+                        Some(verb) if is_program => verbs.contains(verb) || verb.starts_with('{'),
+                        _ => {
+                            alone.contains(first)
+                                || first
+                                    .strip_prefix("/claudex:")
+                                    .is_some_and(|verb| verbs.contains(verb))
+                        }
+                    };
+                    if changes {
+                        found.push(format!("{}:{line}: `{span}`", path.display()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(read > 100, "{read} files");
+    assert!(found.is_empty(), "{found:#?}");
+}
