@@ -217,8 +217,11 @@ fn hostile() -> (Project, String) {
     (project, id)
 }
 
+/// Makes a situation in a project with a loop.
+type Make = Box<dyn Fn(&Project, &str)>;
+
 /// What stands in the way of the commands, each a situation.
-fn situations() -> Vec<(&'static str, Box<dyn Fn(&Project, &str)>)> {
+fn situations() -> Vec<(&'static str, Make)> {
     let beside = |project: &Project, name: &str, text: &str| {
         std::fs::write(project.folder().join(name), text).unwrap();
     };
@@ -429,7 +432,7 @@ fn prose(file: &std::path::Path) -> Vec<(usize, String)> {
         let begin = line.trim_start();
         fenced ^= begin.starts_with("```");
         // What a slash command has the client run itself stands in backquotes by the client's rule.
-        if !fenced && !begin.starts_with("!`") && !(is_rust && begin.starts_with("//")) {
+        if !(fenced || begin.starts_with("!`") || is_rust && begin.starts_with("//")) {
             kept.push((at + 1, line.to_owned()));
         }
     }
