@@ -14,11 +14,11 @@ fn a_slip_gets_the_name_that_was_probably_meant() {
     };
     let meant = format!("did you mean `{id}`?");
     for (arguments, says) in [
-        (&["stauts"][..], "'status'"),
-        (&["cancle"], "'cancel'"),
-        (&["mark_done"], "'mark-done'"),
-        (&["status", "--jsno"], "'--json'"),
-        (&["start", "paln", "x"], "'plan'"),
+        (&["stauts"][..], "‘status’"),
+        (&["cancle"], "‘cancel’"),
+        (&["mark_done"], "‘mark-done’"),
+        (&["status", "--jsno"], "‘--json’"),
+        (&["start", "paln", "x"], "‘plan’"),
         (
             &["start", "plan", "--round", "2", "x"],
             "did you mean `--rounds`?",

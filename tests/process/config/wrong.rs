@@ -55,7 +55,8 @@ fn check_says_one_line_for_a_file_that_is_right_and_a_picture_for_each_that_is_n
     let ran = project.run(&["config", "check"]).exits(2);
     assert!(
         ran.err.contains(&format!(
-            "× {own}:1:2: `reviewers` may not stand in a project’s file"
+            "× {}:1:2: `reviewers` may not stand in a project’s file",
+            own.to_string().replace('\'', "’")
         )),
         "{}",
         ran.err
@@ -153,7 +154,7 @@ fn a_wrong_configuration_traps_nobody_and_changes_nothing() {
             let line = status.out.lines().find(|line| line.starts_with("problem:"));
             assert!(line.is_some_and(|line| line.contains(problem)), "{}", status.out);
             let doctor = project.run(&["doctor"]).exits(1);
-            assert!(doctor.out.contains(path.to_str().unwrap()), "{}", doctor.out);
+            assert!(doctor.out.contains(&shown), "{}", doctor.out);
             remove(&path);
         }
         project.fire().blocked();
