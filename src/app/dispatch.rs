@@ -212,7 +212,7 @@ fn no_review(id: Option<&str>) -> Failure {
         "claudex::review::none",
         format!("this program runs no review{of}: only claudex-loop's own plan loop does in this version"),
         "a program with a `main` of its own can call claudex_loop::review::round::run; a phase that runs a command \
-         (`run`) or asks a person (`ask`) needs no review",
+         or asks a person needs no review",
     )
 }
 
@@ -224,7 +224,7 @@ fn not_inside_a_reviewer(command: &str) -> Result<(), Failure> {
     Err(Failure::plain(
         Exit::Refused,
         "claudex::reviewer::inside",
-        format!("a program that loops run (a reviewer, a drafter) changes none, and `{command}` would"),
+        format!("a program that loops run (a reviewer, a drafter) changes none, and {command} would"),
         &format!("{GUARD} is set here; status, list and journal can be looked at"),
     ))
 }

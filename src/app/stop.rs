@@ -186,9 +186,10 @@ fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &m
                 continue;
             }
             if let Some(problem) = &listed.problem {
-                broken.get_or_insert_with(|| match problem.starts_with(listed.path.as_str()) {
+                let path = text::shown(&listed.path);
+                broken.get_or_insert_with(|| match problem.starts_with(&path) {
                     true => problem.clone(),
-                    false => format!("{} cannot be used as a loop: {problem}", listed.path),
+                    false => format!("{path} cannot be used as a loop: {problem}"),
                 });
                 continue;
             }
@@ -240,7 +241,7 @@ fn heal(speaker: &Speaker, store: &Store, healed: &mut Vec<String>) -> Vec<Liste
                     StoreError::Unreadable {
                         quarantined: Some(kept),
                         ..
-                    } => Some(format!("; it was set aside as {kept}")),
+                    } => Some(format!("; it was set aside as {}", text::shown(kept))),
                     _ => None,
                 };
                 let help = stranded::help(speaker, &error).map(|help| format!("; {help}"));

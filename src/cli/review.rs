@@ -54,7 +54,7 @@ fn follow(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
             Exit::Interrupted,
             "claudex::review::follow",
             "no longer followed; the review itself goes on".to_owned(),
-            &format!("to see it again: claudex-loop review {id} --follow"),
+            &format!("to see it again:\n    claudex-loop review {id} --follow"),
         ),
         error => Failure::new(Exit::Internal, error),
     })?;
@@ -87,7 +87,7 @@ fn follow(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     if has_verdict {
         out::line(&format!(
             "claudex: {}",
-            twin::findings_path(store, id, run.began.round)
+            text::shown(twin::findings_path(store, id, run.began.round))
         ));
     }
     Ok(if has_verdict || !running {
@@ -99,7 +99,7 @@ fn follow(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
 
 /// Who reviews is the person's choice: an agent that could name another reviewer could name one that finds nothing.
 fn not_the_agents(store: &Store, id: &LoopId, named: &str) -> Failure {
-    let why = "who reviews is a person's choice, and this call comes from an agent";
+    let why = "who reviews is a person’s choice, and this call comes from an agent";
     let tried = format!("review --reviewer {}", text::one_line(named, 60));
     store.log(&format!("{id} {tried} refused: {why}"));
     attempts::note(store, id, Actor::Agent, &tried, why);
@@ -108,8 +108,8 @@ fn not_the_agents(store: &Store, id: &LoopId, named: &str) -> Failure {
         "claudex::review::reviewer",
         why.to_owned(),
         &format!(
-            "run `claudex-loop review {id}`; a person chooses in a terminal, with `claudex-loop review {id} --reviewer NAME`, \
-             or by `reviewer` in the configuration"
+            "leave the choice out:\n    claudex-loop review {id}\na person chooses by `reviewer` in the configuration, or in a \
+             terminal:\n    claudex-loop review {id} --reviewer NAME"
         ),
     )
 }
@@ -206,7 +206,7 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     out::line(&format!("claudex: {}", result(&report)));
     let output = round::output_path(&store, &id, &report.run.began.run);
     if report.how.cause().is_some() && output.exists() {
-        out::line(&format!("claudex: what it wrote: {output}"));
+        out::line(&format!("claudex: what it wrote: {}", text::shown(output)));
     }
     if let How::Findings { .. } = report.how
         && let Ok(findings) = fs_err::read_to_string(&report.path)
@@ -227,11 +227,12 @@ fn report_on(held: &AnyLoop) {
     out::line("");
     match report::write(held) {
         Ok(written) => {
-            out::line(&format!("claudex: report: {}", written.report));
+            out::line(&format!("claudex: report: {}", text::shown(written.report)));
             if let Some(fixes) = written.fixes {
                 let (applying, all) = written.applying;
                 out::line(&format!(
-                    "claudex: proposed patches, none of them applied: {fixes} ({applying} of {all} would apply)"
+                    "claudex: proposed patches, none of them applied: {} ({applying} of {all} would apply)",
+                    text::shown(fixes)
                 ));
             }
         }
@@ -329,8 +330,12 @@ pub(crate) fn result(report: &Report) -> String {
         Way::Ran | Way::Followed => "",
     };
     match &report.how {
-        How::Clean { .. } => format!("{before}no substantive findings. {}", report.path),
-        How::Findings { .. } => format!("{before}{}. Findings: {}", report.findings.counts(), report.path),
+        How::Clean { .. } => format!("{before}no substantive findings. {}", text::shown(&report.path)),
+        How::Findings { .. } => format!(
+            "{before}{}. Findings: {}",
+            report.findings.counts(),
+            text::shown(&report.path)
+        ),
         How::CouldNotRun { cause } => format!("could not run: {cause}"),
         How::Unreadable { cause } => format!("unreadable: {cause}"),
     }

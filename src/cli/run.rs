@@ -11,6 +11,7 @@ use claudex_loop::plan::driver::{self, Ending, Event, Job, JobError};
 use claudex_loop::plan::start::StartRefused;
 use claudex_loop::plan::{locate, reviewers};
 use claudex_loop::store::StartError;
+use claudex_loop::text;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::exit::{Exit, Failure};
@@ -76,7 +77,7 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
         if let Some(waits) = &outcome.waits {
             out::line(&format!("The rounds are over, and {waits}"));
         }
-        out::line(&format!("State: {}", outcome.state));
+        out::line(&format!("State: {}", text::shown(&outcome.state)));
     }
     Ok(match outcome.ending {
         Ending::Complete => Exit::Complete,
@@ -160,7 +161,7 @@ impl Display {
             Event::Round { round, of, persona } => {
                 self.lines = review::Lines::limited(self.bar.is_none());
                 if let Some(bar) = &self.bar {
-                    bar.set_message(format!("round {round} of {of}, {persona}"));
+                    bar.set_message(text::plain(&format!("round {round} of {of}, {persona}")));
                 }
                 self.say(&format!("Round {round} of {of}, {persona}"));
             }

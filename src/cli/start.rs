@@ -80,7 +80,7 @@ pub(crate) fn active(exit: Exit, error: &StartRefused) -> Option<Failure> {
     let listed = super::here().map(|here| locate::loops(&here)).unwrap_or_default();
     if !listed.iter().any(|(_, one)| one.id.as_str() == id && one.ours) {
         let help = "this version cannot drive it: finish it with the one that began it, or move every loop of the project \
-                    aside with `claudex-loop rollback`";
+                    aside:\n    claudex-loop rollback";
         return Some(Failure::plain(
             exit,
             "claudex::start::active",
@@ -89,8 +89,8 @@ pub(crate) fn active(exit: Exit, error: &StartRefused) -> Option<Failure> {
         ));
     }
     let help = format!(
-        "see it with `claudex-loop status`; give it up with `claudex-loop cancel {id}` (/claudex:cancel), or take it over \
-         with /claudex:adopt"
+        "see it with `claudex-loop status`, take it over with /claudex:adopt, or give it up (/claudex:cancel):\n    \
+         claudex-loop cancel {id}"
     );
     Some(Failure::plain(
         exit,

@@ -13,6 +13,7 @@ use claudex_loop::plan::{AnyLoop, Verb, locate, runner, summary};
 use claudex_loop::review::evidence::Policy;
 use claudex_loop::review::findings::Counts;
 use claudex_loop::store::{LoopId, PidLock, Store, StoreError, Value, partial};
+use claudex_loop::text;
 use jiff::Timestamp;
 
 use super::args::State;
@@ -76,7 +77,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
                     &store,
                     &id,
                     "state write",
-                    "it would go past the machine's transitions",
+                    "it would go past the machine’s transitions",
                 );
                 return Err(failure);
             }
@@ -86,7 +87,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
         State::Get { file, field } => {
             match partial::read_field(&absolute(&file)?, &field).map_err(refused)? {
                 Some(value) => {
-                    out::line(&value);
+                    out::exact(&value);
                     Ok(Exit::Complete)
                 }
                 None => Ok(Exit::Refused),
@@ -103,7 +104,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
                 Failure::plain(
                     Exit::Refused,
                     "claudex::state::lock",
-                    format!("{file}: {error}"),
+                    format!("{}: {error}", text::shown(&file)),
                     "see whether its folder exists",
                 )
             })?;
@@ -121,7 +122,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
                 .find_map(|store| partial::newest(store.folder()));
             match newest {
                 Some(path) => {
-                    out::line(path.as_str());
+                    out::exact(path.as_str());
                     Ok(Exit::Complete)
                 }
                 None => Ok(Exit::Refused),
@@ -204,10 +205,11 @@ fn owned(file: &Utf8Path, what: &str) -> Failure {
         Exit::Refused,
         "claudex::state::owned",
         format!(
-            "{file} is a loop of the `{}` machine: {what} would go past its transitions",
+            "{} is a loop of the `{}` machine: {what} would go past its transitions",
+            text::shown(file),
             STATE.machine
         ),
-        "use the verbs: claudex-loop mark-done, claudex-loop cancel",
+        "use the verbs:\n    claudex-loop mark-done\n    claudex-loop cancel",
     )
 }
 
@@ -260,7 +262,7 @@ fn move_phase(file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
             verb = plain;
         } else {
             why = format!(
-                "`{}` leads from {from} to {to}, and it is not open to a helper",
+                "‘{}’ leads from {from} to {to}, and it is not open to a helper",
                 edge.transition
             );
         }

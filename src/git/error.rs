@@ -12,10 +12,10 @@ use crate::process::limits::Spelled;
 #[non_exhaustive]
 pub enum WorktreeError {
     /// There is no repository with a work tree.
-    #[display("{root} is not the work tree of a git repository")]
+    #[display("{root} is not the work tree of a git repository", root = crate::text::shown(root))]
     #[diagnostic(
         code(claudex::worktree::no_repository),
-        help("run it in a git work tree; `git init` makes one")
+        help("run it in a git work tree; git init makes one")
     )]
     NoRepository {
         /// The folder.
@@ -76,7 +76,7 @@ pub enum WorktreeError {
         said: String,
     },
     /// The system refused.
-    #[display("{what}: {source}")]
+    #[display("{what}: {source}", source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::worktree::io))]
     Io {
         /// What was being done.

@@ -26,7 +26,7 @@ pub enum PrepareError {
     #[diagnostic(transparent)]
     Changes(ChangesError),
     /// The copy cannot be written.
-    #[display("could not write {path}: {source}")]
+    #[display("could not write {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::changes::write))]
     Write {
         /// The copy.

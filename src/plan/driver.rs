@@ -139,7 +139,7 @@ pub enum JobError {
     #[diagnostic(transparent)]
     Start(StartRefused),
     /// The plan cannot be read.
-    #[display("could not read the plan {path}: {source}")]
+    #[display("could not read the plan {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::run::plan), help("give the path of a Markdown file"))]
     Plan {
         /// The file.
@@ -148,14 +148,14 @@ pub enum JobError {
         source: std::io::Error,
     },
     /// The plan is not text.
-    #[display("the plan {path} is not UTF-8 text")]
+    #[display("the plan {path} is not UTF-8 text", path = crate::text::shown(path))]
     #[diagnostic(code(claudex::run::text), help("save it as UTF-8"))]
     NotText {
         /// The file.
         path: Utf8PathBuf,
     },
     /// The plan is empty.
-    #[display("the plan {path} is empty")]
+    #[display("the plan {path} is empty", path = crate::text::shown(path))]
     #[diagnostic(code(claudex::run::empty), help("write the plan first"))]
     Empty {
         /// The file.

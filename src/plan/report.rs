@@ -49,7 +49,7 @@ pub struct Written {
 #[non_exhaustive]
 pub enum ReportError {
     /// The folder is a link: what is written there would land elsewhere.
-    #[display("{folder} is a symbolic link, so no report was written there")]
+    #[display("{folder} is a symbolic link, so no report was written there", folder = crate::text::shown(folder))]
     #[diagnostic(
         code(claudex::report::link),
         help("put a folder there, then run the same command again")
@@ -59,7 +59,7 @@ pub enum ReportError {
         folder: Utf8PathBuf,
     },
     /// Something else stands where the folder should be.
-    #[display("{folder} is not a folder, so no report was written there")]
+    #[display("{folder} is not a folder, so no report was written there", folder = crate::text::shown(folder))]
     #[diagnostic(
         code(claudex::report::folder),
         help("move it aside, then run the same command again")
@@ -69,7 +69,7 @@ pub enum ReportError {
         folder: Utf8PathBuf,
     },
     /// The system refused.
-    #[display("could not write {path}: {source}")]
+    #[display("could not write {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::report::io))]
     Io {
         /// The file.

@@ -131,7 +131,7 @@ pub enum StartRefused {
         bytes: usize,
     },
     /// `--from-draft` without a draft.
-    #[display("--from-draft requires PLAN.md to exist, and {path} does not")]
+    #[display("--from-draft requires PLAN.md to exist, and {path} does not", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::start::draft),
         help("write the draft first, or leave --from-draft out")
@@ -161,7 +161,7 @@ pub enum StartRefused {
     )]
     NoSession,
     /// The system refused.
-    #[display("could not read {path}: {source}")]
+    #[display("could not read {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::start::io))]
     Io {
         /// What.
@@ -405,8 +405,8 @@ fn over(store: &Store, given: &str) -> Result<AnyLoop, StartRefused> {
     let id = LoopId::parse(given, STATE.ids).map_err(|_| unknown("it is not the id of a loop".to_owned()))?;
     if store.path_of(&id).symlink_metadata().is_err() {
         return Err(unknown(match store.swept().iter().any(|swept| swept.id == id) {
-            true => format!("it is not over: it was put aside; `claudex-loop resume {id}` brings it back"),
-            false => format!("{} has no such loop", store.folder()),
+            true => format!("it is not over: it was put aside; to bring it back: claudex-loop resume {id}"),
+            false => format!("{} has no such loop", text::shown(store.folder())),
         }));
     }
     let before = AnyLoop::open(store, &id, Actor::Person).map_err(|error| refused(error.to_string()))?;

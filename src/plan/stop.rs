@@ -173,7 +173,7 @@ fn ended(held: &AnyLoop, personas: &Personas, now: Timestamp) -> Decision {
             [] => Decision::Approve { note: None },
             caveats => noted(text::one_line(
                 &format!(
-                    "claudex: loop {id} is over, and its summary does not say this: {} `claudex-loop journal {id}` has it.",
+                    "claudex: loop {id} is over, and its summary does not say this: {} ‘claudex-loop journal {id}’ has it.",
                     caveats.join(" ")
                 ),
                 1500,

@@ -156,7 +156,7 @@ pub enum Missing {
     /// There are findings, and no review of this loop wrote them.
     #[display(
         "round {round} was not reviewed yet: {file} is there, and no review of this loop wrote it; run the review first: \
-         claudex-loop review {id}"
+         claudex-loop review {id}", file = crate::text::shown(file)
     )]
     Unexplained {
         /// The round.
@@ -190,7 +190,7 @@ pub enum Missing {
     },
     /// What was reviewed has changed.
     #[display(
-        "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it"
+        "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it", subject = crate::text::shown(subject)
     )]
     Changed {
         /// What was reviewed.

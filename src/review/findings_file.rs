@@ -71,7 +71,7 @@ pub enum Unreadable {
     )]
     Empty,
     /// Text without a finding, in which the clean line is missing or does not stand alone.
-    #[display("the findings hold no verdict: no severity section and no line `{CLEAN_LINE}`")]
+    #[display("the findings hold no verdict: no severity section and no line ‘{CLEAN_LINE}’")]
     #[diagnostic(
         code(claudex::review::findings_without_verdict),
         help(

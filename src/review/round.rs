@@ -365,7 +365,7 @@ fn read_subject(raw: &Raw, spec: &ReviewSpec) -> Result<String, RoundError> {
     let bytes = crate::files::read(&file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => RoundError::NoSubject { path: file.clone() },
         _ => RoundError::Io {
-            what: format!("could not read {file}"),
+            what: format!("could not read {}", crate::text::shown(&file)),
             source: error,
         },
     })?;

@@ -194,7 +194,7 @@ impl Store {
         for path in self.pieces(id) {
             move_into(&target, &path)?;
         }
-        self.log(&format!("{id}: swept, {why}; `resume {id}` brings it back"));
+        self.log(&format!("{id}: swept, {why}; to bring it back: resume {id}"));
         Ok(true)
     }
 

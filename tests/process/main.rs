@@ -24,6 +24,7 @@ mod start;
 mod state_helpers;
 mod support;
 mod tamper;
+mod text;
 mod untouched;
 mod updating;
 mod versions;

@@ -222,7 +222,7 @@ fn picked(id: Option<&str>, problems: &mut Vec<String>) -> Result<Vec<(Store, Lo
             Ok((store, id)) if store.swept().iter().any(|swept| swept.id == id) => {
                 problems.push(format!(
                     "loop {id} showed no sign of life and was put aside in {}/swept; claudex-loop resume {id} brings it back",
-                    store.folder()
+                    text::shown(store.folder())
                 ));
                 Vec::new()
             }

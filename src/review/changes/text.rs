@@ -90,8 +90,11 @@ pub(super) fn write(
 fn head(snapshot: &Snapshot, base: &Base, changed: &[Changed], left_out: &[String]) -> String {
     let mut head = format!("# {}\n", base.title());
     let date = base.date.map(|date| format!(" of {date}")).unwrap_or_default();
-    let branch = base.branch.as_deref().unwrap_or("the work tree");
-    let _ = match (&base.commit, &base.against) {
+    // A branch may be called anything but what git refuses, which is less than what hides.
+    let named = |name: &str| crate::text::shown(name);
+    let branch = base.branch.as_deref().map_or("the work tree".to_owned(), named);
+    let against = base.against.as_deref().map(named);
+    let _ = match (&base.commit, &against) {
         (Some(commit), Some(against)) => {
             writeln!(
                 head,
