@@ -51,6 +51,7 @@ extern crate self as claudex_loop;
 pub mod app;
 pub mod drive;
 pub mod files;
+mod git;
 pub mod hook;
 pub mod machine;
 #[cfg(feature = "cli")]

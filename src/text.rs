@@ -1,24 +1,139 @@
-//! Text from outside made plain: control, bidirectional and invisible tag characters removed, and lengths kept.
+//! Text from outside made plain: control, bidirectional and invisible characters removed or spelled out, and lengths kept.
 //!
-//! Whatever a reviewer, a plan or a prompt brought goes through here before it reaches a terminal, a log or an agent.
-//! This file knows nothing of where the text came from or goes to.
+//! Whatever a reviewer, a plan, a prompt or a file's name brought goes through here before it reaches a terminal, a log or
+//! an agent. The functions that print call it for all that they print; only a line break has to be dealt with where
+//! the text is quoted, since our own texts have line breaks too. This file knows nothing of where the text came from
+//! or goes to.
 
-/// Whether a character can change how the text around it is shown, or hide text from the reader: bidirectional
-/// embeddings, overrides, isolates and marks, line and paragraph separators, and the invisible tag characters.
+use std::fmt::Write as _;
+
+/// Returns whether a character joins or varies the one beside it. Persian and emoji need them; they are removed from
+/// what we print, and are no reason to refuse a text.
+fn is_joiner(character: char) -> bool {
+    matches!(character, '\u{200C}' | '\u{200D}' | '\u{FE0F}')
+}
+
+/// Returns whether a character can change how the text around it is shown, or hide text from the reader: bidirectional
+/// embeddings, overrides, isolates and marks, line and paragraph separators, fillers, joiners, musical and annotation
+/// controls, and the invisible tag characters.
 fn is_deceptive(character: char) -> bool {
     matches!(
         character,
-        '\u{061C}'
-            | '\u{200E}'
-            | '\u{200F}'
+        '\u{00AD}'
+            | '\u{034F}'
+            | '\u{061C}'
+            | '\u{115F}'
+            | '\u{1160}'
+            | '\u{17B4}'
+            | '\u{17B5}'
+            | '\u{180B}'..='\u{180F}'
+            | '\u{200B}'..='\u{200F}'
             | '\u{2028}'..='\u{202E}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{E0000}'..='\u{E007F}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{3164}'
+            | '\u{FE00}'..='\u{FE0F}'
+            | '\u{FEFF}'
+            | '\u{FFA0}'
+            | '\u{FFF9}'..='\u{FFFB}'
+            | '\u{1D173}'..='\u{1D17A}'
+            | '\u{E0000}'..='\u{E0FFF}'
     )
 }
 
-/// The text with `\r\n` and `\r` as `\n`, and without control characters (newline and tab stay), bidirectional
-/// controls and tag characters.
+/// Returns whether a character cannot be shown as it is: a control character or a deceptive one.
+fn is_hidden(character: char) -> bool {
+    character.is_control() || is_deceptive(character)
+}
+
+/// Returns whether a text of a person's own, such as a label, can be shown: no control and no deceptive characters but
+/// line breaks, tabs, and the joiners that emoji and Persian need.
+pub fn is_plain(text: &str) -> bool {
+    text.chars()
+        .all(|one| matches!(one, '\n' | '\t') || is_joiner(one) || !is_hidden(one))
+}
+
+/// Returns a name or a path from outside on one line, as a message shows it: hidden characters spelled out, so that two
+/// names that differ look different. Double quotes become typographic ones, since agents paste messages into a shell's.
+///
+/// ```
+/// assert_eq!(claudex_loop::text::shown("/a\u{1b}[2J\nb"), r"/a\u{1b}[2J\nb");
+/// ```
+pub fn shown(name: impl AsRef<str>) -> String {
+    let mut shown = String::new();
+    for character in name.as_ref().chars() {
+        match character {
+            '\n' => shown.push_str("\\n"),
+            '"' => shown.push('”'),
+            _ if is_hidden(character) => shown.extend(character.escape_unicode()),
+            _ => shown.push(character),
+        }
+    }
+    shown
+}
+
+/// Returns a message in which nothing runs when it is pasted between a shell's quotes: apostrophes and command
+/// substitutions are made typographic. Backquotes stay around one plain word, such as a field's name.
+///
+/// ```
+/// use claudex_loop::text::pasteable;
+/// assert_eq!(pasteable("it's `$(x)` of `topic`"), "it’s ‘$ (x)’ of `topic`");
+/// ```
+pub fn pasteable(message: &str) -> String {
+    let mut safe = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(at) = rest.find('`') {
+        safe.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        match rest.split_once('`') {
+            Some((word, after)) if is_word(word) => {
+                safe.extend(["`", word, "`"]);
+                rest = after;
+            }
+            Some((words, after)) if !words.contains('\n') => {
+                safe.extend(["‘", &words.replace('"', "”"), "’"]);
+                rest = after;
+            }
+            _ => safe.push('‘'),
+        }
+    }
+    safe.push_str(rest);
+    let mut after_word = false;
+    let quotes = safe.chars().map(|character| {
+        let opens = character == '\'' && !after_word;
+        after_word = character.is_alphanumeric() || ".,;:!?)]}>".contains(character);
+        match character {
+            '\'' if opens => '‘',
+            '\'' => '’',
+            other => other,
+        }
+    });
+    let safe: String = quotes.collect();
+    safe.replace("$(", "$ (").replace("${", "$ {")
+}
+
+/// Returns whether a text is one word without a meaning of its own in a shell.
+fn is_word(text: &str) -> bool {
+    let harmless = |one: char| one.is_alphanumeric() || "_-.:=+,#@%[]".contains(one);
+    !text.is_empty() && text.chars().all(harmless)
+}
+
+/// Returns JSON in which every hidden character is written as an escape. It means the same.
+pub fn plain_json(json: &str) -> String {
+    let mut plain = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character != '\n' && is_hidden(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(plain, "\\u{unit:04x}");
+            }
+        } else {
+            plain.push(character);
+        }
+    }
+    plain
+}
+
+/// Returns the text with `\r\n` and `\r` as `\n`, and without control characters (newline and tab stay), bidirectional
+/// controls and invisible characters.
 ///
 /// ```
 /// assert_eq!(claudex_loop::text::plain("a\u{1b}[31mb\r\nc\u{202e}d"), "a[31mb\ncd");
@@ -34,7 +149,7 @@ pub fn plain(text: &str) -> String {
                 }
             }
             '\n' | '\t' => plain.push(character),
-            _ if character.is_control() || is_deceptive(character) => {}
+            _ if is_hidden(character) => {}
             _ => plain.push(character),
         }
     }
@@ -70,7 +185,7 @@ pub fn one_line(text: &str, limit: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{one_line, plain};
+    use super::*;
     use proptest::prelude::*;
 
     #[test]
@@ -84,12 +199,35 @@ mod tests {
     #[test]
     fn what_people_write_survives() {
         let text = "Überprüfung: 計画 👩\u{200d}💻\n\tindented";
-        assert_eq!(plain(text), text);
+        assert_eq!(plain(text), text.replace('\u{200d}', ""));
+        assert!(is_plain(text));
     }
 
     #[test]
     fn every_line_ending_becomes_a_newline() {
         assert_eq!(plain("a\r\nb\rc\n\rd"), "a\nb\nc\n\nd");
+    }
+
+    #[test]
+    fn a_name_shows_what_hides_in_it_on_one_line() {
+        assert_eq!(shown("a\u{202e}b\n\tc\u{200b}"), r"a\u{202e}b\n\u{9}c\u{200b}");
+        assert_eq!(shown("/tmp/plän 1"), "/tmp/plän 1");
+    }
+
+    #[test]
+    fn json_with_escapes_means_the_same() {
+        let text = "a\u{202e}b\u{e0041}\u{9b}\n";
+        let json = serde_json::to_string(&[text]).unwrap();
+        let plain_one = plain_json(&json);
+        assert!(plain_one.is_ascii(), "{plain_one}");
+        assert_eq!(serde_json::from_str::<[String; 1]>(&plain_one).unwrap(), [text]);
+    }
+
+    #[test]
+    fn what_could_run_in_quotes_is_typographic_and_single_words_stay() {
+        assert_eq!(pasteable("`a-b.c` and `x y`, `"), "`a-b.c` and ‘x y’, ‘");
+        assert_eq!(pasteable("``; `a\nb` ``"), "‘’; ‘a\nb‘ ’‘");
+        assert_eq!(pasteable("'${HOME}' `say \"x\"`"), "‘$ {HOME}’ ‘say ”x”’");
     }
 
     proptest! {

@@ -305,11 +305,31 @@ impl LineStarts {
     }
 }
 
-/// Whether a character ends a line, moves a cursor or turns the direction of reading.
+/// Returns whether a character ends a line, moves a cursor, turns the direction of reading, or is not seen. The same list as
+/// the library's `text`, which this crate cannot name.
 fn is_hidden(character: char) -> bool {
     character.is_control()
-        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'
+                | '\u{1160}'
+                | '\u{17b4}'
+                | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
 }
 
 /// A file's text as a terminal may show it, with every character in its place: what is hidden, except the ends of lines and
@@ -325,7 +345,8 @@ pub fn shown(source: &str) -> String {
             text.push_str(match character.len_utf8() {
                 1 => "?",
                 2 => "\u{bf}",
-                _ => "\u{fffd}",
+                3 => "\u{fffd}",
+                _ => "\u{fffd}?",
             });
         }
     }

@@ -5,6 +5,6 @@ set -u
 [ -z "${CLAUDEX_REVIEWER_CHILD:-}" ] || exit 0
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
-output=$(sh "$here/../bin/claudex-loop" answer 2>/dev/null) || exit 0
+output=$(/bin/sh "$here/../bin/claudex-loop" answer 2>/dev/null) || exit 0
 [ -z "$output" ] || printf '%s\n' "$output"
 exit 0

@@ -15,7 +15,7 @@ approve() {
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
 
-decision=$(sh "$here/../bin/claudex-loop" stop)
+decision=$(/bin/sh "$here/../bin/claudex-loop" stop)
 status=$?
 
 case $status:$decision in

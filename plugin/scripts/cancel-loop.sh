@@ -1,3 +1,5 @@
 #!/bin/sh
 # Cancels a loop, its files stay: cancel-loop.sh [ID], without an id the active one.
-exec sh "$(dirname -- "$0")/../bin/claudex-loop" cancel "$@"
+here=${0%/*}
+[ "$here" != "$0" ] || here=.
+exec /bin/sh "$here/../bin/claudex-loop" cancel "$@"

@@ -1,3 +1,5 @@
 #!/bin/sh
 # Prints who reviews in which round.
-exec sh "$(dirname -- "$0")/../bin/claudex-loop" personas "$@"
+here=${0%/*}
+[ "$here" != "$0" ] || here=.
+exec /bin/sh "$here/../bin/claudex-loop" personas "$@"

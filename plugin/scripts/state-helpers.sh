@@ -34,9 +34,34 @@ _claudex() (
     [ -z "${CLAUDEX_EVIDENCE+x}" ] || export CLAUDEX_EVIDENCE
     [ -z "${CLAUDEX_LOOP_BIN+x}" ] || export CLAUDEX_LOOP_BIN
     if [ -n "$_claudex_launcher" ]; then
-        exec sh "$_claudex_launcher" "$@"
+        exec /bin/sh "$_claudex_launcher" "$@"
     fi
-    exec claudex-loop "$@"
+    # Only absolute folders of PATH outside of the project, as the launcher does: a repository must not bring its own program.
+    around=$(pwd -P)
+    top=$around
+    while [ -n "$top" ] && [ ! -e "$top/.git" ]; do
+        top=${top%/*}
+    done
+    around=${top:-$around}
+    case ${HOME:-}/ in
+        "$around"/*) around=/ ;;
+    esac
+    rest=${PATH-}:
+    while [ -n "$rest" ]; do
+        folder=${rest%%:*}
+        rest=${rest#*:}
+        case $folder in
+            /*) [ -x "$folder/claudex-loop" ] || continue ;;
+            *) continue ;;
+        esac
+        place=$(CDPATH='' cd -- "$folder" && pwd -P) || continue
+        case $place/ in
+            "$around"/*) ;;
+            *) exec "$folder/claudex-loop" "$@" ;;
+        esac
+    done
+    echo "claudex-loop: the program was not found; /claudex:doctor says what was looked at" >&2
+    exit 127
 )
 
 # Prints a new id: YYYYMMDD-HHMMSS-XXXXXX.

@@ -58,7 +58,7 @@ fn taken<M: Program>(
         });
     };
     let Some(verb) = M::plain(transition, id.to_string()) else {
-        return Err(format!("`{transition}` takes more than an answer"));
+        return Err(format!("‘{transition}’ takes more than an answer"));
     };
     let now = match M::run(verb, held) {
         Ok(now) => now,

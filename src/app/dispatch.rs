@@ -113,6 +113,7 @@ fn command<M: Program>() -> clap::Command {
 /// `claudex_loop::main!` calls it; a program that does more of its own calls it with what the `app` of its generated
 /// module makes.
 pub fn main<M: Program>(app: App<M>) -> ExitCode {
+    crate::process::keeper::serve();
     exit::set_up_reports();
     let matches = match command::<M>().try_get_matches() {
         Ok(matches) => matches,
@@ -222,7 +223,7 @@ fn no_review(id: Option<&str>) -> Failure {
         "claudex::review::none",
         format!("this program runs no review{of}: only claudex-loop's own plan loop does in this version"),
         "a program with a `main` of its own can call claudex_loop::review::round::run; a phase that runs a command \
-         (`run`) or asks a person (`ask`) needs no review",
+         or asks a person needs no review",
     )
 }
 
@@ -234,7 +235,7 @@ fn not_inside_a_reviewer(command: &str) -> Result<(), Failure> {
     Err(Failure::plain(
         Exit::Refused,
         "claudex::reviewer::inside",
-        format!("a program that loops run (a reviewer, a drafter) changes none, and `{command}` would"),
+        format!("a program that loops run (a reviewer, a drafter) changes none, and {command} would"),
         &format!("{GUARD} is set here; status, list and journal can be looked at"),
     ))
 }

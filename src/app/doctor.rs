@@ -54,7 +54,7 @@ pub(super) fn doctor<M: Program>(json: bool) -> Result<Exit, Failure> {
         Check::of("hook", hook(&speaker, &places, &survey)),
         Check::of("others", Ok(of_others(&survey))),
     ];
-    checks.extend(runs(M::TABLE).map(|name| Check::of("run", command(name))));
+    checks.extend(runs(M::TABLE).map(|name| Check::of("run", command(name, &root))));
     if json {
         out::json(&checks);
     } else {
@@ -117,12 +117,14 @@ fn runs(machine: &'static Table) -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether the person's configuration has the command, and its program is installed.
-fn command(name: &str) -> Result<String, (String, String)> {
+fn command(name: &str, root: &Utf8Path) -> Result<String, (String, String)> {
     match commands::find(name) {
-        Ok((Some(command), _)) if command.is_installed() => Ok(format!("{name} runs {}", command.program)),
+        Ok((Some(command), _)) if command.is_installed(root) => {
+            Ok(format!("{name} runs {}", command.program))
+        }
         Ok((Some(command), file)) => Err((
             format!(
-                "{name}: its program {} is not installed, or not in PATH",
+                "{name}: its program {} is not installed, or not in PATH outside of the project",
                 command.program
             ),
             format!("install it, or name another in [commands.{name}] of {file}"),

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use clap::builder::StyledStr;
 use miette::{Diagnostic, Report};
 
 use super::out;
+use crate::text;
 
 /// What the process exits with. `--help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,31 +52,32 @@ pub struct Failure {
 impl Failure {
     /// An error with the code that it exits with.
     pub fn new(exit: Exit, error: impl Diagnostic + Send + Sync + 'static) -> Self {
-        let report = Report::new(error);
-        Self { exit, report }
+        Self::headed(exit, error.to_string(), error)
     }
 
     /// An error under another message than its own.
     pub fn headed(exit: Exit, message: String, error: impl Diagnostic + Send + Sync + 'static) -> Self {
         Self {
             exit,
-            report: Report::new(Headed { message, error }),
+            report: Report::new(Headed {
+                message: printed(&message),
+                help: error.help().map(|help| printed(&help.to_string())),
+                error,
+            }),
         }
     }
 
     /// A failure that has no type of its own.
     pub fn plain(exit: Exit, code: &str, message: String, help: &str) -> Self {
-        let report = Report::new(
-            miette::MietteDiagnostic::new(message)
-                .with_code(code)
-                .with_help(help),
-        );
-        Self { exit, report }
+        let error = miette::MietteDiagnostic::new(message)
+            .with_code(code)
+            .with_help(help);
+        Self::new(exit, error)
     }
 
     /// Prints the report on stderr.
     pub fn print(&self) {
-        out::error_text(&format!("{:?}", self.report));
+        out::report(&format!("{:?}", self.report));
     }
 }
 
@@ -92,18 +95,36 @@ pub fn set_up_reports() {
 
 /// Prints what clap has to say. Help and version are no errors; everything else is bad usage, whatever clap's own code is.
 pub fn bad_usage(error: &clap::Error) -> Exit {
-    let _ = error.print();
     if error.use_stderr() {
+        // It quotes the arguments as they came, so clap's colours cannot be told from theirs.
+        let mut told = error.render().ansi().to_string();
+        for argument in std::env::args_os().skip(1) {
+            let argument = argument.to_string_lossy();
+            for part in std::iter::once(&*argument).chain(argument.split_once('=').map(|(_, value)| value)) {
+                let shown = text::shown(part);
+                if shown != part {
+                    told = told.replace(part, &shown);
+                }
+            }
+        }
+        out::note(StyledStr::from(told).to_string().trim_end());
         Exit::Usage
     } else {
+        let _ = error.print();
         Exit::Complete
     }
 }
 
-/// An error under another message than its own.
+/// Returns a message or a help as it is printed, whatever it quotes.
+fn printed(text: &str) -> String {
+    text::pasteable(&text::plain(text))
+}
+
+/// An error under another message than its own, with its texts as they are printed.
 #[derive(Debug)]
 struct Headed<E> {
     message: String,
+    help: Option<String>,
     error: E,
 }
 
@@ -121,7 +142,8 @@ impl<E: Diagnostic> Diagnostic for Headed<E> {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.error.help()
+        let help = self.help.as_ref()?;
+        Some(Box::new(help))
     }
 
     fn source_code(&self) -> Option<&dyn miette::SourceCode> {

@@ -24,7 +24,7 @@ pub enum NotFound {
         help: String,
     },
     /// No such loop above this folder.
-    #[display("there is no loop {id} in {from}")]
+    #[display("there is no loop {id} in {from}", from = crate::text::shown(from))]
     #[diagnostic(code(claudex::locate::unknown), help("{help}"))]
     NoLoop {
         /// The id.

@@ -118,20 +118,27 @@ pub fn person_only(speaker: &Speaker, actor: Actor, command: &str, id: Option<&s
     let program = speaker.program;
     let help = match speaker.plugin {
         Some(plugin) => format!(
-            "ask the person to type /{plugin}:{command}, or to run `{program} {command}` in a terminal"
+            "ask the person to type /{plugin}:{command}, or to run in a terminal:\n    {program} {command}"
         ),
-        None => format!("ask the person to run `{program} {command}` in a terminal"),
+        None => format!("ask the person to run in a terminal:\n    {program} {command}"),
     };
     Err(Failure::plain(
         Exit::Refused,
         "claudex::person",
-        format!("`{command}` is a person's decision, and this call comes from an agent"),
+        format!("{command} is a person’s decision, and this call comes from an agent"),
         &help,
     ))
 }
 
-/// Tells what opening a loop put right.
+/// Tells what opening a loop for a change put right, and ends what a review or a command of it left running that was cut off.
 pub fn tell_repairs(speaker: &Speaker, raw: &Raw) {
+    let ended = raw.store().end_orphans(raw.id());
+    if ended > 0 {
+        out::note(&speaker.line(&format!(
+            "loop {}: ended what a review or a command that was cut off had left running ({ended})",
+            raw.id()
+        )));
+    }
     for repair in raw.repairs() {
         out::note(&speaker.line(&repair.to_string()));
     }
@@ -216,17 +223,21 @@ pub fn sweep(speaker: &Speaker, older: Duration, dry_run: bool) -> Result<Exit, 
             nothing = false;
             out::line(&format!(
                 "Loop {id} {verb} moved to {}/swept; {} resume {id} brings it back",
-                store.folder(),
+                text::shown(store.folder()),
                 speaker.program
             ));
         }
         for path in &swept.foreign {
             nothing = false;
-            out::line(&format!("{path} {verb} moved to {}/swept", store.folder()));
+            out::line(&format!(
+                "{} {verb} moved to {}/swept",
+                text::shown(path),
+                text::shown(store.folder())
+            ));
         }
         for path in swept.strays.iter().chain(&swept.expired) {
             nothing = false;
-            out::line(&format!("{path} {verb} removed"));
+            out::line(&format!("{} {verb} removed", text::shown(path)));
         }
     }
     if nothing {
@@ -270,7 +281,8 @@ pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
         ));
     };
     out::line(&format!(
-        "Loop {id} was begun with another version of the machine. It was given up; its files were moved to {folder}"
+        "Loop {id} was begun with another version of the machine. It was given up; its files were moved to {}",
+        text::shown(folder)
     ));
     Ok(Exit::Complete)
 }

@@ -1,33 +1,45 @@
-//! Printing. A reader that went away (`claudex-loop list | head -1`) is no error of ours.
+//! Printing: all output leaves here, and is made plain here, whatever it quotes. A reader that went away
+//! (`claudex-loop list | head -1`) is no error of ours.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
-/// A line on stdout.
+use crate::text;
+
+/// Prints a line on stdout.
 pub fn line(text: &str) {
-    let _ = writeln!(io::stdout().lock(), "{text}");
+    let _ = writeln!(io::stdout().lock(), "{}", text::plain(text));
 }
 
-/// Text on stdout as it is.
+/// Prints a value on stdout byte for byte, for a script that reads it; a terminal gets it plain.
+pub fn exact(value: &str) {
+    let mut stdout = io::stdout().lock();
+    let _ = match stdout.is_terminal() {
+        true => writeln!(stdout, "{}", text::plain(value)),
+        false => writeln!(stdout, "{value}"),
+    };
+}
+
+/// Prints text on stdout, without a line end of its own.
 pub fn text(text: &str) {
     let mut stdout = io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes());
+    let _ = stdout.write_all(text::plain(text).as_bytes());
     let _ = stdout.flush();
 }
 
-/// A line on stderr.
+/// Prints a note on stderr, so that nothing in it runs when it is pasted between a shell's quotes.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", text::pasteable(&text::plain(text)));
 }
 
-/// A report on stderr.
-pub fn error_text(text: &str) {
+/// Prints a report on stderr. It may be coloured, so what it quotes was made plain before.
+pub(super) fn report(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
 }
 
 /// A value as pretty JSON on stdout.
 pub fn json(value: &impl serde::Serialize) {
     match serde_json::to_string_pretty(value) {
-        Ok(text) => line(&text),
+        Ok(text) => line(&text::plain_json(&text)),
         Err(error) => note(&format!("could not write JSON: {error}")),
     }
 }
@@ -36,7 +48,7 @@ pub fn json(value: &impl serde::Serialize) {
 pub fn json_lines(values: &[impl serde::Serialize]) {
     for value in values {
         match serde_json::to_string(value) {
-            Ok(text) => line(&text),
+            Ok(text) => line(&text::plain_json(&text)),
             Err(error) => note(&format!("an entry cannot be written as JSON: {error}")),
         }
     }

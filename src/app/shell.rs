@@ -1,10 +1,29 @@
 //! Text for a POSIX shell.
 
-/// A text as one word of a POSIX shell.
+use std::fmt::Write as _;
+
+use crate::text;
+
+/// Returns a text as one word of a shell, which names exactly that text.
+///
+/// What cannot be shown as it is (see [`text::shown`]) stands as `$'…'` with escapes, which bash, zsh and ksh read, so
+/// that a command can be printed and pasted.
 pub fn quoted(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
     if !text.is_empty() && text.bytes().all(plain) {
         return text.to_owned();
+    }
+    if text.contains('\n') || text::plain(text) != text {
+        let mut word = String::from("$'");
+        for byte in text.bytes() {
+            match plain(byte) {
+                true => word.push(char::from(byte)),
+                false => {
+                    let _ = write!(word, "\\{byte:03o}");
+                }
+            }
+        }
+        return word + "'";
     }
     format!("'{}'", text.replace('\'', r"'\''"))
 }

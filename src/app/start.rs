@@ -17,6 +17,7 @@ use crate::machine::begin::Beginning;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::time;
 use crate::store::{IdForm, InvalidId, LoopId, StartError, StoreError, Value};
+use crate::text;
 
 /// Names of arguments that are no fields; no field's name has a space.
 const MODE: &str = "the mode";
@@ -272,7 +273,7 @@ pub(super) fn start<M: Program>(matches: &ArgMatches) -> Result<Exit, Failure> {
         "Loop {} is in phase {}. Its state: {}",
         raw.id(),
         told::phase(raw).name,
-        store.path_of(raw.id())
+        text::shown(store.path_of(raw.id()))
     ));
     out::line(match caller.session {
         Some(_) => "The next stop of this session drives it.",

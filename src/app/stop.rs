@@ -208,9 +208,10 @@ fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &m
                 continue;
             }
             if let Some(problem) = &listed.problem {
-                broken.get_or_insert_with(|| match problem.starts_with(listed.path.as_str()) {
+                let path = text::shown(&listed.path);
+                broken.get_or_insert_with(|| match problem.starts_with(&path) {
                     true => problem.clone(),
-                    false => format!("{} cannot be used as a loop: {problem}", listed.path),
+                    false => format!("{path} cannot be used as a loop: {problem}"),
                 });
                 continue;
             }
@@ -282,7 +283,7 @@ fn heal(speaker: &Speaker, store: &Store, healed: &mut Vec<String>) -> Vec<Liste
                     StoreError::Unreadable {
                         quarantined: Some(kept),
                         ..
-                    } => Some(format!("; it was set aside as {kept}")),
+                    } => Some(format!("; it was set aside as {}", text::shown(kept))),
                     _ => None,
                 };
                 let help = stranded::help(speaker, &error).map(|help| format!("; {help}"));
@@ -344,6 +345,7 @@ fn drive<D: Driver>(driver: &mut D, store: &Store, id: &LoopId, input: &Input, n
     if let Err(error) = store.touch(id) {
         store.log(&format!("{id} touch: {error}"));
     }
+    store.end_orphans(id);
     if driver.leaves_alone(input, held.raw()) {
         return Decision::Approve {
             note: note_of(&speaker, &repairs),

@@ -10,6 +10,7 @@ use crate::drive::words;
 use crate::machine::raw::OpenError;
 use crate::machine::table::Table;
 use crate::store::StoreError;
+use crate::text;
 
 /// Whether a transition ends loops wherever they are.
 pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
@@ -38,9 +39,9 @@ pub fn help(speaker: &Speaker, error: &StoreError) -> Option<String> {
         return None;
     };
     let given_up = way_out(speaker, path.file_stem().unwrap_or_default());
-    let given_up = given_up.map(|way| format!("give it up with `{way}` (its files are kept), or "));
+    let given_up = given_up.map(|way| format!(", or give it up (its files are kept):\n    {way}"));
     Some(format!(
-        "{}finish it with the version that began it",
+        "finish it with the version that began it{}",
         given_up.unwrap_or_default()
     ))
 }
@@ -83,8 +84,8 @@ pub fn failure(speaker: &Speaker, error: OpenError) -> Failure {
         ),
         Some(help) => {
             let help = format!(
-                "{help}; who owns machine.toml: `{} machine diff` of the old and the new one says what changed, and prints the \
-                 `[[migrations]]` entry that lets such loops go on",
+                "who owns machine.toml: `{} machine diff` of the old and the new one says what changed, and prints the \
+                 `[[migrations]]` entry that lets such loops go on; else {help}",
                 speaker.program
             );
             Failure::plain(
@@ -100,7 +101,8 @@ pub fn failure(speaker: &Speaker, error: OpenError) -> Failure {
 /// The same in one line, below the loop's path where the error does not begin with it.
 pub fn line(speaker: &Speaker, path: &Utf8Path, error: &OpenError) -> String {
     let said = error.to_string();
-    let said = match said.starts_with(path.as_str()) {
+    let path = text::shown(path);
+    let said = match said.starts_with(&path) {
         true => said,
         false => format!("{path}: {said}"),
     };

@@ -128,7 +128,7 @@ pub fn unchanged(raw: &Raw) -> String {
     }
     let mut verbs: Vec<String> = Vec::new();
     for edge in raw.table().edges {
-        let verb = format!("`{}`", edge.transition.replace('_', "-"));
+        let verb = edge.transition.replace('_', "-");
         if edge.from == raw.phase() && !edge.by.is_empty() && !verbs.contains(&verb) {
             verbs.push(verb);
         }

@@ -6,6 +6,7 @@ use super::program::{App, Program};
 use super::{attempts, loops, out, told};
 use crate::drive::{Held, words};
 use crate::machine::{Actor, Refusal};
+use crate::text;
 
 /// A verb, as the command line has it.
 pub(super) fn verb<M: Program>(verb: M::Verb) -> Result<Exit, Failure> {
@@ -33,7 +34,10 @@ pub(super) fn verb<M: Program>(verb: M::Verb) -> Result<Exit, Failure> {
         told::phase(raw).name
     ));
     if told::phase(raw).terminal {
-        out::line(&format!("It is over. Its files stay in {}", store.folder()));
+        out::line(&format!(
+            "It is over. Its files stay in {}",
+            text::shown(store.folder())
+        ));
         return Ok(Exit::Complete);
     }
     let Some(edge) = raw.taken() else {
@@ -59,11 +63,11 @@ pub(super) fn take<M: Program>(verb: M::Verb, held: M::Any) -> Result<M::Any, Fa
         attempts::refused(&store, &id, actor, &name, &refused.refusal);
         let help = match &*refused.refusal {
             Refusal::Actor { .. } if actor == Actor::Person => format!(
-                "only the agent takes it, from the client's shell; tell it to run `{} {name} {id}`; nothing was changed",
+                "nothing was changed: only the agent takes it, from the client’s shell; tell it to run:\n    {} {name} {id}",
                 M::NAME
             ),
             Refusal::Actor { .. } => format!(
-                "ask the person to run `{} {name} {id}` in a terminal; nothing was changed",
+                "nothing was changed; ask the person to run in a terminal:\n    {} {name} {id}",
                 M::NAME
             ),
             _ => told::unchanged(refused.held.raw()),

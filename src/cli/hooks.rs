@@ -9,7 +9,8 @@ use claudex_loop::hook::input::{self, ReadLimits};
 use claudex_loop::hook::prompt;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::interview;
-use claudex_loop::plan::locate::SPEAKER;
+use claudex_loop::plan::locate::{self, SPEAKER};
+use claudex_loop::plan::settings::Settings;
 use claudex_loop::plan::stop::{self, Surroundings};
 use claudex_loop::plan::typestate::Plan;
 use claudex_loop::store::StateHome;
@@ -37,10 +38,27 @@ pub(crate) fn prompt() -> Exit {
         let Ok(input) = input::read(io::stdin(), ReadLimits::default()) else {
             return;
         };
-        if let Some(base) = state_home()
-            && let Err(error) = prompt::store(&input, Timestamp::now(), &base)
-        {
+        let Some(base) = state_home() else {
+            return;
+        };
+        let failed = |error: &dyn std::fmt::Display| {
             out::note(&format!("claudex: {}", text::one_line(&error.to_string(), 300)));
+        };
+        match prompt::store(&input, Timestamp::now(), &base) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => return failed(&error),
+        }
+        // A command may begin a review before the first stop. A fault in the files is said by the command.
+        let here = Surroundings::from_env();
+        let folder = here.project.or(here.here);
+        if let (Some(session), Some(folder)) = (&input.session_id, folder) {
+            let root = locate::root(&folder);
+            if let Ok(settings) = Settings::load(&root)
+                && let Err(error) = settings.keep_seen(session, &root)
+            {
+                failed(&error);
+            }
         }
     });
     let _ = kept;

@@ -227,7 +227,7 @@ pub(crate) fn rollback(yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
                     "rollback would move {} aside, and there is no terminal to ask on",
                     counted(&found)
                 ),
-                "run it in a terminal, or say so beforehand: claudex-loop rollback --yes; nothing was changed",
+                "nothing was changed; run it in a terminal, or say so beforehand:\n    claudex-loop rollback --yes",
             ));
         }
         if !asked(&found) {
@@ -241,12 +241,16 @@ pub(crate) fn rollback(yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
             .roll_back_all(now)
             .map_err(|error| Failure::new(Exit::Internal, error))?;
         let folder = store.rolled_back_folder(now);
+        let to = text::shown(&folder);
         for id in &moved {
-            store.log(&format!("{id} rolled back by {actor}, to {folder}"));
-            out::line(&format!("Loop {id} was moved to {folder}"));
+            store.log(&format!("{id} rolled back by {actor}, to {to}"));
+            out::line(&format!("Loop {id} was moved to {to}"));
         }
         if moved.is_empty() && folder.is_dir() {
-            out::line(&format!("What lay in {} was moved to {folder}", store.folder()));
+            out::line(&format!(
+                "What lay in {} was moved to {to}",
+                text::shown(store.folder())
+            ));
         }
     }
     Ok(Exit::Complete)

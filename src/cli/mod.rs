@@ -18,10 +18,12 @@ use std::process::ExitCode;
 use camino::Utf8Path;
 use clap::FromArgMatches;
 use claudex_loop::app::{exit, machine, out, screen};
+use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::settings::Settings;
 use claudex_loop::plan::typestate::{SOURCE, TABLE};
 use claudex_loop::plan::{Transition, locate};
 use claudex_loop::process::environment::GUARD;
+use claudex_loop::process::keeper;
 
 use args::{Cli, Command};
 use exit::{Exit, Failure};
@@ -31,6 +33,7 @@ pub(crate) const PROTOCOL: u32 = 1;
 
 /// Parses the arguments, runs the command, prints what went wrong.
 pub(crate) fn main() -> ExitCode {
+    keeper::serve();
     exit::set_up_reports();
     let parsed = args::command()
         .try_get_matches()
@@ -63,7 +66,13 @@ pub(crate) use claudex_loop::app::loops::here;
 
 /// The settings that hold in a project; whether a round counts without a review is fixed for this process with them.
 pub(crate) fn settings(root: &Utf8Path) -> Result<Settings, Failure> {
-    let settings = Settings::load(root).map_err(|error| Failure::new(Exit::Usage, error))?;
+    settings_of(root, None)
+}
+
+/// The same for a command that is about a loop of this session.
+pub(crate) fn settings_of(root: &Utf8Path, session: Option<&str>) -> Result<Settings, Failure> {
+    let settings = Settings::for_call(root, &Caller::from_env(), session);
+    let settings = settings.map_err(|error| Failure::new(Exit::Usage, error))?;
     settings.evidence_in_file.make_usual();
     Ok(settings)
 }

@@ -1,5 +1,6 @@
 //! `review`: one round, for the runner and for people. And the progress lines that `run` shows too.
 
+use std::io::IsTerminal as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +9,8 @@ use claudex_loop::Actor;
 use claudex_loop::app::{attempts, stranded};
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::locate::SPEAKER;
-use claudex_loop::plan::{AnyLoop, Phase, changes, report, reviewers, runner};
+use claudex_loop::plan::settings::Settings;
+use claudex_loop::plan::{AnyLoop, Phase, changes, report, reviewers, runner, summary};
 use claudex_loop::process::environment::Environment;
 use claudex_loop::review::focus::Kind;
 use claudex_loop::review::round::{self, Brief, Report, RoundError, Said, Way};
@@ -30,12 +32,12 @@ fn follow(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     let held = AnyLoop::open(store, id, Caller::from_env().actor(false))
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     let interrupted = interrupts();
-    let mut lines = 0;
+    let (mut lines, mut budget) = (0, Lines::new());
     let running = round::watch(held.raw(), LAST, &mut |said| {
         match said {
             Said::Attached => out::line("claudex: following the review that is running"),
             said => {
-                if let Some(line) = shown(said, "") {
+                if let Some(line) = budget.shown(said, "") {
                     lines += 1;
                     out::line(&format!("claudex: {line}"));
                 }
@@ -53,7 +55,7 @@ fn follow(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
             Exit::Interrupted,
             "claudex::review::follow",
             "no longer followed; the review itself goes on".to_owned(),
-            &format!("to see it again: claudex-loop review {id} --follow"),
+            &format!("to see it again:\n    claudex-loop review {id} --follow"),
         ),
         error => Failure::new(Exit::Internal, error),
     })?;
@@ -86,7 +88,7 @@ fn follow(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     if has_verdict {
         out::line(&format!(
             "claudex: {}",
-            twin::findings_path(store, id, run.began.round)
+            text::shown(twin::findings_path(store, id, run.began.round))
         ));
     }
     Ok(if has_verdict || !running {
@@ -98,7 +100,7 @@ fn follow(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
 
 /// Who reviews is the person's choice: an agent that could name another reviewer could name one that finds nothing.
 fn not_the_agents(store: &Store, id: &LoopId, named: &str) -> Failure {
-    let why = "who reviews is a person's choice, and this call comes from an agent";
+    let why = "who reviews is a person’s choice, and this call comes from an agent";
     let tried = format!("review --reviewer {}", text::one_line(named, 60));
     store.log(&format!("{id} {tried} refused: {why}"));
     attempts::note(store, id, Actor::Agent, &tried, why);
@@ -107,8 +109,8 @@ fn not_the_agents(store: &Store, id: &LoopId, named: &str) -> Failure {
         "claudex::review::reviewer",
         why.to_owned(),
         &format!(
-            "run `claudex-loop review {id}`; a person chooses in a terminal, with `claudex-loop review {id} --reviewer NAME`, \
-             or by `reviewer` in the configuration"
+            "leave the choice out:\n    claudex-loop review {id}\na person chooses by `reviewer` in the configuration, or in a \
+             terminal:\n    claudex-loop review {id} --reviewer NAME"
         ),
     )
 }
@@ -119,17 +121,19 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     if arguments.follow {
         return follow(&store, &id);
     }
-    let settings = super::settings(store.root())?;
-    let actor = Caller::from_env().actor(false);
+    let caller = Caller::from_env();
+    let actor = caller.actor(false);
+    let held = AnyLoop::open(&store, &id, actor).map_err(|error| stranded::failure(&SPEAKER, error))?;
+    let session = Some(held.fields().session_id());
+    let settings = super::settings_of(store.root(), session.as_deref())?;
     if let Some(named) = arguments.reviewer.as_deref()
         && actor == Actor::Agent
         && named != settings.reviewer
     {
         return Err(not_the_agents(&store, &id, named));
     }
-    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
+    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings, store.root())
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let held = AnyLoop::open(&store, &id, actor).map_err(|error| stranded::failure(&SPEAKER, error))?;
     let Some(spec) = held.phase().review() else {
         return Err(Failure::plain(
             Exit::Refused,
@@ -146,17 +150,16 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     };
     let fields = held.fields();
     let persona = settings.personas.of_round(fields.round());
-    let prepare = || runner::prepare(&held, &settings.personas);
+    let of_changes = changes::are_reviewed(&held);
+    let make = || changes::make(&held);
+    let prompt = |text: &str| runner::prepare(&held, &settings.personas, text);
     let environment = Environment::default();
     let brief = Brief {
         persona: &persona.label,
         focus: persona.focus,
-        kind: if changes::are_reviewed(&held) {
-            Kind::Diff
-        } else {
-            Kind::Document
-        },
-        prepare: &prepare,
+        kind: if of_changes { Kind::Diff } else { Kind::Document },
+        make: if of_changes { Some(&make) } else { None },
+        prompt: &prompt,
         limits: arguments.time.limits(chosen.limits),
         environment: &environment,
     };
@@ -166,10 +169,22 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
         fields.max_rounds(),
         persona.label
     ));
+    let name = chosen.reviewer.name();
+    if let Some(program) =
+        Settings::seen(&caller, session.as_deref()).and_then(|seen| Some(seen.replaced(name)?.to_owned()))
+    {
+        summary::note_replaced(&store, &id, fields.round(), name, &program)
+            .map_err(|error| Failure::new(Exit::Internal, error))?;
+        out::line(&format!(
+            "claudex: the program of {name} is not the one that this session began with: {program} was updated or replaced. The summary \
+             will say so."
+        ));
+    }
     let shown_as = chosen.shown_in(held.raw(), fields.round());
     let interrupted = interrupts();
+    let mut lines = Lines::new();
     let report = round::run(held.raw(), spec, brief, chosen.reviewer.as_ref(), &mut |said| {
-        if let Some(line) = shown(said, &shown_as) {
+        if let Some(line) = lines.shown(said, &shown_as) {
             out::line(&format!("claudex: {line}"));
         }
         if interrupted.load(Ordering::Relaxed) {
@@ -192,7 +207,7 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     out::line(&format!("claudex: {}", result(&report)));
     let output = round::output_path(&store, &id, &report.run.began.run);
     if report.how.cause().is_some() && output.exists() {
-        out::line(&format!("claudex: what it wrote: {output}"));
+        out::line(&format!("claudex: what it wrote: {}", text::shown(output)));
     }
     if let How::Findings { .. } = report.how
         && let Ok(findings) = store.read(&report.path).and_then(claudex_loop::files::text)
@@ -201,7 +216,7 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
         out::line("");
         out::text(&shortened(&text::plain(&findings)));
     }
-    if changes::are_reviewed(&held) && report.how.digest().is_some() {
+    if of_changes && report.how.digest().is_some() {
         report_on(&held);
     }
     Ok(exit_of(&report))
@@ -213,11 +228,12 @@ fn report_on(held: &AnyLoop) {
     out::line("");
     match report::write(held) {
         Ok(written) => {
-            out::line(&format!("claudex: report: {}", written.report));
+            out::line(&format!("claudex: report: {}", text::shown(written.report)));
             if let Some(fixes) = written.fixes {
                 let (applying, all) = written.applying;
                 out::line(&format!(
-                    "claudex: proposed patches, none of them applied: {fixes} ({applying} of {all} would apply)"
+                    "claudex: proposed patches, none of them applied: {} ({applying} of {all} would apply)",
+                    text::shown(fixes)
                 ));
             }
         }
@@ -262,13 +278,49 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
     flag
 }
 
-/// A line of progress, where there is one.
-pub(crate) fn shown(said: Said<'_>, reviewer: &str) -> Option<String> {
-    match said {
-        Said::Began { .. } => Some(format!("reviewer: {reviewer}")),
-        Said::Attached => Some("this round's review is running already; following it".to_owned()),
-        Said::Line(line) => Some(line.to_owned()),
-        Said::Tick => None,
+/// Most bytes of a program's lines that are printed where no person watches: with the findings they are what a client shows an agent
+/// of a command's output. The kept output has the rest.
+const WATCHED: usize = 8 * 1024;
+
+/// Lines of progress, and how many of those that a program wrote are still printed.
+pub(crate) struct Lines {
+    /// In bytes; None: no limit, or that there are more has been said.
+    left: Option<usize>,
+    limited: bool,
+}
+
+impl Lines {
+    /// For stdout as it is.
+    pub(crate) fn new() -> Self {
+        Self::limited(!std::io::stdout().is_terminal())
+    }
+
+    /// With a limit, or without.
+    pub(crate) fn limited(limited: bool) -> Self {
+        Self {
+            left: limited.then_some(WATCHED),
+            limited,
+        }
+    }
+
+    /// A line of progress, where there is one.
+    pub(crate) fn shown(&mut self, said: Said<'_>, reviewer: &str) -> Option<String> {
+        match said {
+            Said::Began { .. } => Some(format!("reviewer: {reviewer}")),
+            Said::Attached => Some("this round's review is running already; following it".to_owned()),
+            Said::Line(line) => Some(line.to_owned()),
+            Said::Reviewer(line) => self.of_program(line).map(str::to_owned),
+            Said::Tick => None,
+        }
+    }
+
+    /// A line that a program wrote; once there are too many, what is said instead, and then nothing.
+    pub(crate) fn of_program<'l>(&mut self, line: &'l str) -> Option<&'l str> {
+        if !self.limited {
+            return Some(line);
+        }
+        self.left = self.left?.checked_sub(line.len() + 10);
+        Some(self.left.map_or("it says more than is shown", |_| line))
     }
 }
 
@@ -279,8 +331,12 @@ pub(crate) fn result(report: &Report) -> String {
         Way::Ran | Way::Followed => "",
     };
     match &report.how {
-        How::Clean { .. } => format!("{before}no substantive findings. {}", report.path),
-        How::Findings { .. } => format!("{before}{}. Findings: {}", report.findings.counts(), report.path),
+        How::Clean { .. } => format!("{before}no substantive findings. {}", text::shown(&report.path)),
+        How::Findings { .. } => format!(
+            "{before}{}. Findings: {}",
+            report.findings.counts(),
+            text::shown(&report.path)
+        ),
         How::CouldNotRun { cause } => format!("could not run: {cause}"),
         How::Unreadable { cause } => format!("unreadable: {cause}"),
     }

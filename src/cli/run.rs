@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::files::folder_of;
+use claudex_loop::machine::Actor;
+use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::driver::{self, Ending, Event, Job, JobError};
 use claudex_loop::plan::start::StartRefused;
 use claudex_loop::plan::{locate, reviewers};
 use claudex_loop::store::{StartError, StoreError};
+use claudex_loop::text;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::exit::{Exit, Failure};
@@ -20,8 +23,16 @@ use super::{args, out, review};
 pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
     let here = super::here()?;
     let plan = plan_path(&here, &arguments.plan)?;
-    let settings = super::settings(&locate::root(plan.parent().unwrap_or(&here)))?;
-    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings)
+    let root = locate::root(plan.parent().unwrap_or(&here));
+    let settings = super::settings(&root)?;
+    if let Some(named) = arguments.reviewer.as_deref()
+        && Caller::from_env().actor(false) == Actor::Agent
+        && named != settings.reviewer
+        && named != "lint"
+    {
+        return Err(not_the_agents());
+    }
+    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings, &root)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let job = Job {
         plan: &plan,
@@ -30,7 +41,7 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
         limits: arguments.time.limits(chosen.limits),
         personas: &settings.personas,
     };
-    let display = Display::new(arguments.json);
+    let mut display = Display::new(arguments.json);
     let interrupted = review::interrupts();
     let outcome = driver::run(&job, chosen.reviewer.as_ref(), &mut |event| {
         display.show(&event, &chosen.shown);
@@ -65,7 +76,7 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
         if let Some(waits) = &outcome.waits {
             out::line(&format!("The rounds are over, and {waits}"));
         }
-        out::line(&format!("State: {}", outcome.state));
+        out::line(&format!("State: {}", text::shown(&outcome.state)));
     }
     Ok(match outcome.ending {
         Ending::Complete => Exit::Complete,
@@ -81,6 +92,16 @@ fn plan_path(here: &Utf8Path, given: &Utf8Path) -> Result<Utf8PathBuf, Failure> 
     let found = folder_of(&[&locate::root(here)], &path)
         .and_then(|(folder, name)| Ok(folder.path().canonicalize_utf8()?.join(name)));
     found.map_err(|source| Failure::new(Exit::Usage, JobError::Plan { path, source }))
+}
+
+/// Who reviews is the person's choice, as for `review`. `lint` is open to all: it is no program, and the same for everyone.
+fn not_the_agents() -> Failure {
+    Failure::plain(
+        Exit::Refused,
+        "claudex::run::reviewer_choice",
+        "who reviews is a person’s choice, and this call comes from an agent".to_owned(),
+        "leave --reviewer out, or name lint; a person chooses in a terminal, or by reviewer in the configuration",
+    )
 }
 
 /// The summary without the lines that are for an agent.
@@ -110,6 +131,7 @@ fn exit_of(error: &JobError) -> Exit {
 struct Display {
     bar: Option<ProgressBar>,
     to_stderr: bool,
+    lines: review::Lines,
 }
 
 impl Display {
@@ -122,7 +144,11 @@ impl Display {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        Self { bar, to_stderr: json }
+        Self {
+            lines: review::Lines::limited(bar.is_none()),
+            bar,
+            to_stderr: json,
+        }
     }
 
     fn say(&self, line: &str) {
@@ -133,7 +159,7 @@ impl Display {
         }
     }
 
-    fn show(&self, event: &Event<'_>, reviewer: &str) {
+    fn show(&mut self, event: &Event<'_>, reviewer: &str) {
         match event {
             Event::Started { held } => {
                 self.say(&format!(
@@ -143,14 +169,15 @@ impl Display {
                 ));
             }
             Event::Round { round, of, persona } => {
+                self.lines = review::Lines::limited(self.bar.is_none());
                 if let Some(bar) = &self.bar {
-                    bar.set_message(format!("round {round} of {of}, {persona}"));
+                    bar.set_message(text::plain(&format!("round {round} of {of}, {persona}")));
                 }
                 self.say(&format!("Round {round} of {of}, {persona}"));
             }
             Event::Review(claudex_loop::review::round::Said::Began { .. }) => {}
             Event::Review(said) => {
-                if let Some(line) = review::shown(*said, reviewer) {
+                if let Some(line) = self.lines.shown(*said, reviewer) {
                     self.say(&format!("  {line}"));
                 }
             }
@@ -163,7 +190,11 @@ impl Display {
                 }
                 self.say("  the drafter revises the plan");
             }
-            Event::Draft(Some(line)) => self.say(&format!("  | {line}")),
+            Event::Draft(Some(line)) => {
+                if let Some(line) = self.lines.of_program(line) {
+                    self.say(&format!("  | {line}"));
+                }
+            }
             Event::Draft(None) => {}
         }
     }

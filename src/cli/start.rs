@@ -1,6 +1,7 @@
 //! `start`: flags and topic in, a loop on disk and the first instructions out.
 
 use claudex_loop::app::stranded;
+use claudex_loop::files::scratch;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::interview;
 use claudex_loop::plan::messages::{self, REVIEW_STARTED, STARTED, Started};
@@ -25,6 +26,9 @@ pub(crate) fn start(arguments: args::Start) -> Result<Exit, Failure> {
     let from_prompt = arguments.rest.iter().any(|word| word == "--from-prompt");
     let wanted = wanted(arguments.rest, name, &caller)?;
     let here = super::here()?;
+    if mode == Mode::Review {
+        remove_scratch_on_signals();
+    }
     let held = start::start(mode, &wanted, &here, &caller, Timestamp::now()).map_err(refused)?;
     let notes = start::notes(&held);
     let message = match mode {
@@ -36,6 +40,21 @@ pub(crate) fn start(arguments: args::Start) -> Result<Exit, Failure> {
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     out::text(&text);
     Ok(Exit::Complete)
+}
+
+/// Removes the copy of the work tree that a start makes for a look at its changes, where a signal ends it in the middle.
+fn remove_scratch_on_signals() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    // Without the handlers the next command in the project removes it.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
+        return;
+    };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            scratch::remove_all();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
 }
 
 /// The exit code of a refused start, as the seeds fix it.
@@ -69,7 +88,7 @@ pub(crate) fn active(exit: Exit, error: &StartRefused) -> Option<Failure> {
     let listed = super::here().map(|here| locate::loops(&here)).unwrap_or_default();
     if !listed.iter().any(|(_, one)| one.id.as_str() == id && one.ours) {
         let help = "this version cannot drive it: finish it with the one that began it, or move every loop of the project \
-                    aside with `claudex-loop rollback`";
+                    aside:\n    claudex-loop rollback";
         return Some(Failure::plain(
             exit,
             "claudex::start::active",
@@ -78,8 +97,8 @@ pub(crate) fn active(exit: Exit, error: &StartRefused) -> Option<Failure> {
         ));
     }
     let help = format!(
-        "see it with `claudex-loop status`; give it up with `claudex-loop cancel {id}` (/claudex:cancel), or take it over \
-         with /claudex:adopt"
+        "see it with `claudex-loop status`, take it over with /claudex:adopt, or give it up (/claudex:cancel):\n    \
+         claudex-loop cancel {id}"
     );
     Some(Failure::plain(
         exit,

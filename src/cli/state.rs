@@ -14,6 +14,7 @@ use claudex_loop::plan::{AnyLoop, Verb, locate, runner, summary};
 use claudex_loop::review::evidence::Policy;
 use claudex_loop::review::findings::Counts;
 use claudex_loop::store::{LoopId, PidLock, StateHome, Store, StoreError, Value, partial};
+use claudex_loop::text;
 use jiff::Timestamp;
 
 use super::args::State;
@@ -77,7 +78,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
                     &store,
                     &id,
                     "state write",
-                    "it would go past the machine's transitions",
+                    "it would go past the machine’s transitions",
                 );
                 return Err(failure);
             }
@@ -87,7 +88,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
         State::Get { file, field } => {
             match partial::read_field(&absolute(&file)?, &field).map_err(refused)? {
                 Some(value) => {
-                    out::line(&value);
+                    out::exact(&value);
                     Ok(Exit::Complete)
                 }
                 None => Ok(Exit::Refused),
@@ -104,7 +105,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
                 Failure::plain(
                     Exit::Refused,
                     "claudex::state::lock",
-                    format!("{file}: {error}"),
+                    format!("{}: {error}", text::shown(&file)),
                     "see whether its folder exists",
                 )
             })?;
@@ -123,7 +124,7 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
                 .find_map(|store| partial::newest(store.folder()));
             match newest {
                 Some(path) => {
-                    out::line(path.as_str());
+                    out::exact(path.as_str());
                     Ok(Exit::Complete)
                 }
                 None => Ok(Exit::Refused),
@@ -209,10 +210,11 @@ fn owned(file: &Utf8Path, what: &str) -> Failure {
         Exit::Refused,
         "claudex::state::owned",
         format!(
-            "{file} is a loop of the `{}` machine: {what} would go past its transitions",
+            "{} is a loop of the `{}` machine: {what} would go past its transitions",
+            text::shown(file),
             STATE.machine
         ),
-        "use the verbs: claudex-loop mark-done, claudex-loop cancel",
+        "use the verbs:\n    claudex-loop mark-done\n    claudex-loop cancel",
     )
 }
 
@@ -246,6 +248,7 @@ fn move_phase(file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
     };
     let actor = Caller::from_env().actor(false);
     let held = AnyLoop::open(&store, &id, actor).map_err(|error| stranded::failure(&SPEAKER, error))?;
+    store.end_orphans(&id);
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);
     }
@@ -264,7 +267,7 @@ fn move_phase(file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
             verb = plain;
         } else {
             why = format!(
-                "`{}` leads from {from} to {to}, and it is not open to a helper",
+                "‘{}’ leads from {from} to {to}, and it is not open to a helper",
                 edge.transition
             );
         }

@@ -45,7 +45,7 @@ pub(crate) fn verb(mut verb: Verb) -> Result<Exit, Failure> {
         let help = match (transition, &*refused.refusal) {
             (Transition::More, Refusal::Undeclared { .. } | Refusal::Guard { .. }) => why_no_more(&refused.held),
             (Transition::More, Refusal::Actor { .. }) => format!(
-                "ask the person to type /claudex:more, or to run `claudex-loop more {id} --rounds N` in a terminal; {}",
+                "{}; ask the person to type /claudex:more, or to run in a terminal:\n    claudex-loop more {id} --rounds N",
                 help_after(&refused.held)
             ),
             _ => help_after(&refused.held),
@@ -70,7 +70,7 @@ pub(crate) fn verb(mut verb: Verb) -> Result<Exit, Failure> {
                 Exit::Internal,
                 "claudex::verb::runner",
                 format!("loop {id}: {name} was done, and the runner could not be written: {error}"),
-                "make room or the folder writable, then: claudex-loop resume",
+                "make room or the folder writable, then:\n    claudex-loop resume",
             )
         })?;
     }
@@ -78,7 +78,10 @@ pub(crate) fn verb(mut verb: Verb) -> Result<Exit, Failure> {
         Transition::MarkDone => {
             format!("Loop {id} marked as done. Stop hook will deliver the summary on next fire.")
         }
-        Transition::Cancel => format!("Loop {id} cancelled. Its files stay in {}", store.folder()),
+        Transition::Cancel => format!(
+            "Loop {id} cancelled. Its files stay in {}",
+            text::shown(store.folder())
+        ),
         Transition::More => granted(&now, &settings),
         _ => gone_on(&now, &name),
     });
@@ -91,7 +94,7 @@ fn gone_on(now: &AnyLoop, name: &str) -> String {
     let next = match phase {
         _ if phase.is_terminal() => return format!("Loop {id}: {name}, now in phase {phase}. It is over."),
         _ if phase.review().is_some() => {
-            format!("Run `claudex-loop review {id}`, deal with what it finds, then end the turn.")
+            format!("Deal with what the review finds, then end the turn:\n    claudex-loop review {id}")
         }
         _ => format!("It waits for {}", drive::words::outlook(now.raw()).0),
     };
@@ -162,8 +165,8 @@ fn over_instead() -> Option<Failure> {
 /// How to go on from a loop that is over.
 pub(crate) fn go_on(id: &str) -> String {
     format!(
-        "go on from it with a new loop: /claudex:plan --continue {id} --rounds N (in a terminal: claudex-loop start plan \
-         --continue {id} --rounds N)"
+        "go on from it with a new loop: /claudex:plan --continue {id} --rounds N, or in a terminal:\n    claudex-loop start plan \
+         --continue {id} --rounds N"
     )
 }
 
@@ -211,8 +214,8 @@ fn granted(now: &AnyLoop, settings: &Settings) -> String {
         )
     } else {
         format!(
-            "Round {round} was not reviewed yet: run `claudex-loop review {id}`, deal with what it finds, then end the turn. \
-             That stop opens round {}.",
+            "Round {round} was not reviewed yet: run the review, deal with what it finds, then end the turn. That stop opens round \
+             {}.\n    claudex-loop review {id}",
             round + 1
         )
     };

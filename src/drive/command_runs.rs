@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::machine::Raw;
 use crate::process::limits::Spelled;
-use crate::process::{Ended, How, strays};
+use crate::process::{Ended, How};
 use crate::store::{Entry, StoreError};
 use crate::text;
 
@@ -165,11 +165,6 @@ fn tail(bytes: &[u8]) -> String {
     lines.join("\n").trim_matches('\n').to_owned()
 }
 
-/// What the processes of a run are known by: no other run of any loop has it.
-pub(super) fn mark(raw: &Raw, run: &str) -> String {
-    format!("{}/{run}", raw.id())
-}
-
 /// Ends what a run left running whose stop was ended in the middle, and notes it. The run lock has to be held: then nobody
 /// waits for that run any more.
 pub(super) fn end_what_was_left(raw: &Raw) -> Result<(), StoreError> {
@@ -184,7 +179,7 @@ pub(super) fn end_what_was_left(raw: &Raw) -> Result<(), StoreError> {
     if journal[at..].iter().any(over) {
         return Ok(());
     }
-    strays::end(&mark(raw, &began.run));
+    raw.store().end_orphans_held(raw.id());
     ended(raw, &began.run, &began.command, Exit::CutOff)
 }
 

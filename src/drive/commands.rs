@@ -137,9 +137,9 @@ fn parse(path: &Utf8Path, source: &str) -> Result<BTreeMap<String, Command>, Com
 }
 
 impl Command {
-    /// Whether its program is there to be started.
-    pub fn is_installed(&self) -> bool {
-        find_program(&self.program, std::env::var_os("PATH").as_deref()).is_some()
+    /// Whether its program is there to be started for the project with this root.
+    pub fn is_installed(&self, root: &Utf8Path) -> bool {
+        find_program(&self.program, std::env::var_os("PATH").as_deref(), root).is_some()
     }
 
     /// What in it cannot be, and what to do.

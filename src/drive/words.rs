@@ -5,6 +5,7 @@
 //! command lines that are open here), `question` where the phase asks one, and `last_run` where a command has run. Whatever
 //! came from outside is one plain, short line. What an application knows besides, it renders itself.
 
+use camino::Utf8Path;
 use derive_more::{Display, Error};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -268,7 +269,7 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
         "require-file" => format!("{} to be written", filled("path")?),
         "review" => format!("the review of {}", filled("subject")?),
         "ask" => format!("an answer to: {}", ask::asked(raw)?.question),
-        "run" => command(behaviour.parameter("command")?),
+        "run" => command(behaviour.parameter("command")?, &raw.root()),
         "wait-for" => match behaviour.parameter("field") {
             Some(field) => match raw.time(field) {
                 Some(time) => format!("{time}, its {field}"),
@@ -281,14 +282,14 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
 }
 
 /// A command that is waited for: what it lacks, where it lacks something.
-fn command(name: &str) -> String {
+fn command(name: &str, root: &Utf8Path) -> String {
     match commands::find(name) {
         Ok((None, file)) => format!(
             "the command {name}, which is not configured: add [commands.{name}] with its program to {}",
             text::one_line(file.as_str(), FIELD)
         ),
-        Ok((Some(command), file)) if !command.is_installed() => format!(
-            "the command {name}, whose program {} is not installed, or not in PATH: [commands.{name}] in {} names it",
+        Ok((Some(command), file)) if !command.is_installed(root) => format!(
+            "the command {name}, whose program {} is not installed, or not in PATH outside of the project: [commands.{name}] in {} names it",
             text::one_line(&command.program, 80),
             text::one_line(file.as_str(), FIELD)
         ),

@@ -7,11 +7,13 @@
 //! | `trust`   | why something that is there is not used                                    |
 //! | `read`    | a file that someone else wrote                                             |
 //! | `replace` | replacing a file so that a reader finds the old content or the new one     |
+//! | `scratch` | folders for data that goes with the process that made it                   |
 
 mod folder;
 pub(crate) mod private;
 mod read;
 mod replace;
+pub mod scratch;
 mod trust;
 
 pub use folder::{Folder, Found, folder_of, if_there};

@@ -104,7 +104,7 @@ impl Told {
     pub fn to_json(&self, event: &str) -> String {
         let mut object = json!({});
         if let Some(line) = &self.agent {
-            let mut line = text::one_line(line, LINE);
+            let mut line = text::pasteable(&text::one_line(line, LINE));
             if let Some(more) = &self.more {
                 let more: String = text::plain(more).trim_end().chars().take(MORE).collect();
                 line = format!("{line}\n\n{more}");
@@ -112,7 +112,7 @@ impl Told {
             object["hookSpecificOutput"] = json!({"hookEventName": event, "additionalContext": line});
         }
         if let Some(line) = &self.person {
-            object["systemMessage"] = text::one_line(line, LINE).into();
+            object["systemMessage"] = text::pasteable(&text::one_line(line, LINE)).into();
         }
         match object.as_object() {
             Some(fields) if fields.is_empty() => String::new(),

@@ -52,7 +52,7 @@ impl Decision {
         };
         if let Some(note) = note
             .as_deref()
-            .map(|note| text::one_line(note, NOTE_LIMIT))
+            .map(|note| text::pasteable(&text::one_line(note, NOTE_LIMIT)))
             .filter(|n| !n.is_empty())
         {
             answer["systemMessage"] = note.into();

@@ -7,6 +7,7 @@ pub mod decision;
 pub mod input;
 pub mod json;
 pub mod prompt;
+pub mod seen;
 
 /// The oldest version of Claude Code that loops are tested with.
 pub const OLDEST_CLIENT: [u64; 3] = [2, 1, 145];

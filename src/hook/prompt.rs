@@ -54,7 +54,7 @@ pub struct Prompt {
 #[derive(Debug, Display, Error, Diagnostic)]
 pub enum PromptError {
     /// The system was in the way.
-    #[display("cannot use {path}: {source}")]
+    #[display("cannot use {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
     #[diagnostic(
         code(claudex::prompt::io),
         help("see who owns it and whether the disk is full")
@@ -66,7 +66,7 @@ pub enum PromptError {
         source: io::Error,
     },
     /// The folder is not safely ours.
-    #[display("{path} is a link, no folder, or belongs to another user: nothing was stored or taken")]
+    #[display("{path} is a link, no folder, or belongs to another user: nothing was stored or taken", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::prompt::refused),
         help("move it away; it is made again when it is needed")
@@ -76,7 +76,7 @@ pub enum PromptError {
         path: Utf8PathBuf,
     },
     /// Another process held the folder for too long.
-    #[display("{path} is held by another process")]
+    #[display("{path} is held by another process", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::prompt::busy),
         help("try again; if it stays, end the claudex-loop that hangs")
@@ -86,7 +86,7 @@ pub enum PromptError {
         path: Utf8PathBuf,
     },
     /// A record that is none; it has been removed.
-    #[display("{path} is not a stored prompt and was removed")]
+    #[display("{path} is not a stored prompt and was removed", path = crate::text::shown(path))]
     #[diagnostic(code(claudex::prompt::corrupt), help("type the command again"))]
     Corrupt {
         /// The record.

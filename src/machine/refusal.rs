@@ -38,7 +38,7 @@ pub enum Refusal {
         found: Snapshot,
     },
     /// No guard of the transition holds.
-    #[display("`{transition}` is not open in phase {phase}: needs {needs}, and {values}")]
+    #[display("‘{transition}’ is not open in phase {phase}: needs {needs}, and {values}")]
     #[diagnostic(code(claudex::refused::guard))]
     Guard {
         /// The transition.
@@ -51,7 +51,7 @@ pub enum Refusal {
         values: String,
     },
     /// The evidence shown is not what the edge needs.
-    #[display("`{transition}` needs evidence ({requirement}): {problem}")]
+    #[display("‘{transition}’ needs evidence ({requirement}): {problem}")]
     #[diagnostic(code(claudex::refused::evidence))]
     Evidence {
         /// The transition.
@@ -62,7 +62,7 @@ pub enum Refusal {
         problem: String,
     },
     /// The edge is not for this actor.
-    #[display("`{transition}` is not for {actor}: {allowed}")]
+    #[display("‘{transition}’ is not for {actor}: {allowed}")]
     #[diagnostic(code(claudex::refused::actor))]
     Actor {
         /// The transition.
@@ -73,7 +73,7 @@ pub enum Refusal {
         allowed: String,
     },
     /// The machine declares no such edge from the phase on disk.
-    #[display("`{transition}` is not legal in phase {phase}; legal in: {legal}")]
+    #[display("‘{transition}’ is not legal in phase {phase}; legal in: {legal}")]
     #[diagnostic(code(claudex::refused::undeclared))]
     Undeclared {
         /// The transition.

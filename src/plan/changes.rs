@@ -3,14 +3,15 @@
 //! The copy lies in the loop's folder, so that what was reviewed can be read afterwards. What a diff is, and how it is
 //! taken, is `review::changes`'s.
 
+use std::time::Instant;
+
 use camino::Utf8PathBuf;
 use derive_more::{Display, Error};
 
-use crate::files::text;
-use crate::machine::Raw;
 use crate::plan::{AnyLoop, Mode};
 use crate::review::changes::{self, Changes, ChangesError};
 use crate::review::reports;
+use crate::review::worktree::WorktreeError;
 use crate::store::{LoopId, Store};
 
 /// The copy's name.
@@ -24,7 +25,7 @@ pub enum PrepareError {
     #[diagnostic(transparent)]
     Changes(ChangesError),
     /// The copy cannot be written.
-    #[display("could not write {path}: {source}")]
+    #[display("could not write {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::changes::write))]
     Write {
         /// The copy.
@@ -56,25 +57,24 @@ pub fn now(store: &Store) -> Result<Changes, ChangesError> {
     changes::collect(store.root(), reports::ours(store, store.root()))
 }
 
-/// Writes the copy for the run that is about to begin.
+/// The changes of a store's project now, also where there are none.
+///
+/// # Errors
+/// They cannot be read, or not by `until`.
+pub fn look(store: &Store, until: Instant) -> Result<Changes, WorktreeError> {
+    changes::look(store.root(), reports::ours(store, store.root()), Some(until))
+}
+
+/// Takes the changes for the run that is about to begin, and writes the copy.
 ///
 /// # Errors
 /// There are no changes any more, they cannot be read, or the copy cannot be written.
-pub fn write(held: &AnyLoop) -> Result<(), PrepareError> {
+pub fn make(held: &AnyLoop) -> Result<Changes, Box<dyn miette::Diagnostic + Send + Sync>> {
     let changes = now(held.raw().store()).map_err(PrepareError::Changes)?;
     let path = held.raw().path("{subject}");
     held.raw()
         .store()
         .replace(&path, changes.text.as_bytes())
-        .map_err(|source| PrepareError::Write { path, source })
-}
-
-/// What the copy says was left out of it.
-pub fn left_out(raw: &Raw) -> Vec<String> {
-    let text = raw.read("{subject}").and_then(text).unwrap_or_default();
-    text.lines()
-        .take_while(|line| line.starts_with('#'))
-        .filter_map(|line| line.strip_prefix(changes::text::LEFT_OUT))
-        .map(str::to_owned)
-        .collect()
+        .map_err(|source| PrepareError::Write { path, source })?;
+    Ok(changes)
 }

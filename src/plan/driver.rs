@@ -21,7 +21,7 @@ use crate::plan::start::{self, StartRefused, Wanted};
 use crate::plan::stop::PlanLoop;
 use crate::plan::summary::{self, RoundLine};
 use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW, ReviseNext, TABLE};
-use crate::plan::{AnyLoop, Loop, Mode, OnStop, Phase, runner};
+use crate::plan::{AnyLoop, Loop, Mode, OnStop, Phase, closing, runner};
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::{self, Call, Event as ProcessEvent, How as ProcessEnd};
@@ -139,7 +139,7 @@ pub enum JobError {
     #[diagnostic(transparent)]
     Start(StartRefused),
     /// The plan cannot be read.
-    #[display("could not read the plan {path}: {source}")]
+    #[display("could not read the plan {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::run::plan), help("give the path of a Markdown file"))]
     Plan {
         /// The file.
@@ -148,14 +148,14 @@ pub enum JobError {
         source: std::io::Error,
     },
     /// The plan is not text.
-    #[display("the plan {path} is not UTF-8 text")]
+    #[display("the plan {path} is not UTF-8 text", path = crate::text::shown(path))]
     #[diagnostic(code(claudex::run::text), help("save it as UTF-8"))]
     NotText {
         /// The file.
         path: Utf8PathBuf,
     },
     /// The plan is empty.
-    #[display("the plan {path} is empty")]
+    #[display("the plan {path} is empty", path = crate::text::shown(path))]
     #[diagnostic(code(claudex::run::empty), help("write the plan first"))]
     Empty {
         /// The file.
@@ -345,12 +345,13 @@ fn through(
             if listener(round).is_break() {
                 return Err(JobError::Interrupted);
             }
-            let prepare = || runner::prepare(&held, job.personas);
+            let prompt = |text: &str| runner::prepare(&held, job.personas, text);
             let brief = Brief {
                 persona: &persona.label,
                 focus: persona.focus,
                 kind: Kind::Document,
-                prepare: &prepare,
+                make: None,
+                prompt: &prompt,
                 limits: job.limits,
                 environment: &environment,
             };
@@ -394,6 +395,9 @@ fn through(
                         ..outcome
                     });
                 }
+                if now.phase() == Phase::Summarizing {
+                    closing::at_summary(&now);
+                }
                 if now.phase() == Phase::Summarizing
                     && let Some(message) = edge.words(&TABLE)
                 {
@@ -401,6 +405,8 @@ fn through(
                         .map_err(JobError::Render)?;
                 }
                 if now.phase().is_terminal() {
+                    // The outcome has what the summary, printed with it, could not say.
+                    closing::at_end(&now);
                     runner::clear(now.raw()).map_err(|error| JobError::Refused {
                         id: now.id().to_string(),
                         problem: error.to_string(),
@@ -458,7 +464,8 @@ fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'
     }
     // The drafter is the person's own command and gets the person's own environment.
     let environment =
-        Environment::allowing(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()));
+        Environment::allowing(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()))
+            .with_projects_programs();
     let call = Call {
         program: "/bin/sh",
         arguments: &["-c".to_owned(), drafter.to_owned()],

@@ -12,6 +12,7 @@ crate::machine!(plan as typestate);
 
 pub mod caller;
 pub mod changes;
+pub mod closing;
 pub mod driver;
 pub mod interview;
 pub mod locate;

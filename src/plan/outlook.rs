@@ -11,11 +11,12 @@ use crate::plan::personas::Personas;
 use crate::plan::typestate::{DecisionSignal, TABLE};
 use crate::plan::{AnyLoop, Phase, changes};
 use crate::review::runs::{How, Run};
+use crate::text;
 
 /// Where a loop stands, with the runs that its journal tells of, and whether one is under way.
 pub fn of(held: &AnyLoop, runs: &[Run], running: bool) -> Outlook {
     let (id, fields) = (held.id(), held.fields());
-    let (plan, round) = (fields.subject(), fields.round());
+    let (plan, round) = (text::shown(fields.subject()), fields.round());
     let (waits_for, next) = match held.phase() {
         Phase::Drafting if is_drafted(held) => (
             "the agent, to end its turn".to_owned(),

@@ -6,13 +6,14 @@
 mod fixes;
 
 use std::io;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
 use serde::Serialize;
 
 use self::fixes::{Fix, Fixes};
-use crate::files::{Distrust, Folder, UntrustedError};
+use crate::files::{Distrust, Folder, Found, TEMPORARY, UntrustedError};
 use crate::machine::table::Message;
 use crate::plan::messages::{self, RenderError};
 use crate::plan::{AnyLoop, summary};
@@ -47,7 +48,7 @@ pub struct Written {
 #[non_exhaustive]
 pub enum ReportError {
     /// The folder is a link: what is written there would land elsewhere.
-    #[display("{folder} is a symbolic link, so no report was written there")]
+    #[display("{folder} is a symbolic link, so no report was written there", folder = crate::text::shown(folder))]
     #[diagnostic(
         code(claudex::report::link),
         help("put a folder there, then run the same command again")
@@ -57,7 +58,7 @@ pub enum ReportError {
         folder: Utf8PathBuf,
     },
     /// Something else stands where the folder should be.
-    #[display("{folder} is not a folder, so no report was written there")]
+    #[display("{folder} is not a folder, so no report was written there", folder = crate::text::shown(folder))]
     #[diagnostic(
         code(claudex::report::folder),
         help("move it aside, then run the same command again")
@@ -67,7 +68,7 @@ pub enum ReportError {
         folder: Utf8PathBuf,
     },
     /// The system refused.
-    #[display("could not write {path}: {source}")]
+    #[display("could not write {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::report::io))]
     Io {
         /// The file.
@@ -161,6 +162,7 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
         patches: proposed.all.len(),
         fixes: fixes.to_string(),
     };
+    remove_temporary(&folder);
     put(
         &report,
         &messages::render(REPORT, &facts).map_err(ReportError::Render)?,
@@ -206,6 +208,17 @@ pub fn there(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
         found.is_file().then_some(path)
     };
     (is(reports::report(held.id())), is(reports::fixes(held.id())))
+}
+
+/// Removes what a crash left of a report. What is younger than this may be somebody's who is writing.
+fn remove_temporary(folder: &Folder) {
+    const AGE: Duration = Duration::from_secs(60);
+    let is_left = |found: &Found| found.is_file() && found.modified().elapsed().is_ok_and(|age| age > AGE);
+    for (name, found) in folder.list().unwrap_or_default() {
+        if name.starts_with(TEMPORARY) && is_left(&found) {
+            let _ = folder.remove(&name);
+        }
+    }
 }
 
 /// Opens the folder of the reports, and makes it where it is not there.

@@ -3,6 +3,9 @@
 //! The name comes from `--reviewer`, else from the settings. `auto` is the first of [`AUTO`] that is installed, else `lint`; what it came
 //! to is always said, and so is a change in the middle of a loop.
 
+use std::path::PathBuf;
+
+use camino::Utf8Path;
 use derive_more::{Display, Error};
 
 use crate::machine::Raw;
@@ -99,14 +102,17 @@ fn before(raw: &Raw, round: u64) -> Option<String> {
     Some(last.began.reviewer)
 }
 
-/// The reviewer of this name; None: the one of the settings.
+/// The reviewer of this name for the project with this root; None: the one of the settings.
 ///
 /// # Errors
 /// The name means no reviewer.
-pub fn choose(name: Option<&str>, settings: &Settings) -> Result<Chosen, UnknownReviewer> {
+pub fn choose(name: Option<&str>, settings: &Settings, root: &Utf8Path) -> Result<Chosen, UnknownReviewer> {
     let name = name.unwrap_or(&settings.reviewer).trim();
     if name == "auto" {
-        let installed = |name: &&str| settings.reviewers.get(*name).is_some_and(is_installed);
+        let installed = |name: &&str| {
+            let settings = settings.reviewers.get(*name);
+            settings.is_some_and(|settings| is_installed(settings, root))
+        };
         let found = AUTO.into_iter().find(installed).unwrap_or("lint");
         let usual = ReviewerSettings::of(ReviewerKind::Lint);
         let mut chosen = build(
@@ -145,15 +151,20 @@ pub fn choose(name: Option<&str>, settings: &Settings) -> Result<Chosen, Unknown
 }
 
 /// Whether the program of a reviewer is there, which says nothing of a login.
-pub fn is_installed(settings: &ReviewerSettings) -> bool {
+pub fn is_installed(settings: &ReviewerSettings, root: &Utf8Path) -> bool {
+    settings.kind == ReviewerKind::Lint || program(settings, root).is_some()
+}
+
+/// Returns the file of a reviewer's program, where it has one and it is there, outside of the project.
+pub fn program(settings: &ReviewerSettings, root: &Utf8Path) -> Option<PathBuf> {
     let usual = match settings.kind {
-        ReviewerKind::Lint => return true,
+        ReviewerKind::Lint => return None,
         ReviewerKind::Codex => codex::PROGRAM,
         ReviewerKind::Claude => claude::PROGRAM,
         ReviewerKind::Command => "",
     };
     let program = settings.program.as_deref().unwrap_or(usual);
-    find_program(program, std::env::var_os("PATH").as_deref()).is_some()
+    find_program(program, settings.path().as_deref(), root)
 }
 
 fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {
@@ -179,6 +190,8 @@ mod tests {
 
     use super::*;
 
+    const ROOT: &str = "/p";
+
     #[test]
     fn a_reviewer_of_the_configuration_keeps_its_name_and_its_limits() {
         let mut settings = Settings::default();
@@ -188,17 +201,20 @@ mod tests {
             ..ReviewerSettings::of(ReviewerKind::Command)
         };
         settings.reviewers.insert("mine".to_owned(), mine);
-        let chosen = choose(Some(" mine "), &settings).unwrap();
+        let chosen = choose(Some(" mine "), &settings, ROOT.into()).unwrap();
         assert_eq!((chosen.shown.as_str(), chosen.reviewer.name()), ("mine", "mine"));
         assert_eq!(chosen.limits.timeout, Duration::from_secs(7));
         assert_eq!(
             chosen.limits.idle, settings.limits.idle,
             "what it leaves open is the usual"
         );
-        assert_eq!(choose(Some("lint"), &settings).unwrap().limits, settings.limits);
+        assert_eq!(
+            choose(Some("lint"), &settings, ROOT.into()).unwrap().limits,
+            settings.limits
+        );
 
         settings.reviewer = "mine".to_owned();
-        assert_eq!(choose(None, &settings).unwrap().shown, "mine");
+        assert_eq!(choose(None, &settings, ROOT.into()).unwrap().shown, "mine");
     }
 
     #[test]
@@ -216,7 +232,7 @@ mod tests {
             ..ReviewerSettings::of(ReviewerKind::Command)
         };
         settings.reviewers.insert("mine".to_owned(), mine);
-        let chosen = choose(Some("auto"), &settings).unwrap();
+        let chosen = choose(Some("auto"), &settings, ROOT.into()).unwrap();
         assert_eq!(
             (chosen.shown.as_str(), chosen.reviewer.name()),
             ("lint (auto)", "lint")
@@ -225,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_none_is_refused_on_one_line() {
-        let error = choose(Some("no\nsuch \u{1b}one"), &Settings::default()).unwrap_err();
+        let error = choose(Some("no\nsuch \u{1b}one"), &Settings::default(), ROOT.into()).unwrap_err();
         assert_eq!(error.to_string(), "`no such one` is no reviewer");
         let help = miette::Diagnostic::help(&error).unwrap().to_string();
         assert!(help.contains("`claude`, `codex`, `lint`"), "{help}");

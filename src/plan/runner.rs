@@ -11,7 +11,7 @@ use serde::Serialize;
 pub use crate::app::shell::quoted;
 use crate::machine::{Actor, Raw};
 use crate::plan::AnyLoop;
-use crate::plan::changes::{self, PrepareError};
+use crate::plan::changes;
 use crate::plan::messages::{self, PROMPT, PROMPT_REVIEW, RUNNER, RenderError};
 use crate::plan::personas::Personas;
 use crate::plan::typestate::REVIEWING_REVIEW;
@@ -98,43 +98,37 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> io::Result<()> {
     };
     let script = messages::render(RUNNER, &facts).map_err(io::Error::other)?;
     raw.store().replace(&path(raw), script.as_bytes())?;
-    raw.store().replace(
-        &prompt_path(raw),
-        prompt(held, personas).map_err(io::Error::other)?.as_bytes(),
-    )
+    let plan = raw.read("{subject}").unwrap_or_default();
+    let prompt = prompt(held, personas, &String::from_utf8_lossy(&plan)).map_err(io::Error::other)?;
+    raw.store().replace(&prompt_path(raw), prompt.as_bytes())
 }
 
-/// The prompt of this round, for the run that is about to begin. In review mode the changes are read anew for it.
-///
-/// # Errors
-/// The template does not render, or there are no changes that can be read.
-pub fn prepare(
-    held: &AnyLoop,
-    personas: &Personas,
-) -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> {
-    if changes::are_reviewed(held) {
-        changes::write(held)?;
-    }
-    let prompt = prompt(held, personas)?;
-    if changes::are_reviewed(held) {
-        // The prompt beside the state is from before the changes were read.
-        let path = prompt_path(held.raw());
-        let store = held.raw().store();
-        store
-            .replace(&path, prompt.as_bytes())
-            .map_err(|source| PrepareError::Write { path, source })?;
-    }
-    Ok(prompt)
-}
-
-/// The prompt of this round for a reviewer that is a model.
+/// Gives the prompt of the run that is about to begin, from the text that it reviews, and leaves it beside the state: the one
+/// there is from before that text was read.
 ///
 /// # Errors
 /// The template does not render.
-pub fn prompt(held: &AnyLoop, personas: &Personas) -> Result<String, RenderError> {
+pub fn prepare(
+    held: &AnyLoop,
+    personas: &Personas,
+    document: &str,
+) -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> {
+    let prompt = prompt(held, personas, document)?;
+    // For people only: a review is not given up because its prompt cannot be kept.
+    let _ = held
+        .raw()
+        .store()
+        .replace(&prompt_path(held.raw()), prompt.as_bytes());
+    Ok(prompt)
+}
+
+/// Gives the prompt of this round for a reviewer that is a model, with this document.
+///
+/// # Errors
+/// The template does not render.
+pub fn prompt(held: &AnyLoop, personas: &Personas, document: &str) -> Result<String, RenderError> {
     let (raw, fields) = (held.raw(), held.fields());
-    let plan = raw.read("{subject}").unwrap_or_default();
-    let plan = text::plain(&String::from_utf8_lossy(&plan));
+    let plan = text::plain(document);
     let mut end = plan.len().min(DOCUMENT);
     while !plan.is_char_boundary(end) {
         end -= 1;

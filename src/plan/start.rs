@@ -12,9 +12,9 @@ use crate::plan::caller::{Caller, UNKNOWN};
 use crate::plan::near;
 use crate::plan::settings::{self, MOST_ROUNDS, Settings, SettingsError};
 use crate::plan::typestate::STATE;
-use crate::plan::{AnyLoop, Mode, Start, changes, locate, runner};
+use crate::plan::{AnyLoop, Mode, Start, changes, closing, locate, runner};
 use crate::review::Digest;
-use crate::review::changes::ChangesError;
+use crate::review::changes::{Changes, ChangesError};
 use crate::store::{self, LoopId, Store};
 use crate::text;
 
@@ -131,7 +131,7 @@ pub enum StartRefused {
         bytes: usize,
     },
     /// `--from-draft` without a draft.
-    #[display("--from-draft requires PLAN.md to exist, and {path} does not")]
+    #[display("--from-draft requires PLAN.md to exist, and {path} does not", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::start::draft),
         help("write the draft first, or leave --from-draft out")
@@ -161,7 +161,7 @@ pub enum StartRefused {
     )]
     NoSession,
     /// The system refused.
-    #[display("could not read {path}: {source}")]
+    #[display("could not read {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::start::io))]
     Io {
         /// What.
@@ -300,7 +300,7 @@ pub fn start(
     let subject_before = existing
         .filter(|_| !from_draft)
         .map(|content| Digest::of(&content).to_string());
-    let settings = Settings::load(store.root()).map_err(StartRefused::Settings)?;
+    let settings = Settings::for_call(store.root(), caller, None).map_err(StartRefused::Settings)?;
     let start = Start {
         mode,
         topic: topic.to_owned(),
@@ -351,14 +351,15 @@ fn review(
         return Err(StartRefused::NoSession);
     }
     let store = locate::for_start(from);
-    let changes = changes::now(&store).map_err(StartRefused::Changes)?;
-    let settings = Settings::load(store.root()).map_err(StartRefused::Settings)?;
+    // The snapshot and its scratch data go here.
+    let Changes { title, compared, .. } = changes::now(&store).map_err(StartRefused::Changes)?;
+    let settings = Settings::for_call(store.root(), caller, None).map_err(StartRefused::Settings)?;
     let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {
         path: store.folder().to_owned(),
         source,
     })?;
     let topic = match wanted.topic.trim() {
-        "" => changes.title,
+        "" => title,
         topic => topic.to_owned(),
     };
     let start = Start {
@@ -381,6 +382,7 @@ fn review(
     let held = start
         .begin(&store, how, caller.actor(true))
         .map_err(StartRefused::Store)?;
+    closing::started(&store, held.id(), &compared);
     // There is no stop before the first round that would write it. Without it the other line still runs the review.
     if let Err(error) = runner::write(&held, &settings.personas) {
         store.log(&format!("{} could not write the runner: {error}", held.id()));
@@ -403,8 +405,8 @@ fn over(store: &Store, given: &str) -> Result<AnyLoop, StartRefused> {
     let id = LoopId::parse(given, STATE.ids).map_err(|_| unknown("it is not the id of a loop".to_owned()))?;
     if !store.list().iter().any(|listed| listed.id == id) {
         return Err(unknown(match store.swept().iter().any(|swept| swept.id == id) {
-            true => format!("it is not over: it was put aside; `claudex-loop resume {id}` brings it back"),
-            false => format!("{} has no such loop", store.folder()),
+            true => format!("it is not over: it was put aside; to bring it back: claudex-loop resume {id}"),
+            false => format!("{} has no such loop", text::shown(store.folder())),
         }));
     }
     let before = AnyLoop::open(store, &id, Actor::Person).map_err(|error| refused(error.to_string()))?;

@@ -19,8 +19,9 @@ use crate::plan::messages::{self, Facts};
 use crate::plan::personas::Personas;
 use crate::plan::settings::Settings;
 use crate::plan::typestate::TABLE;
-use crate::plan::{AnyLoop, OnStop, Phase, outlook, runner, summary};
+use crate::plan::{AnyLoop, OnStop, Phase, closing, outlook, runner, summary};
 use crate::store::{LoopId, Store};
+use crate::text;
 
 pub use crate::app::stop::Surroundings;
 
@@ -34,6 +35,17 @@ impl OnStop for PlanLoop {}
 #[derive(Debug, Default)]
 struct InPlan {
     personas: Personas,
+    /// The client's session whose hook this is.
+    session: Option<String>,
+}
+
+impl InPlan {
+    fn of(input: &Input) -> Self {
+        Self {
+            personas: Personas::default(),
+            session: input.session_id.clone(),
+        }
+    }
 }
 
 impl Driver for InPlan {
@@ -59,6 +71,10 @@ impl Driver for InPlan {
 
     fn prepare(&mut self, store: &Store) -> Result<(), String> {
         let settings = Settings::load(store.root()).map_err(|error| error.to_string())?;
+        if let Some(session) = &self.session {
+            let kept = settings.keep_seen(session, store.root());
+            kept.map_err(|error| format!("cannot keep which reviewer this session sees: {error}"))?;
+        }
         settings.evidence_in_file.make_usual();
         self.personas = settings.personas;
         Ok(())
@@ -86,12 +102,12 @@ impl Driver for InPlan {
 
 /// Decides a stop.
 pub fn decide(input: &Input, surroundings: &Surroundings, now: Timestamp) -> Decision {
-    any::decide(&mut InPlan::default(), input, surroundings, now)
+    any::decide(&mut InPlan::of(input), input, surroundings, now)
 }
 
 /// What is said at the start of a session.
 pub fn at_session_start(input: &Input, surroundings: &Surroundings, now: Timestamp) -> Told {
-    session_start::tell(&mut InPlan::default(), input, surroundings, now)
+    session_start::tell(&mut InPlan::of(input), input, surroundings, now)
 }
 
 /// What a step says, and what it leaves on disk besides the state.
@@ -114,6 +130,9 @@ pub fn after(step: Step<AnyLoop>, personas: &Personas, now: Timestamp) -> Result
             if held.phase().review().is_some() {
                 runner::write(&held, personas)
                     .map_err(|error| format!("could not write the runner: {error}"))?;
+            }
+            if held.phase() == Phase::Summarizing {
+                closing::at_summary(&held);
             }
             if edge.lets_turn_end(&TABLE) {
                 return Ok(ended(&held, personas, now));
@@ -150,7 +169,16 @@ fn ended(held: &AnyLoop, personas: &Personas, now: Timestamp) -> Decision {
             held.fields().failures(),
             facts().cause(),
         )),
-        phase if phase.is_terminal() => Decision::Approve { note: None },
+        phase if phase.is_terminal() => match closing::at_end(held).as_slice() {
+            [] => Decision::Approve { note: None },
+            caveats => noted(text::one_line(
+                &format!(
+                    "claudex: loop {id} is over, and its summary does not say this: {} ‘claudex-loop journal {id}’ has it.",
+                    caveats.join(" ")
+                ),
+                1500,
+            )),
+        },
         _ => {
             let facts = facts();
             noted(format!(

@@ -9,13 +9,13 @@ pub use crate::app::words::elapsed;
 use crate::machine::Claim;
 use crate::plan::personas::Personas;
 use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW};
-use crate::plan::{AnyLoop, changes};
+use crate::plan::{AnyLoop, changes, closing};
 use crate::review::findings::Counts;
 use crate::review::look::while_it_ran;
 use crate::review::runs::{self, How, Run};
 use crate::review::track::{self, Standing, Tally};
 use crate::review::{Digest, evidence, fake, findings_file, twin};
-use crate::store::Entry;
+use crate::store::{Entry, LoopId, Store, StoreError};
 use crate::text;
 
 /// A round, as the table shows it.
@@ -127,6 +127,50 @@ pub fn seconds(held: &AnyLoop, now: Timestamp) -> u64 {
     u64::try_from(until.as_second() - started).unwrap_or_default()
 }
 
+/// The note that a reviewer's program changed while a session worked.
+const REPLACED: &str = "reviewer-replaced";
+
+/// Notes that a reviewer's program is not the one any more that the session's hook saw first: the summary says so.
+///
+/// # Errors
+/// The journal cannot be written.
+pub fn note_replaced(
+    store: &Store,
+    id: &LoopId,
+    round: u64,
+    reviewer: &str,
+    program: &str,
+) -> Result<(), StoreError> {
+    let data = [
+        ("round", round.into()),
+        ("reviewer", reviewer.into()),
+        ("program", program.into()),
+    ];
+    let data = data.map(|(name, value): (&str, serde_json::Value)| (name.to_owned(), value));
+    store.note(id, REPLACED, data.into_iter().collect())
+}
+
+/// The caveats of such notes.
+fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
+    let notes = journal.iter().filter_map(|entry| match entry {
+        Entry::Note(note) if note.note == REPLACED => Some(&note.data),
+        _ => None,
+    });
+    notes.map(|data| {
+        let text = |name: &str| data.get(name).and_then(|value| value.as_str()).unwrap_or("?");
+        let round = data
+            .get("round")
+            .and_then(serde_json::Value::as_u64)
+            .unwrap_or_default();
+        let line = format!(
+            "Round {round}: the program of {} was updated or replaced after the session began: {}.",
+            text("reviewer"),
+            text("program")
+        );
+        text::one_line(&line, 400)
+    })
+}
+
 /// What a summary has to admit, each a sentence.
 pub fn admissions(held: &AnyLoop, personas: &Personas) -> Vec<String> {
     let raw = held.raw();
@@ -178,18 +222,7 @@ pub fn admissions(held: &AnyLoop, personas: &Personas) -> Vec<String> {
             1000,
         ));
     }
-    if changes::are_reviewed(held) {
-        let left_out = changes::left_out(raw);
-        if !left_out.is_empty() {
-            admitted.push(text::one_line(
-                &format!(
-                    "The changes are longer than one review reads. Left out and looked at by nobody: {}.",
-                    left_out.join(", ")
-                ),
-                600,
-            ));
-        }
-    }
+    admitted.extend(closing::noted(held, &journal));
     if let Some((_, settled)) = claims
         .iter()
         .rev()
@@ -204,6 +237,7 @@ pub fn admissions(held: &AnyLoop, personas: &Personas) -> Vec<String> {
             ));
         }
     }
+    admitted.extend(replaced(&journal));
     admitted.extend(edited_when_clean(held));
     if held.fields().decision_signal() == DecisionSignal::NoMaterialFindings || is_clean_at_last(held) {
         let rejected = claims.iter().any(|(_, claim)| claim.rejecting().is_some());

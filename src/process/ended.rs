@@ -88,7 +88,7 @@ pub enum How {
 #[derive(Debug, Display, Error, Diagnostic)]
 pub enum StartError {
     /// No such executable.
-    #[display("`{program}` is not installed, or not in an absolute folder of PATH")]
+    #[display("`{program}` is not installed, or not in an absolute folder of PATH outside of the project")]
     #[diagnostic(
         code(claudex::review::not_installed),
         help("install it, or choose another reviewer")

@@ -6,6 +6,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use camino::Utf8Path;
+
 /// Set in every reviewer's process: a hook of ours that finds it does nothing. It holds the mark of the run, by which a
 /// process that got away is found again, or `1`.
 pub const GUARD: &str = "CLAUDEX_REVIEWER_CHILD";
@@ -21,6 +23,8 @@ pub struct Environment {
     names: Vec<String>,
     mark: Option<String>,
     fixed: Vec<(String, String)>,
+    pinned: Vec<(String, Option<String>)>,
+    with_projects_programs: bool,
 }
 
 impl Environment {
@@ -28,8 +32,7 @@ impl Environment {
     pub fn allowing<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         Self {
             names: names.into_iter().map(Into::into).collect(),
-            mark: None,
-            fixed: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -61,8 +64,29 @@ impl Environment {
         self
     }
 
-    /// The variables for the child, out of ours.
-    pub fn resolve(&self, ours: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    /// Takes these variables as they are here, and not as ours are: `None` is one that is not set. Which of them the child gets is
+    /// decided as for ours.
+    #[must_use]
+    pub fn pinning(mut self, variables: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
+        self.pinned.extend(variables);
+        self
+    }
+
+    /// The same with the folders of the project's own programs (`node_modules/.bin`) left in PATH: for a command of the
+    /// person's, which works on the project.
+    #[must_use]
+    pub fn with_projects_programs(mut self) -> Self {
+        self.with_projects_programs = true;
+        self
+    }
+
+    /// The variables for a child that works on this project, out of ours: PATH without relative folders and those of the
+    /// project, and no home that is a relative path.
+    pub fn resolve(
+        &self,
+        ours: impl IntoIterator<Item = (OsString, OsString)>,
+        project: &Utf8Path,
+    ) -> Vec<(OsString, OsString)> {
         let allowed = |name: &OsStr| {
             name.to_str().is_some_and(|name| {
                 name != GUARD
@@ -72,7 +96,21 @@ impl Environment {
                         || self.names.iter().any(|allowed| allowed == name))
             })
         };
-        let mut variables: Vec<_> = ours.into_iter().filter(|(name, _)| allowed(name)).collect();
+        let is_pinned = |name: &OsStr| self.pinned.iter().any(|(pinned, _)| name == pinned.as_str());
+        let pinned = self.pinned.iter().filter_map(|(name, value)| {
+            let value: OsString = value.as_ref()?.into();
+            Some((name.into(), value))
+        });
+        let mut variables: Vec<_> = (ours.into_iter())
+            .filter(|(name, _)| !is_pinned(name))
+            .chain(pinned)
+            .filter(|(name, value)| allowed(name) && !is_relative_home(name, value))
+            .map(|(name, value)| match name == "PATH" {
+                true if self.with_projects_programs => (name, joined(absolute(&value))),
+                true => (name, clean_path(&value, project)),
+                false => (name, value),
+            })
+            .collect();
         let fixed = self.fixed.iter().filter(|(name, _)| name != GUARD);
         variables.extend(fixed.map(|(name, value)| (name.into(), value.into())));
         let mark = self.mark.as_deref().unwrap_or("1");
@@ -81,12 +119,21 @@ impl Environment {
     }
 }
 
+/// Whether a variable names a person's folder by a relative path, which would be a folder of the repository. It counts as
+/// not set.
+pub fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
+    name.to_str()
+        .is_some_and(|name| name == "HOME" || name.ends_with("_HOME") || name == "CLAUDE_CONFIG_DIR")
+        && !value.is_empty()
+        && !Path::new(value).is_absolute()
+}
+
 /// The executable file that a program's name means: an absolute path as it is, a bare name by the absolute folders of
-/// `path`.
+/// `path` outside of the project.
 ///
-/// Relative folders in `path` and relative names are not followed: they would mean a file of the repository that is
-/// being reviewed, and a repository must not choose what we run.
-pub fn find_program(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
+/// A relative folder in `path`, a relative name and a folder below `project`, such as the `node_modules/.bin` that npm puts
+/// first, would mean a file of the repository that is being reviewed, and a repository must not choose what we run.
+pub fn find_program(name: &str, path: Option<&OsStr>, project: &Utf8Path) -> Option<PathBuf> {
     if name.is_empty() {
         return None;
     }
@@ -94,10 +141,38 @@ pub fn find_program(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
         let file = Path::new(name);
         return (file.is_absolute() && is_executable(file)).then(|| file.to_owned());
     }
-    std::env::split_paths(path?)
-        .filter(|folder| folder.is_absolute())
+    trusted(path?, project)
         .map(|folder| folder.join(name))
         .find(|file| is_executable(file))
+}
+
+/// A PATH with its absolute folders outside of the project alone.
+pub fn clean_path(path: &OsStr, project: &Utf8Path) -> OsString {
+    joined(trusted(path, project))
+}
+
+/// The absolute folders of a PATH. An empty one means the working directory, and is relative.
+fn absolute(path: &OsStr) -> impl Iterator<Item = PathBuf> {
+    std::env::split_paths(path).filter(|folder| folder.is_absolute())
+}
+
+/// Those outside of the project, links followed. A project that is the person's home, or holds it, is the person's whole: what
+/// they installed lies in it.
+fn trusted(path: &OsStr, project: &Utf8Path) -> impl Iterator<Item = PathBuf> {
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let project = canonical(project.as_std_path());
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let home = home.filter(|home| home.is_absolute());
+    let is_whole =
+        project.parent().is_none() || home.is_some_and(|home| canonical(&home).starts_with(&project));
+    absolute(path).filter(move |folder| {
+        is_whole || !(folder.starts_with(&project) || canonical(folder).starts_with(&project))
+    })
+}
+
+fn joined(folders: impl Iterator<Item = PathBuf>) -> OsString {
+    // What came out of a PATH has no separator in it.
+    std::env::join_paths(folders).unwrap_or_default()
 }
 
 /// Whether it is a file (links followed) that someone may execute.
@@ -109,6 +184,20 @@ fn is_executable(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PROJECT: &str = "/no/such/project";
+
+    /// What a child of a project that is elsewhere gets.
+    fn resolved(
+        environment: &Environment,
+        ours: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Vec<(OsString, OsString)> {
+        environment.resolve(ours, PROJECT.into())
+    }
+
+    fn find(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
+        find_program(name, path, PROJECT.into())
+    }
 
     fn pair(name: &str, value: &str) -> (OsString, OsString) {
         (name.into(), value.into())
@@ -126,7 +215,7 @@ mod tests {
             pair(GUARD, "0"),
         ];
         assert_eq!(
-            Environment::allowing(["OPENAI_API_KEY", GUARD]).resolve(ours),
+            resolved(&Environment::allowing(["OPENAI_API_KEY", GUARD]), ours),
             [
                 pair("PATH", "/bin"),
                 pair("LC_TIME", "de_DE.UTF-8"),
@@ -141,13 +230,13 @@ mod tests {
         let ours = || [pair(GUARD, "someone else's"), pair("KEY", "k")];
         let run = Environment::default().and(["KEY"]).of_run("20261122-1/r1-ab");
         assert_eq!(
-            run.resolve(ours()),
+            resolved(&run, ours()),
             [pair("KEY", "k"), pair(GUARD, "20261122-1/r1-ab")]
         );
         assert_eq!(run.mark(), Some("20261122-1/r1-ab"));
         let none = Environment::default().of_run("");
         assert_eq!(
-            none.resolve(ours()),
+            resolved(&none, ours()),
             [pair(GUARD, "1")],
             "an empty guard would be none"
         );
@@ -166,7 +255,7 @@ mod tests {
             pair("PATH", "/bin"),
         ];
         assert_eq!(
-            environment.resolve(ours),
+            resolved(&environment, ours),
             [
                 pair("PATH", "/bin"),
                 pair("LC_ALL", "C"),
@@ -177,28 +266,101 @@ mod tests {
     }
 
     #[test]
+    fn a_pinned_variable_replaces_ours_where_it_is_allowed_at_all() {
+        let pinned = |name: &str, value: Option<&str>| (name.to_owned(), value.map(str::to_owned));
+        let environment = Environment::default().pinning([
+            pinned("PATH", Some("/usr/bin")),
+            pinned("HOME", None),
+            pinned("CODEX_HOME", Some("/x")),
+        ]);
+        let ours = [
+            pair("PATH", "/tmp/fake"),
+            pair("HOME", "/tmp/fake"),
+            pair("LANG", "C"),
+        ];
+        assert_eq!(
+            resolved(&environment, ours),
+            [pair("LANG", "C"), pair("PATH", "/usr/bin"), pair(GUARD, "1")]
+        );
+    }
+
+    #[test]
     fn a_name_is_looked_up_in_absolute_folders_only() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("reviewer with 'quotes'");
         std::fs::write(&file, "#!/bin/sh\n").unwrap();
         let name = "reviewer with 'quotes'";
         assert_eq!(
-            find_program(name, Some(folder.path().as_os_str())),
+            find(name, Some(folder.path().as_os_str())),
             None,
             "not executable"
         );
 
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(find(name, Some(folder.path().as_os_str())), Some(file.clone()));
+        assert_eq!(find(file.to_str().unwrap(), None), Some(file));
+        assert_eq!(find("./src", Some(OsStr::new("/bin"))), None);
+        assert_eq!(find("sh", Some(OsStr::new(".:bin:"))), None);
+        assert!(find("sh", Some(OsStr::new(".:/usr/bin:/bin"))).is_some());
+        assert_eq!(find("", Some(OsStr::new("/bin"))), None);
+        assert_eq!(find("/bin", None), None, "a folder is no program");
+        assert_eq!(find("sh", None), None);
+    }
+
+    #[test]
+    fn nothing_of_the_project_is_found_and_a_childs_path_leads_nowhere_there() {
+        let made = tempfile::tempdir().unwrap();
+        let top = Utf8Path::from_path(made.path())
+            .unwrap()
+            .canonicalize_utf8()
+            .unwrap();
+        let (project, outside) = (top.join("project"), top.join("outside"));
+        let bin = project.join("node_modules/.bin");
+        for folder in [&bin, &outside] {
+            std::fs::create_dir_all(folder).unwrap();
+            let file = folder.join("git");
+            std::fs::write(&file, "").unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let link = top.join("link");
+        std::os::unix::fs::symlink(&bin, &link).unwrap();
+        let later = project.join("later/bin");
+        let path = format!("{bin}:{link}::node_modules/.bin:.:{later}:{outside}:/usr/bin");
+        let path = OsStr::new(&path);
+        let found = |root: &Utf8Path| find_program("git", Some(path), root);
+        assert_eq!(found(&project), Some(outside.join("git").into()));
+        assert_eq!(found(&top.join("other")), Some(bin.join("git").into()));
         assert_eq!(
-            find_program(name, Some(folder.path().as_os_str())),
-            Some(file.clone())
+            found("/".into()),
+            Some(bin.join("git").into()),
+            "all is the person's"
         );
-        assert_eq!(find_program(file.to_str().unwrap(), None), Some(file));
-        assert_eq!(find_program("./src", Some(OsStr::new("/bin"))), None);
-        assert_eq!(find_program("sh", Some(OsStr::new(".:bin:"))), None);
-        assert!(find_program("sh", Some(OsStr::new(".:/usr/bin:/bin"))).is_some());
-        assert_eq!(find_program("", Some(OsStr::new("/bin"))), None);
-        assert_eq!(find_program("/bin", None), None, "a folder is no program");
-        assert_eq!(find_program("sh", None), None);
+
+        let ours = || [("PATH".into(), path.to_owned())];
+        let environment = Environment::default();
+        assert_eq!(
+            environment.resolve(ours(), &project)[0],
+            pair("PATH", &format!("{outside}:/usr/bin"))
+        );
+        assert_eq!(
+            environment.with_projects_programs().resolve(ours(), &project)[0],
+            pair("PATH", &format!("{bin}:{link}:{later}:{outside}:/usr/bin"))
+        );
+    }
+
+    #[test]
+    fn a_home_that_is_a_relative_path_counts_as_not_set() {
+        let ours = [
+            pair("HOME", "."),
+            pair("XDG_CONFIG_HOME", "config"),
+            pair("CODEX_HOME", "~/x"),
+            pair("CLAUDE_CONFIG_DIR", "c"),
+            pair("CARGO_HOME", "/home/x/.cargo"),
+        ];
+        let all = Environment::allowing(ours.clone().map(|(name, _)| name.into_string().unwrap()));
+        assert_eq!(
+            resolved(&all, ours),
+            [pair("CARGO_HOME", "/home/x/.cargo"), pair(GUARD, "1")]
+        );
     }
 }

@@ -72,23 +72,35 @@ impl Group {
         }
     }
 
+    /// The id of the group, which is its head's.
+    pub(super) fn id(&self) -> Pid {
+        self.id
+    }
+
+    /// Waits until the head is dead, after [`kill`](Self::kill); it stays to be reaped. False: it outlived KILL for two seconds.
+    pub(super) fn await_death(&self) -> bool {
+        let since = Instant::now();
+        while !self.has_exited() {
+            if since.elapsed() >= DEATH {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        true
+    }
+
     /// The head's status, after [`kill`](Self::kill).
     ///
     /// # Errors
     /// The head outlived KILL for two seconds, or its status went to someone else.
     pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
-        let since = Instant::now();
-        while !self.has_exited() {
-            if since.elapsed() >= DEATH {
-                self.reaped = true;
-                return Err(io::Error::new(
-                    io::ErrorKind::TimedOut,
-                    "the process outlived its kill",
-                ));
-            }
-            thread::sleep(Duration::from_millis(2));
-        }
         self.reaped = true;
+        if !self.await_death() {
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "the process outlived its kill",
+            ));
+        }
         self.head.wait()
     }
 }

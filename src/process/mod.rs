@@ -2,12 +2,13 @@
 //! environment, followed with a time limit and an idle limit, and ended whole.
 //!
 //! Nothing here waits without a bound: not for the child, not for a grandchild that holds its pipes, not for a child
-//! that never reads. It knows nothing of findings or verdicts. What leaves the group on purpose (`setsid`) is not waited for;
+//! that never reads. A child that stops us does not get around its limits ([`keeper`]). It knows nothing of findings or verdicts. What leaves the group on purpose (`setsid`) is not waited for;
 //! it is found by the mark of the run in its environment ([`strays`]), where the system shows environments.
 
 mod ended;
 pub mod environment;
 mod group;
+pub mod keeper;
 pub mod limits;
 pub mod output;
 pub mod sandbox;
@@ -26,6 +27,7 @@ use camino::Utf8Path;
 pub use self::ended::{Ended, How, StartError};
 use self::environment::{Environment, find_program};
 use self::group::Group;
+use self::keeper::Keeper;
 use self::limits::Limits;
 pub use self::output::Stream;
 use self::output::{Output, shown};
@@ -38,6 +40,8 @@ const POLL: Duration = Duration::from_millis(20);
 const LINGER: Duration = Duration::from_millis(500);
 /// How long the group has between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(2);
+/// The signal by which the keeper ends a group whose time is over. We ended none that its status is read of.
+const KILLED: i32 = 9;
 /// How long output is still read after KILL.
 const SETTLE: Duration = Duration::from_millis(500);
 
@@ -90,14 +94,27 @@ pub fn supervise_events(call: &Call<'_>, interpret: &mut Interpret<'_>, watch: &
 
 fn begin(call: &Call<'_>, interpret: Option<&mut Interpret<'_>>, watch: &mut Watch<'_>) -> Ended {
     let begun = Instant::now();
+    // Before the child: it may stop us with its first breath.
+    let mut keeper = Keeper::start(call);
     let (how, output) = match Running::start(call, interpret, begun) {
         Err(error) => (How::CouldNotStart(error), Output::default()),
         Ok(mut running) => {
+            if let Some(keeper) = &mut keeper {
+                keeper.tell(running.group.id());
+            }
             let ours = running.follow(call.limits, watch);
-            let status = running.end(watch);
+            running.end(watch);
             end_strays(call, watch);
+            // It may signal the group until the head is reaped, and not after that.
+            drop(keeper);
+            let status = running.group.reap();
             let how = ours.unwrap_or_else(|| match status {
-                Ok(status) => ended_by_itself(status),
+                Ok(status) => match ended_by_itself(status) {
+                    How::Signalled(KILLED) if begun.elapsed() >= call.limits.timeout => How::TimedOut {
+                        after: call.limits.timeout,
+                    },
+                    how => how,
+                },
                 Err(error) => How::StatusLost(error),
             });
             (how, running.output)
@@ -116,7 +133,7 @@ fn begin(call: &Call<'_>, interpret: Option<&mut Interpret<'_>>, watch: &mut Wat
 
 /// Ends what left the group.
 fn end_strays(call: &Call<'_>, watch: &mut Watch<'_>) {
-    let ended = call.environment.mark().map_or(0, strays::end);
+    let ended = call.environment.mark().map_or(0, |mark| strays::end(mark, GRACE));
     if ended > 0 {
         let text = format!("ended what the reviewer had left running ({ended})");
         // It is over already: a request to stop says nothing new.
@@ -162,12 +179,12 @@ impl<'i, 'f> Running<'i, 'f> {
         begun: Instant,
     ) -> Result<Self, StartError> {
         let program = || call.program.to_owned();
-        let variables = call.environment.resolve(std::env::vars_os());
+        let variables = call.environment.resolve(std::env::vars_os(), call.directory);
         let path = variables
             .iter()
             .find(|(name, _)| name == "PATH")
             .map(|(_, value)| value.as_os_str());
-        let file = find_program(call.program, path)
+        let file = find_program(call.program, path, call.directory)
             .ok_or_else(|| StartError::NotInstalled { program: program() })?;
         if !call.directory.is_dir() {
             return Err(StartError::NoDirectory {
@@ -258,8 +275,8 @@ impl<'i, 'f> Running<'i, 'f> {
         }
     }
 
-    /// Ends what is left of the group: asks, waits a little, kills; then the child's status can be read.
-    fn end(&mut self, watch: &mut Watch<'_>) -> io::Result<ExitStatus> {
+    /// Ends what is left of the group: asks, waits a little, kills; then the head can be reaped.
+    fn end(&mut self, watch: &mut Watch<'_>) {
         if !self.is_over() {
             self.group.terminate();
             let asked = Instant::now();
@@ -273,7 +290,7 @@ impl<'i, 'f> Running<'i, 'f> {
         while self.open > 0 && killed.elapsed() < SETTLE {
             let _ = self.take(watch);
         }
-        self.group.reap()
+        self.group.await_death();
     }
 
     fn is_over(&self) -> bool {

@@ -39,12 +39,12 @@ pub enum Sandbox {
     },
 }
 
-/// Tries it once per process, and remembers.
-pub fn probe() -> &'static Sandbox {
+/// Tries it once per process, and remembers. It is looked up outside of the project with this root.
+pub fn probe(root: &Utf8Path) -> &'static Sandbox {
     static FOUND: OnceLock<Sandbox> = OnceLock::new();
     FOUND.get_or_init(|| {
         let path = std::env::var_os("PATH");
-        let found = find_program(PROGRAM, path.as_deref());
+        let found = find_program(PROGRAM, path.as_deref(), root);
         match found.and_then(|program| Utf8PathBuf::from_path_buf(program).ok()) {
             None => Sandbox::NotInstalled,
             Some(program) => try_out(program),
@@ -176,11 +176,11 @@ mod tests {
             .unwrap()
             .canonicalize_utf8()
             .unwrap();
-        let Sandbox::Works { program } = probe() else {
+        let Sandbox::Works { program } = probe(&root) else {
             assert!(
-                probe().to_string().contains("bubblewrap"),
+                probe(&root).to_string().contains("bubblewrap"),
                 "it says what is missing: {}",
-                probe()
+                probe(&root)
             );
             return;
         };

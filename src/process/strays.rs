@@ -4,11 +4,13 @@
 //! system shows the environments of a person's processes (`/proc`), those with a mark are found and ended; elsewhere this
 //! file does nothing. It never touches a process without the mark, of another user, or our own.
 
-/// Ends every process that has this mark: TERM, two seconds of grace, KILL. Gives how many there were.
+use std::time::Duration;
+
+/// Ends every process that has this mark: TERM, this much grace, KILL; without grace KILL alone. Gives how many there were.
 ///
-/// Takes some twenty milliseconds where there is none, and three seconds at most.
-pub fn end(mark: &str) -> usize {
-    system::end(mark)
+/// Takes some twenty milliseconds where there is none, and a second more than the grace at most.
+pub fn end(mark: &str, grace: Duration) -> usize {
+    system::end(mark, grace)
 }
 
 #[cfg(target_os = "linux")]
@@ -25,8 +27,6 @@ mod system {
 
     use crate::process::environment::GUARD;
 
-    /// How long they have between TERM and KILL.
-    const GRACE: Duration = Duration::from_secs(2);
     /// How long they may take to be gone after KILL.
     const DEATH: Duration = Duration::from_secs(1);
     /// How often they are looked for.
@@ -36,10 +36,11 @@ mod system {
     /// How many bytes of an environment are read; the system allows no single variable of this size.
     const ENVIRONMENT: u64 = 2 * 1024 * 1024;
 
-    pub(super) fn end(mark: &str) -> usize {
+    pub(super) fn end(mark: &str, grace: Duration) -> usize {
         let variable = format!("{GUARD}={mark}").into_bytes();
         let mut seen = BTreeSet::new();
-        for (signal, patience) in [(Signal::TERM, GRACE), (Signal::KILL, DEATH)] {
+        let steps = [(Signal::TERM, grace), (Signal::KILL, DEATH)];
+        for (signal, patience) in steps.into_iter().skip(usize::from(grace.is_zero())) {
             let since = Instant::now();
             let mut told = BTreeSet::new();
             let mut none_before = false;
@@ -112,7 +113,7 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    pub(super) fn end(_mark: &str) -> usize {
+    pub(super) fn end(_mark: &str, _grace: std::time::Duration) -> usize {
         0
     }
 }
@@ -122,8 +123,12 @@ mod tests {
     use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
 
-    use super::end;
+    use super::end as end_within;
     use crate::process::environment::GUARD;
+
+    fn end(mark: &str) -> usize {
+        end_within(mark, Duration::from_secs(2))
+    }
 
     /// A process with a mark, which is ready once this returns.
     fn marked(mark: &str, script: &str) -> Child {

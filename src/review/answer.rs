@@ -1,8 +1,8 @@
 //! The answer that a model is asked for, and how it is read: JSON by a schema, else the Markdown of a findings file.
 //!
-//! Tolerant in form: the JSON may stand in a code fence or between sentences. Strict on absence: what states no verdict is
-//! unreadable, never clean, and so is an answer that announces findings and lists none, or that gives two verdicts. JSON within a
-//! sentence is quoted from somewhere, and no answer. This file knows no reviewer and no process.
+//! Strict in form: the JSON is the whole answer, bare or in one code fence. Findings may stand in a fence at the end of a text; a
+//! clean verdict stands alone, since a sentence around it may say the opposite. What states no verdict is unreadable, never clean,
+//! and so is an answer that announces findings and lists none, or that gives two verdicts. This file knows no reviewer and no process.
 
 use std::ops::Range;
 
@@ -40,9 +40,21 @@ pub enum NoAnswer {
     /// It says `findings` and lists none.
     #[display("it announces findings and lists none")]
     Announced,
-    /// The list is there, but nobody says what it means that it is empty.
-    #[display("its list of findings is empty, and it states no verdict")]
-    NoVerdict,
+    /// One of the schema's two properties is missing.
+    #[display("its JSON has no `{property}`")]
+    Lacks {
+        /// The property.
+        property: &'static str,
+    },
+    /// The schema has no such property.
+    #[display("its JSON has `{property}`, which was not asked for")]
+    Unknown {
+        /// The property, short.
+        property: String,
+    },
+    /// JSON that is neither the whole answer nor in a fence at its end, or a clean verdict with a text around it.
+    #[display("its JSON does not stand alone")]
+    Apart,
     /// A verdict that is none.
     #[display("its verdict is `{word}`, neither clean nor findings")]
     Verdict {
@@ -99,35 +111,26 @@ pub fn read(answer: &str) -> Result<Verdict, NoAnswer> {
             return Err(NoAnswer::Twice);
         }
         let verdict = by_schema(&first.map)?;
-        // The object may be quoted by findings that stand around it.
-        if verdict == Verdict::Clean && has_findings(&around(trimmed, &found)) {
-            return Err(NoAnswer::Two);
-        }
-        return Ok(verdict);
+        let before = match found.as_slice() {
+            [only] => text_before(trimmed, &only.place),
+            _ => None,
+        };
+        return match (before, verdict) {
+            (Some(""), verdict) => Ok(verdict),
+            (Some(before), Verdict::Findings(_))
+                if findings_file::parse(before.as_bytes()) == Ok(Verdict::Clean) =>
+            {
+                Err(NoAnswer::Two)
+            }
+            (Some(_), findings @ Verdict::Findings(_)) => Ok(findings),
+            (Some(_), Verdict::Clean) | (None, _) => Err(NoAnswer::Apart),
+        };
     }
     if looks_like_json(trimmed) {
         return Err(NoAnswer::CutOff);
     }
-    let differ = found.windows(2).any(|two| two[0].map != two[1].map);
-    let verdict = findings_file::parse(answer.as_bytes()).map_err(|why| {
-        if differ {
-            NoAnswer::Two
-        } else {
-            NoAnswer::Form(why)
-        }
-    })?;
-    match verdict {
-        Verdict::Findings(findings) if findings.is_empty() => Err(NoAnswer::Announced),
-        Verdict::Clean
-            if found
-                .iter()
-                .any(|object| by_schema(&object.map) != Ok(Verdict::Clean)) =>
-        {
-            Err(NoAnswer::Two)
-        }
-        Verdict::Clean if has_broken_json(trimmed) => Err(NoAnswer::CutOff),
-        verdict => Ok(verdict),
-    }
+    // What is clean in this form holds no JSON: nothing stands around that verdict either.
+    findings_file::parse(answer.as_bytes()).map_err(NoAnswer::Form)
 }
 
 /// Reads an answer that a client has parsed already.
@@ -205,19 +208,22 @@ fn begins_a_line(before: &str) -> bool {
     line.is_empty() || fence.is_some_and(|info| info.chars().all(|c| c.is_ascii_alphanumeric()))
 }
 
-/// The text without the objects.
-fn around(text: &str, objects: &[Object]) -> String {
-    let mut rest = String::new();
-    let mut at = 0;
-    for object in objects {
-        rest.push_str(&text[at..object.place.start]);
-        at = object.place.end;
+/// The text before an object that is all of a text, or that a fence at its end holds; `None`: it is neither.
+fn text_before<'t>(text: &'t str, place: &Range<usize>) -> Option<&'t str> {
+    let before = text[..place.start].trim_matches(is_blank);
+    let after = text[place.end..].trim_matches(is_blank);
+    if before.is_empty() && after.is_empty() {
+        return Some("");
     }
-    rest + &text[at..]
+    let (rest, fence) = before.rsplit_once('\n').unwrap_or(("", before));
+    let info = fence.trim_start_matches('`');
+    let ticks = &fence[..fence.len() - info.len()];
+    (ticks.len() >= 3 && ticks == after && matches!(info.trim(), "" | "json" | "JSON"))
+        .then(|| rest.trim_matches(is_blank))
 }
 
-fn has_findings(text: &str) -> bool {
-    matches!(findings_file::parse(text.as_bytes()), Ok(Verdict::Findings(findings)) if !findings.is_empty())
+fn is_blank(character: char) -> bool {
+    character.is_whitespace() || character == '\u{feff}'
 }
 
 fn is_answer(object: &Map<String, Value>) -> bool {
@@ -234,45 +240,32 @@ fn looks_like_json(text: &str) -> bool {
     bare.starts_with('{') && (bare.contains("\"verdict\"") || bare.contains("\"findings\""))
 }
 
-/// Whether JSON by the schema begins on a line of its own and never ends.
-fn has_broken_json(text: &str) -> bool {
-    let mut at = 0;
-    text.split_inclusive('\n').any(|line| {
-        let rest = &text[at..];
-        at += line.len();
-        line.trim_start().starts_with('{')
-            && looks_like_json(rest.trim_start())
-            && !matches!(
-                serde_json::Deserializer::from_str(rest)
-                    .into_iter::<Value>()
-                    .next(),
-                Some(Ok(_))
-            )
-    })
-}
-
 fn by_schema(answer: &Map<String, Value>) -> Result<Verdict, NoAnswer> {
-    let word = |value: &Value| value.as_str().unwrap_or_default().trim().to_ascii_lowercase();
-    let verdict = answer.get("verdict").map(word);
-    let listed = match answer.get("findings") {
-        Some(Value::Array(findings)) => findings.as_slice(),
-        None | Some(Value::Null) => &[],
-        Some(_) => return Err(NoAnswer::CutOff),
+    if let Some(other) = answer
+        .keys()
+        .find(|key| !["verdict", "findings"].contains(&key.as_str()))
+    {
+        return Err(NoAnswer::Unknown {
+            property: text::one_line(other, 40),
+        });
+    }
+    let lacks = |property| NoAnswer::Lacks { property };
+    let verdict = answer.get("verdict").ok_or_else(|| lacks("verdict"))?;
+    let listed = answer.get("findings").ok_or_else(|| lacks("findings"))?;
+    let Value::Array(listed) = listed else {
+        return Err(NoAnswer::CutOff);
     };
     let findings = listed
         .iter()
         .enumerate()
         .map(|(index, finding)| read_finding(index + 1, finding))
         .collect::<Result<Vec<_>, _>>()?;
-    match verdict.as_deref() {
-        Some("clean" | "findings") | None if !findings.is_empty() => {
-            // `clean` beside findings, such as low ones: what is listed counts.
-            Ok(Verdict::Findings(Findings(findings)))
-        }
-        Some("clean") => Ok(Verdict::Clean),
-        Some("findings") => Err(NoAnswer::Announced),
-        None => Err(NoAnswer::NoVerdict),
-        Some(other) => Err(NoAnswer::Verdict {
+    match verdict.as_str().unwrap_or_default() {
+        // `clean` beside findings, such as low ones: what is listed counts.
+        "clean" | "findings" if !findings.is_empty() => Ok(Verdict::Findings(Findings(findings))),
+        "clean" => Ok(Verdict::Clean),
+        "findings" => Err(NoAnswer::Announced),
+        other => Err(NoAnswer::Verdict {
             word: text::one_line(other, 40),
         }),
     }
@@ -309,5 +302,7 @@ fn read_finding(number: usize, finding: &Value) -> Result<Finding, NoAnswer> {
     })
 }
 
+#[cfg(test)]
+mod forms;
 #[cfg(test)]
 mod tests;

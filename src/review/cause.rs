@@ -73,12 +73,12 @@ pub enum CauseKind {
     Login,
     /// The service behind it allows no more for now.
     #[display(
-        "the reviewer's quota or rate limit is used up; wait until it is reset, or choose another reviewer"
+        "the reviewer’s quota or rate limit is used up; wait until it is reset, or choose another reviewer"
     )]
     Quota,
     /// The service behind it failed, or could not be reached.
     #[display(
-        "the reviewer's service failed or could not be reached; see to the network, or run the review later"
+        "the reviewer’s service failed or could not be reached; see to the network, or run the review later"
     )]
     Service,
     /// The configuration requires a sandbox, and there is none.
@@ -93,7 +93,7 @@ pub enum CauseKind {
     #[display("the reviewer ended well but gave no answer; run it again")]
     NoOutput,
     /// It exited well and said something that is no verdict.
-    #[display("the reviewer's answer is not a verdict; run it again")]
+    #[display("the reviewer’s answer is not a verdict; run it again")]
     NotAVerdict,
     /// The system was in the way.
     #[display("the reviewer could not be run; see to what the system says, then run it again")]

@@ -73,9 +73,9 @@ impl Client<'_> {
         self.settings.program.as_deref().unwrap_or(self.program)
     }
 
-    /// Where the program is, in our own PATH.
-    pub(super) fn find(&self) -> Option<std::path::PathBuf> {
-        find_program(self.program(), std::env::var_os("PATH").as_deref())
+    /// Where the program is, in the PATH that its process gets and outside of the project.
+    pub(super) fn find(&self, root: &Utf8Path) -> Option<std::path::PathBuf> {
+        find_program(self.program(), self.settings.path().as_deref(), root)
     }
 
     /// Runs it over a prompt and hands its events over as they come.
@@ -92,7 +92,7 @@ impl Client<'_> {
         watch: &mut Watch<'_>,
     ) -> Result<Ended, Cause> {
         let environment = self.environment(request);
-        let Some(program) = self.find() else {
+        let Some(program) = self.find(request.root) else {
             return Ok(not_installed(self.program()));
         };
         let program = program
@@ -102,7 +102,13 @@ impl Client<'_> {
         let wrapped = if self.own_sandbox || self.settings.sandbox == SandboxPolicy::Off {
             None
         } else {
-            self.sandboxed(sandbox::probe(), request.root, &program, arguments, watch)?
+            self.sandboxed(
+                sandbox::probe(request.root),
+                request.root,
+                &program,
+                arguments,
+                watch,
+            )?
         };
         let call = match &wrapped {
             Some((bwrap, arguments)) => Call {
@@ -139,7 +145,9 @@ impl Client<'_> {
     fn environment(&self, request: &Request<'_>) -> Environment {
         let environment = request.environment.clone();
         let named = self.variables.iter().chain(&self.settings.environment);
-        environment.and(named.cloned())
+        environment
+            .and(named.cloned())
+            .pinning(self.settings.pinned.clone())
     }
 
     /// bubblewrap's program and arguments, where it works.

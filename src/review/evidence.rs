@@ -36,15 +36,18 @@ pub enum Policy {
 static USUAL: OnceLock<Policy> = OnceLock::new();
 
 impl Policy {
-    /// What the environment says, where it says anything. Anything but `optional` is `required`: a typo must not open the
-    /// gate.
-    pub fn from_env() -> Option<Self> {
-        let value = std::env::var(EVIDENCE_ENV).ok()?;
+    /// Reads a value of [`EVIDENCE_ENV`]. Anything but `optional` is `required`: a typo must not open the gate.
+    pub fn parse(value: &str) -> Self {
         match value.trim() {
-            "" => None,
-            "optional" => Some(Policy::Optional),
-            _ => Some(Policy::Required),
+            "optional" => Policy::Optional,
+            _ => Policy::Required,
         }
+    }
+
+    /// What the environment says, where it says anything.
+    fn from_env() -> Option<Self> {
+        let value = std::env::var(EVIDENCE_ENV).ok()?;
+        (!value.trim().is_empty()).then(|| Self::parse(&value))
     }
 
     /// The policy of this process: the environment's, else the application's, else `required`.
@@ -153,7 +156,7 @@ pub enum Missing {
     /// There are findings, and no review of this loop wrote them.
     #[display(
         "round {round} was not reviewed yet: {file} is there, and no review of this loop wrote it; run the review first: \
-         claudex-loop review {id}"
+         claudex-loop review {id}", file = crate::text::shown(file)
     )]
     Unexplained {
         /// The round.
@@ -187,7 +190,7 @@ pub enum Missing {
     },
     /// What was reviewed has changed.
     #[display(
-        "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it"
+        "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it", subject = crate::text::shown(subject)
     )]
     Changed {
         /// What was reviewed.

@@ -1,8 +1,8 @@
 //! The findings file, `findings-round-N.md`: how it is written and how a reviewer's version of it is read.
 //!
-//! Writing is exact, reading is tolerant in form and strict on absence: headings, bullets and "none" come in many
-//! spellings, but a text in which nobody stated a verdict is [`Unreadable`], never clean. This file and the ones below it
-//! know no loop, no round state and no reviewer.
+//! Writing is exact. Reading is tolerant where something was found: headings and bullets come in many spellings. It is strict
+//! where nothing was: a clean text is the clean line, or three sections that each say "none", and not a word besides. All else is
+//! [`Unreadable`]. This file and the ones below it know no loop, no round state and no reviewer.
 
 mod parse;
 mod text;
@@ -70,8 +70,8 @@ pub enum Unreadable {
         help("an empty file is not a clean review: run the reviewer again")
     )]
     Empty,
-    /// Text without a severity section and without the clean line.
-    #[display("the findings hold no verdict: no severity section and no line `{CLEAN_LINE}`")]
+    /// Text without a finding, in which the clean line is missing or does not stand alone.
+    #[display("the findings hold no verdict: no severity section and no line ‘{CLEAN_LINE}’")]
     #[diagnostic(
         code(claudex::review::findings_without_verdict),
         help(
@@ -79,16 +79,14 @@ pub enum Unreadable {
         )
     )]
     NoVerdict,
-    /// Some severity sections, all empty, and the others are missing: the text may have been cut off.
-    #[display(
-        "the findings name no finding, and have no section for {missing}: the text may have been cut off"
-    )]
+    /// Severity sections without a finding, of which one is missing or says nothing: the text may have been cut off.
+    #[display("the findings name no finding, and say nothing of {missing}: the text may have been cut off")]
     #[diagnostic(
         code(claudex::review::findings_incomplete),
         help("write all three sections, or the one line `No substantive findings.`")
     )]
     Incomplete {
-        /// The severity whose section is missing.
+        /// The severity whose section is missing or empty.
         #[error(not(source))]
         missing: Severity,
     },

@@ -36,8 +36,10 @@ impl Look {
         }
         match Before::look(store.root(), reports::ours(store, store.root())) {
             Ok(before) => Self {
+                problem: before.is_cut().then(|| {
+                    "not every change that the reviewer makes will be seen: there are more files than are looked at".to_owned()
+                }),
                 before: Some(before),
-                problem: None,
             },
             Err(error) => Self {
                 before: None,

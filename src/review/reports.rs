@@ -4,6 +4,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::files::TEMPORARY;
 use crate::review::worktree::Ours;
 use crate::store::{LoopId, Store};
 
@@ -28,7 +29,10 @@ pub fn fixes(id: &LoopId) -> Utf8PathBuf {
 pub fn ours(store: &Store, root: &Utf8Path) -> Ours {
     let ours = Ours::default()
         .files(&format!("{FOLDER}/{REPORT}"), ".md")
-        .files(&format!("{FOLDER}/{FIXES}"), ".md");
+        .files(&format!("{FOLDER}/{FIXES}"), ".md")
+        // What a crash left of either.
+        .files(&format!("{FOLDER}/{TEMPORARY}"), "")
+        .scratch_in(&store.scratch_folder());
     match store.folder().strip_prefix(root) {
         Ok(folder) => ours.folder(folder.as_str()),
         Err(_) => ours,

@@ -18,8 +18,8 @@ use crate::files::{Folder, MOST, UntrustedError};
 use crate::machine::Raw;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
-use crate::process::strays;
 use crate::review::cause::CauseKind;
+use crate::review::changes::Changes;
 use crate::review::evidence;
 use crate::review::findings::Findings;
 use crate::review::focus::{Focus, Kind};
@@ -29,7 +29,7 @@ use crate::review::runs::{self, Began, Ended, How, Run};
 use crate::review::track;
 use crate::review::twin::{self, Twin};
 use crate::review::{Digest, ReviewSpec};
-use crate::store::{LoopId, RunLock, Store, StoreError};
+use crate::store::{LoopId, RunLock, Store, StoreError, run_mark};
 
 pub use self::error::RoundError;
 pub use self::progress::watch;
@@ -40,8 +40,11 @@ const TOUCH: Duration = Duration::from_secs(10);
 /// How long after a reviewer was told to end from outside the same word may reach us.
 const WORD: Duration = Duration::from_millis(500);
 
-/// Makes a run ready and gives its prompt.
-pub type Prepare<'p> = dyn Fn() -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> + 'p;
+/// Takes the changes that a new run reviews, and leaves a copy where the subject lies.
+pub type Make<'m> = dyn Fn() -> Result<Changes, Box<dyn miette::Diagnostic + Send + Sync>> + 'm;
+
+/// Gives the whole text for a model that reviews this text.
+pub type Prompt<'p> = dyn Fn(&str) -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> + 'p;
 
 /// What a round is asked with.
 #[derive(Clone, Copy)]
@@ -52,8 +55,10 @@ pub struct Brief<'a> {
     pub focus: Focus,
     /// What kind of text is reviewed.
     pub kind: Kind,
-    /// Called under the run lock, right before a new run: writes what the run reads, and gives the whole text for a model.
-    pub prepare: &'a Prepare<'a>,
+    /// Called under the run lock, right before a new run; `None`: the text is the subject's file, which is read once.
+    pub make: Option<&'a Make<'a>>,
+    /// Called after it with the text of this run. It must not read the subject again.
+    pub prompt: &'a Prompt<'a>,
     /// How long it may take.
     pub limits: Limits,
     /// What a reviewer's process sees of our environment.
@@ -83,6 +88,8 @@ pub enum Said<'a> {
     Attached,
     /// A line of progress.
     Line(&'a str),
+    /// A line that the reviewer wrote; there may be many.
+    Reviewer(&'a str),
     /// Nothing new; asked several times a second.
     Tick,
 }
@@ -198,21 +205,27 @@ fn perform(
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
     let (store, id, round) = (raw.store(), raw.id(), raw.count(spec.round));
-    end_what_was_left(raw)?;
+    // What a run left that was cut off: the run lock is ours, so nobody waits for it any more.
+    store.end_orphans_held(id);
     // Who attaches while the run is made ready must not be shown the lines of the one before.
     let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
-    let prompt = (brief.prepare)().map_err(RoundError::Prepare)?;
-    let file = raw.path(spec.subject);
-    let bytes = subject(raw, spec)?;
-    let digest = Digest::of(&bytes);
-    let subject = String::from_utf8(bytes).map_err(|_| RoundError::NotText { path: file.clone() })?;
+    // One text for the whole run: what is noted, what lint reads and what a prompt carries cannot be two versions of a file.
+    let (subject, compared) = match brief.make {
+        Some(make) => {
+            let changes = make().map_err(RoundError::Prepare)?;
+            (changes.text, Some(changes.compared))
+        }
+        None => (read_subject(raw, spec)?, None),
+    };
+    let prompt = (brief.prompt)(&subject).map_err(RoundError::Prepare)?;
 
     let began = Began {
         run: new_run(round).map_err(io_error("could not name the run"))?,
         round,
         reviewer: reviewer.name().to_owned(),
         persona: brief.persona.to_owned(),
-        subject: digest,
+        subject: Digest::of(subject.as_bytes()),
+        compared,
     };
     let mut work_tree = Look::before(store, reviewer);
     runs::began(store, id, &began).map_err(RoundError::Store)?;
@@ -222,7 +235,7 @@ fn perform(
     .is_break();
 
     let mut touched = Instant::now();
-    let environment = brief.environment.clone().of_run(&mark(raw, &began.run));
+    let environment = brief.environment.clone().of_run(&run_mark(id, &began.run));
     let output = output_name(&began.run);
     let request = Request {
         prompt: &prompt,
@@ -250,7 +263,7 @@ fn perform(
         }
         let said = match event {
             Event::Line { text, .. } => match progress.tell(text) {
-                Some(told) => listener(Said::Line(told)),
+                Some(told) => listener(Said::Reviewer(told)),
                 None => listener(Said::Tick),
             },
             Event::Tick => listener(Said::Tick),
@@ -350,7 +363,7 @@ fn perform(
 
 /// Reads the subject, unless it lies outside of the project's root and the state folder: with a model as reviewer its text
 /// would leave this machine.
-fn subject(raw: &Raw, spec: &ReviewSpec) -> Result<Vec<u8>, RoundError> {
+fn read_subject(raw: &Raw, spec: &ReviewSpec) -> Result<String, RoundError> {
     let path = raw.path(spec.subject);
     let io = |source: io::Error| match (source.kind(), UntrustedError::of(&source)) {
         (_, Some(UntrustedError { path, why })) => RoundError::Store(StoreError::Untrusted {
@@ -359,7 +372,7 @@ fn subject(raw: &Raw, spec: &ReviewSpec) -> Result<Vec<u8>, RoundError> {
         }),
         (io::ErrorKind::NotFound, _) => RoundError::NoSubject { path: path.clone() },
         _ => RoundError::Io {
-            what: format!("could not read {path}"),
+            what: format!("could not read {}", crate::text::shown(&path)),
             source,
         },
     };
@@ -371,7 +384,8 @@ fn subject(raw: &Raw, spec: &ReviewSpec) -> Result<Vec<u8>, RoundError> {
             root: store.root().to_owned(),
         });
     }
-    folder.read(&name, MOST).map_err(io)
+    let bytes = folder.read(&name, MOST).map_err(io)?;
+    String::from_utf8(bytes).map_err(|_| RoundError::NotText { path: path.clone() })
 }
 
 /// The file in which what a reviewer's process wrote is kept.
@@ -394,22 +408,6 @@ fn told_to_end(outcome: &Outcome) -> bool {
         CauseKind::Failed { status } => [1, 2, 15].contains(&(status - 128)),
         _ => false,
     }
-}
-
-/// What the processes of a run are known by: no other run of any loop has it.
-fn mark(raw: &Raw, run: &str) -> String {
-    format!("{}/{run}", raw.id())
-}
-
-/// Ends what a run left running that was cut off: the run lock is ours, so nobody waits for it any more.
-fn end_what_was_left(raw: &Raw) -> Result<(), RoundError> {
-    let journal = raw.store().journal(raw.id()).map_err(RoundError::Store)?;
-    if let Some(last) = runs::read(&journal).last()
-        && last.ended.is_none()
-    {
-        strays::end(&mark(raw, &last.began.run));
-    }
-    Ok(())
 }
 
 /// Whether this reviewer gave a verdict on the very same bytes in an earlier round, for another persona. What the same

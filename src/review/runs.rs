@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::review::Digest;
+use crate::review::changes::Compared;
 use crate::review::reviewer::Cause;
 use crate::store::{Entry, LoopId, Store, StoreError};
 
@@ -29,6 +30,9 @@ pub struct Began {
     pub persona: String,
     /// The digest of what is reviewed.
     pub subject: Digest,
+    /// Where it came from, if it is the work tree's changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<Compared>,
 }
 
 /// What the note of a run's end holds.

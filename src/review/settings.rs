@@ -3,6 +3,7 @@
 //! Values only: where they are written down is the application's, what becomes of them is each reviewer's. A repository
 //! under review never supplies any of them.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 /// Which program speaks, and in which way.
@@ -47,6 +48,8 @@ pub struct ReviewerSettings {
     pub model: Option<String>,
     /// Names of environment variables that its process gets besides the usual ones.
     pub environment: Vec<String>,
+    /// Variables that it does not take from our own environment: an agent makes that. `None` is one that is not set.
+    pub pinned: Vec<(String, Option<String>)>,
     /// How long one review may take.
     pub timeout: Option<Duration>,
     /// How long it may be silent.
@@ -64,9 +67,18 @@ impl ReviewerSettings {
             arguments: Vec::new(),
             model: None,
             environment: Vec::new(),
+            pinned: Vec::new(),
             timeout: None,
             idle_timeout: None,
             sandbox: SandboxPolicy::Auto,
+        }
+    }
+
+    /// Returns the PATH that its process gets: the pinned one, else our own.
+    pub fn path(&self) -> Option<OsString> {
+        match self.pinned.iter().find(|(name, _)| name == "PATH") {
+            Some((_, path)) => path.as_ref().map(OsString::from),
+            None => std::env::var_os("PATH"),
         }
     }
 }

@@ -21,7 +21,7 @@ pub enum StoreError {
     #[diagnostic(transparent)]
     Id(#[error(not(source))] InvalidId),
     /// The system refused.
-    #[display("cannot {doing} {path}: {source}")]
+    #[display("cannot {doing} {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
     #[diagnostic(
         code(claudex::store::io),
         help("check the folder's permissions and the free space")
@@ -35,7 +35,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// No such loop.
-    #[display("there is no loop `{id}` in {folder}")]
+    #[display("there is no loop `{id}` in {folder}", folder = crate::text::shown(folder))]
     #[diagnostic(
         code(claudex::store::no_loop),
         help("list the loops; a swept one can be resumed by its id")
@@ -47,7 +47,7 @@ pub enum StoreError {
         folder: Utf8PathBuf,
     },
     /// A state file without a machine: made by hand or by an older tool.
-    #[display("{path} names no machine")]
+    #[display("{path} names no machine", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::store::no_machine),
         help("it can be read and edited as a document, but not driven")
@@ -57,7 +57,7 @@ pub enum StoreError {
         path: Utf8PathBuf,
     },
     /// A state file that names our machine and has no journal: it was not written by a start on this machine.
-    #[display("{path} has no journal, so no start made it here")]
+    #[display("{path} has no journal, so no start made it here", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::store::no_journal),
         help("it was copied or shipped with the repository: remove it and start a loop of your own")
@@ -110,7 +110,7 @@ pub enum StoreError {
         why: String,
     },
     /// The document belongs to another machine.
-    #[display("{path} belongs to the machine `{}`, not to `{expected}`", found.escape_debug())]
+    #[display("{path} belongs to the machine `{}`, not to `{expected}`", found.escape_debug(), path = crate::text::shown(path))]
     #[diagnostic(code(claudex::store::other_machine), help("use the program of that machine"))]
     OtherMachine {
         /// The state file.
@@ -123,12 +123,12 @@ pub enum StoreError {
     /// The document was written by another version of the machine, and cannot go on with this one.
     #[display(
         "{path} was written by version `{}` of the machine `{machine}`, and cannot go on with version `{expected}`: {why}",
-        found.escape_debug()
+        found.escape_debug(), path = crate::text::shown(path)
     )]
     #[diagnostic(
         code(claudex::store::other_graph),
         help(
-            "give it up with the verb that ends loops, such as `cancel`, and its id (its files are kept), or finish it with \
+            "give it up with the verb that ends loops, such as cancel, and its id (its files are kept), or finish it with \
              the version that began it; who owns machine.toml: `machine diff` of the old and the new one says what changed, \
              and prints the `[[migrations]]` entry that lets such loops go on"
         )
@@ -148,7 +148,7 @@ pub enum StoreError {
         over: bool,
     },
     /// A state file that is no document, and no journal to rebuild it from.
-    #[display("{path} cannot be read ({error}), and there is no journal to rebuild it from")]
+    #[display("{path} cannot be read ({error}), and there is no journal to rebuild it from", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::store::unreadable),
         help("its bytes are kept in the folder `quarantine`")
@@ -163,7 +163,7 @@ pub enum StoreError {
         quarantined: Option<Utf8PathBuf>,
     },
     /// A file that someone else may have put there.
-    #[display("{path} is not trusted: {why}")]
+    #[display("{path} is not trusted: {why}", path = crate::text::shown(path))]
     #[diagnostic(code(claudex::store::untrusted), help("{}", why.help()))]
     Untrusted {
         /// The file or folder.
@@ -173,7 +173,7 @@ pub enum StoreError {
         why: Distrust,
     },
     /// The change would make a document that cannot be read again.
-    #[display("the change of {path} was not made: {error}")]
+    #[display("the change of {path} was not made: {error}", path = crate::text::shown(path))]
     #[diagnostic(code(claudex::store::unwritable), help("shorten the text"))]
     Unwritable {
         /// The state file.
@@ -206,7 +206,7 @@ pub enum StoreError {
         field: String,
     },
     /// Another loop stands in the way.
-    #[display("the loop `{id}` is already active in {folder}, in phase {phase}")]
+    #[display("the loop `{id}` is already active in {folder}, in phase {phase}", folder = crate::text::shown(folder))]
     #[diagnostic(code(claudex::store::active), help("finish it or cancel it first"))]
     Active {
         /// The other loop.
@@ -217,7 +217,7 @@ pub enum StoreError {
         folder: Utf8PathBuf,
     },
     /// A loop with this id is there already.
-    #[display("there is a loop `{id}` already in {folder}")]
+    #[display("there is a loop `{id}` already in {folder}", folder = crate::text::shown(folder))]
     #[diagnostic(code(claudex::store::exists), help("take another id"))]
     Exists {
         /// The id.
@@ -288,7 +288,7 @@ impl From<LockError> for CommitError {
 #[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
 pub enum StartError {
     /// Another loop of the project is not at its end.
-    #[display("the loop `{id}` is already active in {folder}, in phase {phase}")]
+    #[display("the loop `{id}` is already active in {folder}, in phase {phase}", folder = crate::text::shown(folder))]
     #[diagnostic(code(claudex::store::active), help("finish it or cancel it first"))]
     Active {
         /// The other loop: its id, or the name of its state file without the extension.

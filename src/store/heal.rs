@@ -42,7 +42,7 @@ pub(super) const MIGRATE: &str = "migrate";
 /// Who makes one.
 pub(super) const ENGINE: &str = "engine";
 /// The folder of bytes that were replaced.
-const QUARANTINE: &str = "quarantine";
+pub(super) const QUARANTINE: &str = "quarantine";
 
 /// Something that was put right when a loop was opened.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, serde::Serialize)]
@@ -63,7 +63,7 @@ pub enum Repair {
     #[display(
         "{} line(s) that nobody could read, or that no change had made, were taken out of the journal; the old one is \
          {quarantined}",
-        lines.len()
+        lines.len(), quarantined = crate::text::shown(quarantined)
     )]
     JournalCleaned {
         /// Which, from 1.
@@ -72,7 +72,7 @@ pub enum Repair {
         quarantined: Utf8PathBuf,
     },
     /// The document was missing or unreadable.
-    #[display("{path} {why} and was rebuilt from the journal{}", quarantined.as_ref().map(|kept| format!("; what stood there is {kept}")).unwrap_or_default())]
+    #[display("{path} {why} and was rebuilt from the journal{}", quarantined.as_ref().map(|kept| format!("; what stood there is {}", crate::text::shown(kept))).unwrap_or_default(), path = crate::text::shown(path))]
     Rebuilt {
         /// The state file.
         path: Utf8PathBuf,
@@ -82,7 +82,7 @@ pub enum Repair {
         quarantined: Option<Utf8PathBuf>,
     },
     /// Fields that only the machine writes had been edited.
-    #[display("the state was edited by hand ({}); the journal's values were put back, the edited file is kept as {quarantined}", fields.join(", "))]
+    #[display("the state was edited by hand ({}); the journal's values were put back, the edited file is kept as {quarantined}", fields.join(", "), quarantined = crate::text::shown(quarantined))]
     EditUndone {
         /// Which fields.
         fields: Vec<String>,
@@ -90,7 +90,7 @@ pub enum Repair {
         quarantined: Utf8PathBuf,
     },
     /// A file that is no loop of ours was set aside, so that one can be started.
-    #[display("{path} was set aside as {quarantined}: {reason}")]
+    #[display("{path} was set aside as {quarantined}: {reason}", path = crate::text::shown(path), quarantined = crate::text::shown(quarantined))]
     SetAside {
         /// The state file.
         path: Utf8PathBuf,

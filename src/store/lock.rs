@@ -42,7 +42,7 @@ impl Held {
 #[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
 pub enum LockError {
     /// Someone else held it for all of the time.
-    #[display("{path} is still held after {} ms", waited.as_millis())]
+    #[display("{path} is still held after {} ms", waited.as_millis(), path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::store::locked),
         help("another process changes this project's loops; try again, or end that process if it hangs")
@@ -54,7 +54,7 @@ pub enum LockError {
         waited: Duration,
     },
     /// The lock file could not be opened or locked.
-    #[display("cannot lock {path}: {source}")]
+    #[display("cannot lock {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
     #[diagnostic(
         code(claudex::store::lock_io),
         help("the folder must exist and be writable for you")

@@ -18,6 +18,7 @@
 //! | `journal`  | lines of the journal                                                    |
 //! | `chain`    | whether a change can have come after another                            |
 //! | `heal`     | making document and journal agree again                                 |
+//! | `orphans`  | processes of a run that was cut off                                     |
 //! | `attempts` | notes of what was tried and did not come to pass                        |
 //! | `ownership` | this user's own record of the loops that were started here              |
 //! | `budget`   | what one call may spend on waiting and looking                          |
@@ -40,6 +41,7 @@
 //! <id>-runner.sh, <id>-prompt.txt
 //! <id>/journal.jsonl         one JSON object a line
 //! <id>/run.lock              held while a review runs
+//! scratch/                   data that goes with the command that needs it
 //! machines/<graph hash>.json the shape of each version of the machine that began or changed a loop here
 //! swept/<id>/                a stale loop, whole; kept 30 days
 //! quarantine/<file>.<stamp>  bytes that were replaced because they were damaged or edited
@@ -64,6 +66,7 @@ mod journal;
 mod lines;
 mod locate;
 mod lock;
+mod orphans;
 mod ownership;
 pub mod partial;
 mod record;
@@ -91,6 +94,7 @@ pub use id::{InvalidId, LoopId};
 pub use journal::{Change, ChangeEntry, Entry, NoteEntry};
 pub use locate::{MOST_FOLDERS, folders, for_start};
 pub use lock::{Held, LockError, PidLock, RunLock, with_lock};
+pub use orphans::run_mark;
 pub use ownership::StateHome;
 pub use record::Record;
 pub use shape::Shape;

@@ -216,6 +216,11 @@ impl Store {
         Ok((at, made))
     }
 
+    /// Where scratch data of this folder's commands is; what was left there by one that is gone is removed by the next.
+    pub fn scratch_folder(&self) -> Utf8PathBuf {
+        self.folder.join("scratch")
+    }
+
     /// The same, with another time to wait for the project's lock (10 s by default).
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {

@@ -10,7 +10,7 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use super::error::{StoreError, io_error};
-use super::heal::{self, Older};
+use super::heal::{self, Older, QUARANTINE};
 use super::id::{LoopId, compact};
 use super::journal::{self, Change};
 use super::lock::{Held, RunLock};
@@ -18,7 +18,7 @@ use super::record::Record;
 use super::store::{Listed, SIDECARS, Store};
 use super::trust::Trust;
 use super::versions::Versions;
-use crate::files::{Folder, Found, TEMPORARY, if_there};
+use crate::files::{Folder, Found, TEMPORARY, if_there, scratch};
 
 /// The folder of loops that were swept.
 pub(super) const SWEPT: &str = "swept";
@@ -30,6 +30,9 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The age from which a temporary file of ours is a crash's, not someone's who is writing.
 const STRAY: Duration = Duration::from_secs(60 * 60);
+
+/// How deep folders of loops lie in what was moved aside: `rolled-back/<stamp>/swept/<id>/<id>/`.
+const ASIDE_DEPTH: usize = 4;
 
 /// What a sweep did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -101,19 +104,28 @@ impl Store {
         let is_stray = |name: &str, found: &Found| {
             name.starts_with(TEMPORARY) && found.is_file() && is_older(found.modified(), STRAY)
         };
-        let loops = self.loop_folders(here);
-        let below = loops.iter().filter_map(|id| here.below(id.as_str()).ok());
-        for folder in self
+        let mut folders: Vec<Folder> = self
             .open_folder()
             .into_iter()
             .chain(self.open_machines(false))
-            .chain(below)
-        {
+            .collect();
+        let loops = self.loop_folders(here);
+        folders.extend(loops.iter().filter_map(|id| here.below(id.as_str()).ok()));
+        // A move takes what a crash left along.
+        for aside in [SWEPT, QUARANTINE, ROLLED_BACK] {
+            if let Ok(aside) = here.below(aside) {
+                with_folders_below(aside, ASIDE_DEPTH, &mut folders);
+            }
+        }
+        for folder in folders {
             for (name, _) in entries(&folder).filter(|(name, found)| is_stray(name, found)) {
                 if dry_run || folder.remove(&name).is_ok() {
                     swept.strays.push(folder.path().join(name));
                 }
             }
+        }
+        if !dry_run {
+            scratch::sweep(&self.scratch_folder());
         }
         if let Ok(folder) = here.below(SWEPT) {
             for (name, _) in entries(&folder).filter(|(_, found)| is_older(found.modified(), KEPT)) {
@@ -199,13 +211,14 @@ impl Store {
 
     /// Moves a loop whole, for the reason `why`; `false` if a review of it has begun in the meantime.
     pub(super) fn move_away(&self, here: &Folder, id: &LoopId, why: &str) -> Result<bool, StoreError> {
+        self.end_orphans(id);
         let Some(_held) = self.hold_run(here, id)? else {
             return Ok(false);
         };
         for name in self.pieces(id) {
             move_into(here, &[SWEPT, id.as_str()], here, &name)?;
         }
-        self.log(&format!("{id}: swept, {why}; `resume {id}` brings it back"));
+        self.log(&format!("{id}: swept, {why}; to bring it back: resume {id}"));
         Ok(true)
     }
 
@@ -315,6 +328,7 @@ impl Store {
     /// When there is no such loop, the lock cannot be taken, or something cannot be moved.
     pub fn give_up(&self, id: &LoopId, now: Timestamp) -> Result<Option<Utf8PathBuf>, StoreError> {
         self.some_loop(id)?;
+        self.end_orphans(id);
         self.locked(|lock| {
             let here = lock.folder();
             let Some(_held) = self.hold_run(here, id)? else {
@@ -344,6 +358,11 @@ impl Store {
     pub fn roll_back_all(&self, now: Timestamp) -> Result<Vec<LoopId>, StoreError> {
         if !self.is_there()? {
             return Ok(Vec::new());
+        }
+        if let Ok(here) = self.open_folder() {
+            for id in self.loop_folders(&here) {
+                self.end_orphans(&id);
+            }
         }
         self.locked(|lock| {
             let here = lock.folder();
@@ -401,6 +420,18 @@ fn move_into(here: &Folder, target: &[&str], from: &Folder, name: &str) -> Resul
     here.make(&target)
         .and_then(|to| from.rename(name, &to, name))
         .map_err(io_error("move", &from.path().join(name)))
+}
+
+/// Adds a folder and those below it.
+fn with_folders_below(folder: Folder, depth: usize, all: &mut Vec<Folder>) {
+    if depth > 0 {
+        for (name, _) in entries(&folder).filter(|(_, found)| found.is_folder()) {
+            if let Ok(below) = folder.below(&name) {
+                with_folders_below(below, depth - 1, all);
+            }
+        }
+    }
+    all.push(folder);
 }
 
 /// What stands in a folder; nothing for a folder that cannot be read.

@@ -1,29 +1,53 @@
 //! Whether a state file came with the repository.
 //!
 //! A loop's state steers an agent, so a repository that one merely cloned must not bring any. Whether git tracks a
-//! file is read off the bytes of the repository's index; git itself is asked only where those cannot tell. That a file is a
-//! regular one and ours is seen to where it is opened (see [`Folder`](crate::files::Folder)).
+//! file is read off the bytes of the repository's index; git itself is asked only where those cannot tell, once for a folder.
+//! That a file is a regular one and ours is seen to where it is opened (see [`Folder`](crate::files::Folder)).
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
-use std::process::{Command, Stdio};
+use std::os::unix::fs::MetadataExt as _;
+use std::rc::Rc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::StoreError;
 use crate::files::{self, Distrust};
+use crate::git::tracked_at;
 
 /// What is trusted in one state folder. The repository's index is read at most once.
 #[derive(Debug)]
 pub(super) struct Trust {
-    index: std::cell::OnceCell<Option<Index>>,
+    index: std::cell::OnceCell<Option<Rc<Index>>>,
+}
+
+thread_local! {
+    /// The index that was read last. A store with a thousand loops is looked through loop by loop, and git is asked once.
+    static LAST: RefCell<Option<Rc<Index>>> = const { RefCell::new(None) };
 }
 
 /// The index of the repository that a state folder lies in.
 #[derive(Debug)]
 struct Index {
     top: Utf8PathBuf,
+    /// Its file, and what tells that no other took its place since.
+    stamp: Stamp,
     /// `None` if the bytes cannot tell.
     bytes: Option<Vec<u8>>,
+    /// What was asked for so far.
+    asked: RefCell<Vec<Asked>>,
+}
+
+/// Path, device, inode, length, and times of change: git replaces its index, and does not write into it.
+type Stamp = (Utf8PathBuf, [u64; 3], [i64; 4]);
+
+/// What the index holds of a folder, or of a file at the top.
+#[derive(Debug)]
+struct Asked {
+    place: Utf8PathBuf,
+    /// The files there that are tracked; `None` if git could not tell.
+    tracked: Option<BTreeSet<Vec<u8>>>,
 }
 
 impl Trust {
@@ -55,19 +79,20 @@ impl Trust {
         let Ok(inside) = path.strip_prefix(&index.top) else {
             return false;
         };
-        match &index.bytes {
-            // The bytes of the path may stand there as a part of another one, so a hit is asked for.
-            Some(bytes) if memchr::memmem::find(bytes, inside.as_str().as_bytes()).is_none() => false,
-            _ => git_tracks(&index.top, inside),
-        }
+        index.holds(inside)
     }
 }
 
 impl Index {
     /// The index for `folder`; `None` if it lies in no repository, or in one without an index.
-    fn around(folder: &Utf8Path) -> Option<Self> {
+    fn around(folder: &Utf8Path) -> Option<Rc<Self>> {
         let top = git_top(folder)?;
         let git = git_folder(top)?;
+        let stamp = stamp(git.join("index"))?;
+        let last = LAST.with_borrow(Option::clone);
+        if let Some(last) = last.filter(|last| last.stamp == stamp && last.top == top) {
+            return Some(last);
+        }
         let bytes = match files::read(&git.join("index")) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::FileTooLarge => Vec::new(),
@@ -81,11 +106,45 @@ impl Index {
             .iter()
             .any(|sign| memchr::memmem::find(&bytes, sign).is_some());
         let telling = bytes.starts_with(b"DIRC") && version == Some(true) && !extended;
-        Some(Self {
+        let index = Rc::new(Self {
             top: top.to_owned(),
+            stamp,
             bytes: telling.then_some(bytes),
-        })
+            asked: RefCell::default(),
+        });
+        LAST.set(Some(Rc::clone(&index)));
+        Some(index)
     }
+
+    /// Whether a file, its path given from the top, is tracked. Git is asked once for a folder and all below it, and only
+    /// where the bytes may hold that folder. If it cannot tell, the file counts as tracked: the index gave reason to ask.
+    fn holds(&self, file: &Utf8Path) -> bool {
+        let mut asked = self.asked.borrow_mut();
+        let at = asked.iter().position(|one| file.starts_with(&one.place));
+        let at = at.unwrap_or_else(|| {
+            // All of a repository would be too much to ask for.
+            let folder = file.parent().filter(|folder| !folder.as_str().is_empty());
+            let place = folder.unwrap_or(file);
+            let hint = folder.map_or(file.to_string(), |folder| format!("{folder}/"));
+            let is_out = |bytes: &Vec<u8>| memchr::memmem::find(bytes, hint.as_bytes()).is_none();
+            asked.push(Asked {
+                place: place.to_owned(),
+                tracked: match &self.bytes {
+                    Some(bytes) if is_out(bytes) => Some(BTreeSet::new()),
+                    _ => tracked_at(&self.top, place),
+                },
+            });
+            asked.len() - 1
+        });
+        let tracked = asked[at].tracked.as_ref();
+        tracked.is_none_or(|tracked| tracked.contains(file.as_str().as_bytes()))
+    }
+}
+
+fn stamp(file: Utf8PathBuf) -> Option<Stamp> {
+    let meta = std::fs::metadata(&file).ok()?;
+    let times = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()];
+    Some((file, [meta.dev(), meta.ino(), meta.len()], times))
 }
 
 /// The nearest ancestor of `folder`, itself included, that holds `.git`.
@@ -103,30 +162,10 @@ fn git_folder(top: &Utf8Path) -> Option<Utf8PathBuf> {
     Some(top.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// Asks git. If it cannot be run the file counts as tracked: the index gave reason to ask.
-fn git_tracks(top: &Utf8Path, inside: &Utf8Path) -> bool {
-    let asked = Command::new("git")
-        .arg("-C")
-        .arg(top)
-        .args(["--literal-pathspecs", "ls-files", "--error-unmatch", "--"])
-        .arg(inside)
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_WORK_TREE")
-        .env_remove("GIT_INDEX_FILE")
-        // A repository's own configuration must not start programs when it is only asked for names.
-        .env("GIT_CONFIG_COUNT", "1")
-        .env("GIT_CONFIG_KEY_0", "core.fsmonitor")
-        .env("GIT_CONFIG_VALUE_0", "false")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    // 1 is git's answer for a path that it does not know.
-    !matches!(asked, Ok(status) if status.code() == Some(1))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     fn repository() -> (tempfile::TempDir, Utf8PathBuf) {

@@ -26,7 +26,7 @@ fn entering_the_phase_tells_the_agent_to_ask_exactly_this() {
     assert!(said.contains("AskUserQuestion"), "{said}");
     assert!(
         said.ends_with(&format!(
-            "- Roll out: `every promote {id}`\n- Roll back: `every roll-back {id}`\n"
+            "- Roll out: every promote {id}\n- Roll back: every roll-back {id}\n"
         )),
         "{said}"
     );

@@ -108,7 +108,9 @@ fn what_is_not_configured_waits_and_says_where_it_belongs() {
     project.configure("[commands.build]\nprogram = \"no-such-program-anywhere\"\n");
     let said = project.stop();
     assert!(
-        said.contains("whose program no-such-program-anywhere is not installed, or not in PATH"),
+        said.contains(
+            "whose program no-such-program-anywhere is not installed, or not in PATH outside of the project"
+        ),
         "{said}"
     );
     assert!(!project.journal().contains("command-began"));

@@ -14,11 +14,11 @@ fn a_slip_gets_the_name_that_was_probably_meant() {
     };
     let meant = format!("did you mean `{id}`?");
     for (arguments, says) in [
-        (&["stauts"][..], "'status'"),
-        (&["cancle"], "'cancel'"),
-        (&["mark_done"], "'mark-done'"),
-        (&["status", "--jsno"], "'--json'"),
-        (&["start", "paln", "x"], "'plan'"),
+        (&["stauts"][..], "‘status’"),
+        (&["cancle"], "‘cancel’"),
+        (&["mark_done"], "‘mark-done’"),
+        (&["status", "--jsno"], "‘--json’"),
+        (&["start", "paln", "x"], "‘plan’"),
         (
             &["start", "plan", "--round", "2", "x"],
             "did you mean `--rounds`?",
@@ -112,7 +112,7 @@ fn completions_know_the_verbs_and_nothing_that_is_hidden() {
     let mut bash = project.shell("bash", &["--norc", "-c", &line]);
     let completed = String::from_utf8(bash.output().unwrap().stdout).unwrap();
     assert_eq!(completed.trim(), "mark-done");
-    project.run(&["completions", "bsh"]).exits(2).says("'bash'");
+    project.run(&["completions", "bsh"]).exits(2).says("‘bash’");
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn rollback_and_its_kin_are_not_the_agents() {
     let id = project.start(&[]);
     for command in [&["rollback", "--yes"][..], &["resume"], &["adopt"]] {
         let ran = project.run_in_session("s1", command).exits(1);
-        assert!(ran.err.contains("a person's decision"), "{}", ran.err);
+        assert!(ran.err.contains("a person’s decision"), "{}", ran.err);
         assert!(
             ran.err.contains(&format!("/claudex:{}", command[0])),
             "{}",

@@ -454,7 +454,7 @@ fn what_is_a_persons_decision_is_refused_to_an_agent() {
         project
             .run_in_session("s1", command)
             .exits(1)
-            .says("is a person's decision");
+            .says("is a person’s decision");
     }
     assert_eq!(files(), before);
 }
@@ -526,7 +526,7 @@ fn a_ticket_stands_for_the_person_once_and_for_its_own_command() {
     project
         .run_in_session("s1", &["adopt", &id])
         .exits(1)
-        .says("is a person's decision");
+        .says("is a person’s decision");
     project
         .run_in_session("s1", &["resume", "--from-prompt"])
         .exits(2);

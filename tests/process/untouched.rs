@@ -89,9 +89,9 @@ fn a_command_that_was_typed_is_kept_in_the_persons_state_folder_alone() {
         .filter(|(_, bytes)| bytes.is_some())
         .map(|(path, _)| path)
         .collect();
-    let prompts = project.home.join("state/claudex-loop/prompts");
+    let own = project.home.join("state/claudex-loop");
     assert!(
-        !files.is_empty() && files.iter().all(|file| file.starts_with(&prompts)),
+        !files.is_empty() && files.iter().all(|file| file.starts_with(&own)),
         "{files:?}"
     );
 }

@@ -124,7 +124,7 @@ fn a_loop_of_a_version_that_cannot_go_on_lets_the_turn_end_and_may_be_given_up()
             ours.as_str(),
             "`plan`",
             "the phase `waiting` was removed",
-            &format!("give it up with `claudex-loop cancel {id}`"),
+            &format!("give it up (its files are kept): claudex-loop cancel {id}"),
         ] {
             assert!(note.contains(part), "{part}: {note}");
         }
@@ -139,7 +139,8 @@ fn a_loop_of_a_version_that_cannot_go_on_lets_the_turn_end_and_may_be_given_up()
         .says("the phase `waiting` was removed")
         .says("machine diff")
         .says("[[migrations]]")
-        .says(&format!("give it up with `claudex-loop cancel {id}`"));
+        .says("or give it up (its files are kept):")
+        .says(&format!("        claudex-loop cancel {id}"));
     project
         .run(&["start", "plan", "another"])
         .exits(1)

@@ -517,7 +517,8 @@ impl Walk<'_> {
             persona: "a walker",
             focus: Focus::Engineering,
             kind: Kind::Document,
-            prepare: &|| Ok(String::new()),
+            make: None,
+            prompt: &|_| Ok(String::new()),
             limits: Limits::default(),
             environment: &Environment::default(),
         };

@@ -316,7 +316,7 @@ fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
         "resume" if people_only => return,
         "resume" => (
             true,
-            "the command line's `resume` is a person's: write by = [\"person\"], or rename it".to_owned(),
+            "the command line’s resume is a person’s: write by = [\"person\"], or rename it".to_owned(),
         ),
         other => {
             let verbs: Vec<&str> = VERBS.into_iter().chain(["resume"]).collect();

@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments, own: &Own) -> Result<Exit, Failure> {
     };
     if let Some(format) = format {
         out::text(&drawn(&machine, format, &tally));
-        out::error_text(&summary);
+        out::note(summary.trim_end());
     }
     if arguments.require_all && !tally.missing(table).is_empty() {
         return Ok(Exit::Refused);

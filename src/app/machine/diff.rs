@@ -168,7 +168,7 @@ fn words(old: &Side, new: &Side, found: &[Difference], verdict: Verdict, migrati
             Verdict::Migration =>
                 "Loops on disk are refused until an entry of `[[migrations]]` says how they go on.",
             Verdict::Breaks =>
-                "Loops on disk cannot go on with the new machine. A verb of it that ends loops in every phase, such as `cancel`, gives one up.",
+                "Loops on disk cannot go on with the new machine. A verb of it that ends loops in every phase, such as cancel, gives one up.",
         }
     );
     if let Some(migration) = migration {

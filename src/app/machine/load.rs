@@ -80,7 +80,7 @@ fn named(file: &Utf8Path) -> String {
     if file == "-" {
         "stdin".to_owned()
     } else {
-        text::one_line(file.as_str(), usize::MAX)
+        text::pasteable(&text::shown(file))
     }
 }
 

@@ -9,6 +9,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use camino::Utf8Path;
+use claudex_loop::process::environment::{clean_path, is_relative_home};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How long an answer may take. A hook that is slower than this makes every turn slow.
@@ -25,12 +27,17 @@ pub(super) struct Answer {
     pub(super) err: String,
 }
 
-/// A command in this folder that sees nothing of the client and none of our own settings.
-pub(super) fn command(program: &Path, arguments: &[&str], folder: &Path) -> Command {
+/// A command in this folder that sees nothing of the client, none of our own settings, and no program of the project with this
+/// root.
+pub(super) fn command(program: &Path, arguments: &[&str], folder: &Path, root: &Utf8Path) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
-    for (name, _) in std::env::vars_os() {
-        if name.to_str().is_some_and(|name| name.starts_with("CLAUDE")) {
+    for (name, value) in std::env::vars_os() {
+        if name == "PATH" {
+            command.env(name, clean_path(&value, root));
+        } else if name.to_str().is_some_and(|name| name.starts_with("CLAUDE"))
+            || is_relative_home(&name, &value)
+        {
             command.env_remove(name);
         }
     }
@@ -105,7 +112,12 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> Command {
-        command(Path::new("/bin/sh"), &["-c", script], Path::new("/"))
+        command(
+            Path::new("/bin/sh"),
+            &["-c", script],
+            Path::new("/"),
+            Utf8Path::new("/"),
+        )
     }
 
     #[test]
@@ -115,7 +127,13 @@ mod tests {
             (answer.status.code(), answer.out.as_str(), answer.err.as_str()),
             (Some(3), "yes", "no\n")
         );
-        assert!(run(command(Path::new("/no/such"), &[], Path::new("/")), "").is_err());
+        assert!(
+            run(
+                command(Path::new("/no/such"), &[], Path::new("/"), Utf8Path::new("/")),
+                ""
+            )
+            .is_err()
+        );
     }
 
     #[test]

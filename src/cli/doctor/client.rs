@@ -23,20 +23,20 @@ pub(super) fn checks(here: &Utf8Path) -> [Check; 3] {
     let places = Places::from_env(here, &root);
     let survey = others::survey(&places, SPEAKER.program);
     [
-        Check::useful("client", client()),
+        Check::useful("client", client(&root)),
         Check::useful("plugin", own(&survey, &places)),
         Check::useful("other hooks", of_others(&survey)),
     ]
 }
 
 /// Whether the client is one that loops are tested with.
-fn client() -> Result<String, Problem> {
+fn client(root: &Utf8Path) -> Result<String, Problem> {
     let inside = std::env::var_os(OWN).map(PathBuf::from);
     let inside = inside.filter(|file| file.is_absolute() && file.is_file());
-    let Some(program) = inside.or_else(|| tools::found("claude")) else {
+    let Some(program) = inside.or_else(|| tools::found("claude", root)) else {
         return Ok("not looked at: no `claude` in PATH".to_owned());
     };
-    judged(&program, tools::version(&program, &claude::variables()))
+    judged(&program, tools::version(&program, &claude::variables(), root))
 }
 
 fn judged(program: &Path, version: Result<String, String>) -> Result<String, Problem> {
@@ -73,7 +73,7 @@ fn own(survey: &Survey, places: &Places) -> Result<String, Problem> {
     if let Some((file, key)) = &survey.off {
         return Err(Problem::new(
             format!("{file} has `{key}`: the client runs no hook of ours, so no loop is driven"),
-            "take that out of the file, or take plans through the loop with `claudex-loop run`",
+            "take that out of the file, or take plans through the loop with claudex-loop run",
         ));
     }
     let ours: Vec<String> = survey.of(Nature::Ours).map(place).collect();

@@ -1,8 +1,8 @@
 //! The Stop hook's whole way, with a stand-in for the client: a folder of our own, a loop in it, three stops.
 
 use std::path::Path;
-use std::process::Command;
 
+use camino::Utf8Path;
 use serde_json::Value;
 
 use super::{Check, Problem, child, launcher};
@@ -11,20 +11,20 @@ const REMEDY: &str = "install the program and the plugin again; if it stays, rep
 
 /// A stop without a loop lets the turn end and makes nothing; with a loop that waits for its plan it holds the turn, and
 /// after the plan was written it asks for the review.
-pub(super) fn check() -> Check {
-    let script = launcher::stop_script();
+pub(super) fn check(root: &Utf8Path) -> Check {
+    let script = launcher::stop_script(root);
     let through = if script.is_some() {
         "through the plugin's script"
     } else {
         "without the plugin"
     };
-    let result = round_trip(script.as_deref())
+    let result = round_trip(script.as_deref(), root)
         .map(|()| format!("three stops were answered as they should be, {through}"))
         .map_err(|what| Problem::new(format!("{what} ({through})"), REMEDY));
     Check::required("hook", result)
 }
 
-fn round_trip(script: Option<&Path>) -> Result<(), String> {
+fn round_trip(script: Option<&Path>, root: &Utf8Path) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| format!("this program's path: {error}"))?;
     let folder = tempfile::Builder::new()
         .prefix("claudex-doctor")
@@ -33,16 +33,19 @@ fn round_trip(script: Option<&Path>) -> Result<(), String> {
     let folder = folder.path();
     // So that no repository above the temporary folder is taken for the project.
     std::fs::create_dir(folder.join(".git")).map_err(|error| format!("no temporary folder: {error}"))?;
+    // What the loop leaves in the user's own folders goes with ours.
+    let state = folder.join("state");
     let stop = || {
-        let command = match script {
+        let mut command = match script {
             Some(script) => {
-                let mut command = command(Path::new("/bin/sh"), &[], folder);
+                let mut command = child::command(Path::new("/bin/sh"), &[], folder, root);
                 command.arg(script);
                 command.env("CLAUDEX_LOOP_BIN", &program);
                 command
             }
-            None => command(&program, &["stop"], folder),
+            None => child::command(&program, &["stop"], folder, root),
         };
+        command.env("XDG_STATE_HOME", &state);
         let input = serde_json::json!({
             "session_id": "doctor", "hook_event_name": "Stop", "cwd": folder.to_str(), "stop_hook_active": false
         });
@@ -55,7 +58,8 @@ fn round_trip(script: Option<&Path>) -> Result<(), String> {
     if folder.join(".claude").exists() {
         return Err("a stop without a loop made a folder".to_owned());
     }
-    let start = command(&program, &["start", "plan", "doctor's own"], folder);
+    let mut start = child::command(&program, &["start", "plan", "doctor's own"], folder, root);
+    start.env("XDG_STATE_HOME", &state);
     let started = child::run(start, "")?;
     if !started.status.success() {
         return Err(format!(
@@ -75,13 +79,6 @@ fn round_trip(script: Option<&Path>) -> Result<(), String> {
         return Err(format!("a stop after the plan was written gave {third}: {said}"));
     }
     Ok(())
-}
-
-/// A command in the folder, whose loops are recorded there too: nothing of this check is left in the user's own state.
-fn command(program: &Path, arguments: &[&str], folder: &Path) -> Command {
-    let mut command = child::command(program, arguments, folder);
-    command.env("XDG_STATE_HOME", folder.join("state"));
-    command
 }
 
 /// The decision and its reason or note, out of the one JSON object that a hook prints.

@@ -3,7 +3,8 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use claudex_loop::process::environment::find_program;
+use camino::Utf8Path;
+use claudex_loop::process::environment::{clean_path, find_program};
 use claudex_loop::text;
 
 use super::{Check, Problem, child};
@@ -28,7 +29,7 @@ pub(super) fn answer() -> String {
 }
 
 /// The program itself, the first one on PATH, and the plugin's launcher.
-pub(super) fn checks() -> Vec<Check> {
+pub(super) fn checks(root: &Utf8Path) -> Vec<Check> {
     let own = std::env::current_exe();
     let shown = own
         .as_ref()
@@ -38,13 +39,13 @@ pub(super) fn checks() -> Vec<Check> {
         env!("CARGO_PKG_VERSION")
     );
     let own = own.ok();
-    let on_path = on_path();
+    let on_path = on_path(root);
     let mut checks = vec![
         Check::required("program", Ok(program)),
         Check::useful("path", first(own.as_deref(), &on_path)),
     ];
     checks.push(match launchers(&on_path).first() {
-        Some(launcher) => Check::required("launcher", launched(launcher)),
+        Some(launcher) => Check::required("launcher", launched(launcher, root)),
         None => Check::useful(
             "launcher",
             Ok("not looked at: the plugin's bin/ is on PATH inside Claude Code only".to_owned()),
@@ -53,13 +54,13 @@ pub(super) fn checks() -> Vec<Check> {
     checks
 }
 
-/// The files of our name in PATH, in its order, and what each is. Relative folders are passed over, as the launcher does.
-fn on_path() -> Vec<(PathBuf, Found)> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+/// The files of our name in PATH, in its order, and what each is. Relative folders and those of the project
+/// are passed over, as the launcher does.
+fn on_path(root: &Utf8Path) -> Vec<(PathBuf, Found)> {
+    let path = clean_path(&std::env::var_os("PATH").unwrap_or_default(), root);
     let mut seen = Vec::new();
     std::env::split_paths(&path)
-        .filter(|folder| folder.is_absolute())
-        .filter_map(|folder| find_program(NAME, Some(folder.as_os_str())))
+        .filter_map(|folder| find_program(NAME, Some(folder.as_os_str()), root))
         .filter(|file| {
             let inode = file.metadata().map(|found| (found.dev(), found.ino())).ok();
             let is_new = !seen.contains(&inode);
@@ -67,15 +68,15 @@ fn on_path() -> Vec<(PathBuf, Found)> {
             is_new
         })
         .map(|file| {
-            let found = ask(&file, true);
+            let found = ask(&file, true, root);
             (file, found)
         })
         .collect()
 }
 
 /// Asks a file which protocol it speaks.
-fn ask(file: &Path, as_probe: bool) -> Found {
-    let mut command = child::command(file, &["--protocol"], Path::new("/"));
+fn ask(file: &Path, as_probe: bool, root: &Utf8Path) -> Found {
+    let mut command = child::command(file, &["--protocol"], Path::new("/"), root);
     if as_probe {
         command.env(PROBE, "1");
     } else if let Some(named) = std::env::var_os(NAMED) {
@@ -154,9 +155,9 @@ fn launchers(on_path: &[(PathBuf, Found)]) -> Vec<PathBuf> {
 }
 
 /// What the plugin's hooks and scripts get.
-fn launched(launcher: &Path) -> Result<String, Problem> {
+fn launched(launcher: &Path, root: &Utf8Path) -> Result<String, Problem> {
     let shown = launcher.display();
-    match ask(launcher, false) {
+    match ask(launcher, false, root) {
         Found::Program(version) if version == answer() => Ok(format!("{shown} finds this version")),
         Found::Program(version) => Err(Problem::new(
             format!("{shown} finds {version}, and this is {}", answer()),
@@ -174,8 +175,8 @@ fn launched(launcher: &Path) -> Result<String, Problem> {
 }
 
 /// The Stop hook's script of the plugin that is there, as the client calls it.
-pub(super) fn stop_script() -> Option<PathBuf> {
-    let launcher = launchers(&on_path()).into_iter().next()?;
+pub(super) fn stop_script(root: &Utf8Path) -> Option<PathBuf> {
+    let launcher = launchers(&on_path(root)).into_iter().next()?;
     let script = launcher.parent()?.parent()?.join("hooks/stop-hook.sh");
     script.is_file().then_some(script)
 }

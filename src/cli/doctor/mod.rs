@@ -5,6 +5,7 @@
 mod child;
 mod client;
 mod configuration;
+mod environment;
 mod hook;
 mod launcher;
 mod project;
@@ -12,6 +13,7 @@ mod reviewers;
 mod sandbox;
 mod tools;
 
+use claudex_loop::plan::locate;
 use claudex_loop::text;
 use serde::Serialize;
 
@@ -89,15 +91,17 @@ impl Problem {
 /// Runs the checks; exit 1 when a required one fails.
 pub(crate) fn doctor(json: bool) -> Result<Exit, Failure> {
     let here = super::here()?;
-    let mut checks = launcher::checks();
-    checks.push(hook::check());
+    let root = locate::root(&here);
+    let mut checks = launcher::checks(&root);
+    checks.extend(environment::check());
+    checks.push(hook::check(&root));
     checks.extend(client::checks(&here));
     checks.extend(project::checks(&here));
-    checks.push(tools::git());
+    checks.push(tools::git(&root));
     let (configuration, settings) = configuration::check(&here);
     checks.push(configuration);
-    checks.extend(reviewers::checks(&settings));
-    checks.push(sandbox::check());
+    checks.extend(reviewers::checks(&settings, &root));
+    checks.push(sandbox::check(&root));
     let failed = checks.iter().filter(|check| check.required && !check.ok).count();
     if json {
         out::json(&checks);

@@ -1,5 +1,6 @@
 //! Who can review: the one that a loop gets now, and each that is configured: installed, which version, logged in.
 
+use camino::Utf8Path;
 use claudex_loop::plan::reviewers;
 use claudex_loop::plan::settings::Settings;
 use claudex_loop::process::How;
@@ -9,8 +10,8 @@ use claudex_loop::review::{claude, codex};
 use super::{Check, Problem, tools};
 
 /// The chosen reviewer, which is required, then each configured one.
-pub(super) fn checks(settings: &Settings) -> Vec<Check> {
-    let chosen = reviewers::choose(None, settings);
+pub(super) fn checks(settings: &Settings, root: &Utf8Path) -> Vec<Check> {
+    let chosen = reviewers::choose(None, settings, root);
     // Whom `auto` takes is needed as if it had been named.
     let name = chosen.as_ref().map(|chosen| chosen.reviewer.name().to_owned());
     let name = name.unwrap_or_else(|_| settings.reviewer.clone());
@@ -28,14 +29,14 @@ pub(super) fn checks(settings: &Settings) -> Vec<Check> {
         checks.push(Check::of(
             &format!("reviewer {configured}"),
             is_chosen,
-            check(one, is_chosen),
+            check(one, is_chosen, root),
         ));
     }
     checks
 }
 
 /// One reviewer. That an optional one is not installed is no problem: `lint` always is.
-fn check(settings: &ReviewerSettings, is_chosen: bool) -> Result<String, Problem> {
+fn check(settings: &ReviewerSettings, is_chosen: bool, root: &Utf8Path) -> Result<String, Problem> {
     let (login, names): (&[&str], Vec<String>) = match settings.kind {
         ReviewerKind::Lint => return Ok("built in, no model".to_owned()),
         ReviewerKind::Codex => (&["login", "status"], codex::variables()),
@@ -44,13 +45,15 @@ fn check(settings: &ReviewerSettings, is_chosen: bool) -> Result<String, Problem
     };
     let kind = settings.kind.to_string();
     let program = settings.program.as_deref().unwrap_or(&kind);
-    let Some(found) = tools::found(program) else {
+    let Some(found) = tools::found(program, root) else {
         return match is_chosen {
             false => Ok(format!(
                 "`{program}` is not installed; not needed where another one reviews"
             )),
             true => Err(Problem::new(
-                format!("`{program}` is not installed, or not in an absolute folder of PATH"),
+                format!(
+                    "`{program}` is not installed, or not in an absolute folder of PATH outside of the project"
+                ),
                 "install it, or choose another reviewer",
             )),
         };
@@ -63,7 +66,7 @@ fn check(settings: &ReviewerSettings, is_chosen: bool) -> Result<String, Problem
         .into_iter()
         .chain(settings.environment.iter().cloned())
         .collect();
-    let version = tools::version(&found, &names)
+    let version = tools::version(&found, &names, root)
         .map_err(|what| Problem::new(what, "install it anew, or choose another reviewer"))?;
     // A provider of the person's own needs no login, and the client's own check knows nothing of it.
     if settings.kind == ReviewerKind::Codex
@@ -73,7 +76,7 @@ fn check(settings: &ReviewerSettings, is_chosen: bool) -> Result<String, Problem
         return Ok(format!("{shown} ({version}), with the key in {key}"));
     }
     let line = format!("{program} {}", login.join(" "));
-    let ended = tools::run(&found, login, &names).map_err(|what| {
+    let ended = tools::run(&found, login, &names, root).map_err(|what| {
         Problem::new(
             format!("{shown} ({version}): `{line}`: {what}"),
             "run that line yourself and see",

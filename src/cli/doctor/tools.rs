@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use camino::Utf8Path;
-use claudex_loop::process::environment::{Environment, find_program};
+use claudex_loop::process::environment::{Environment, clean_path, find_program};
 use claudex_loop::process::limits::Limits;
 use claudex_loop::process::{Call, Ended, How, supervise};
 use claudex_loop::text;
@@ -12,10 +12,10 @@ use claudex_loop::text;
 use super::{Check, Problem, child};
 
 /// git finds the top of the project.
-pub(super) fn git() -> Check {
-    let result = found("git")
-        .ok_or("git is not on PATH".to_owned())
-        .and_then(|git| version(&git, &[]))
+pub(super) fn git(root: &Utf8Path) -> Check {
+    let result = found("git", root)
+        .ok_or("git is not on PATH outside of the project".to_owned())
+        .and_then(|git| version(&git, &[], root))
         .map_err(|what| {
             Problem::new(
                 what,
@@ -25,24 +25,31 @@ pub(super) fn git() -> Check {
     Check::useful("git", result)
 }
 
-/// A program of this name, in the folders of PATH that are absolute.
-pub(super) fn found(name: &str) -> Option<std::path::PathBuf> {
+/// A program of this name, in the absolute folders of PATH outside of the project.
+pub(super) fn found(name: &str, root: &Utf8Path) -> Option<std::path::PathBuf> {
     let path: Option<OsString> = std::env::var_os("PATH");
-    find_program(name, path.as_deref())
+    find_program(name, path.as_deref(), root)
 }
 
 /// Runs a program of others under the reviewers' supervision, with no stdin and some seconds of time.
-pub(super) fn run(program: &Path, arguments: &[&str], names: &[String]) -> Result<Ended, String> {
+pub(super) fn run(
+    program: &Path,
+    arguments: &[&str],
+    names: &[String],
+    root: &Utf8Path,
+) -> Result<Ended, String> {
     let program = program
         .to_str()
         .ok_or_else(|| format!("{} is not UTF-8", program.display()))?;
     let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+    // It does not run in the project, which would else be known by that.
+    let path = clean_path(&std::env::var_os("PATH").unwrap_or_default(), root);
     let call = Call {
         program,
         arguments: &arguments,
         directory: Utf8Path::new("/"),
         stdin: b"",
-        environment: &Environment::allowing(names),
+        environment: &Environment::allowing(names).setting("PATH", path.to_string_lossy()),
         limits: Limits {
             timeout: child::LIMIT,
             idle: child::LIMIT,
@@ -62,8 +69,8 @@ pub(super) fn run(program: &Path, arguments: &[&str], names: &[String]) -> Resul
 }
 
 /// What a program says to `--version`, on one line.
-pub(super) fn version(program: &Path, names: &[String]) -> Result<String, String> {
-    let ended = run(program, &["--version"], names)?;
+pub(super) fn version(program: &Path, names: &[String], root: &Utf8Path) -> Result<String, String> {
+    let ended = run(program, &["--version"], names, root)?;
     match ended.how {
         How::Exited(0) => {
             let said = String::from_utf8_lossy(&ended.stdout).into_owned();

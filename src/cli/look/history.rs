@@ -1,6 +1,7 @@
 //! `journal`: what happened to a loop, one line an event.
 
 use claudex_loop::app::{attempts, words};
+use claudex_loop::plan::closing;
 use claudex_loop::review::runs::Run;
 use claudex_loop::store::{ChangeEntry, Entry, NoteEntry, Value};
 use claudex_loop::text;
@@ -78,7 +79,7 @@ fn of_change(told: &Told, change: &ChangeEntry) -> String {
 
 /// `run-began r1-…: round 1, lint as Senior-engineer review`
 fn of_note(told: &Told, note: &NoteEntry) -> String {
-    if let Some(told) = attempts::told(note) {
+    if let Some(told) = attempts::told(note).or_else(|| closing::shown(note)) {
         return told;
     }
     let run: Option<&Run> = note

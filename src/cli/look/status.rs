@@ -114,7 +114,11 @@ fn shown(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Shown {
             "the agent was reminded once and will not be again; to have it reminded: /claudex:resume {id} (in a terminal: claudex-loop resume {id})"
         ));
     }
-    let chosen = || reviewers::choose(None, settings).ok().map(|chosen| chosen.shown);
+    let chosen = || {
+        reviewers::choose(None, settings, raw.store().root())
+            .ok()
+            .map(|chosen| chosen.shown)
+    };
     let reviewer = last
         .map(|run| text::one_line(&run.began.reviewer, 80))
         .or_else(|| if over { None } else { chosen() });
@@ -218,7 +222,7 @@ fn picked(id: Option<&str>, problems: &mut Vec<String>) -> Result<Vec<(Store, Lo
             Ok((store, id)) if store.swept().iter().any(|swept| swept.id == id) => {
                 problems.push(format!(
                     "loop {id} showed no sign of life and was put aside in {}/swept; claudex-loop resume {id} brings it back",
-                    store.folder()
+                    text::shown(store.folder())
                 ));
                 Vec::new()
             }

@@ -14,7 +14,7 @@ use crate::machine::{Raw, Refusal, Snapshot};
 use crate::process::environment::{Environment, GUARD};
 use crate::process::limits::Limits;
 use crate::process::{Call, supervise};
-use crate::store::RunLock;
+use crate::store::{RunLock, run_mark};
 
 /// What `run` sees.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let found = commands::find(command);
     let (found, _) = found.map_err(|error| refused(format!("command {command}"), io::Error::other(error)))?;
     // A program that is not there is nothing that the agent could mend.
-    let Some(configured) = found.filter(Command::is_installed) else {
+    let Some(configured) = found.filter(|command| command.is_installed(&raw.root())) else {
         return Ok(RunSeen::Missing.into());
     };
     let folder = raw.store().open_loop_folder(raw.id());
@@ -85,8 +85,9 @@ fn perform(raw: &Raw, folder: &Folder, name: &str, command: &Command, run: &str)
         what: log.to_string(),
         source,
     })?;
-    let environment =
-        Environment::allowing(command.environment.iter().cloned()).of_run(&command_runs::mark(raw, run));
+    let environment = Environment::allowing(command.environment.iter().cloned())
+        .of_run(&run_mark(raw.id(), run))
+        .with_projects_programs();
     let call = Call {
         program: &command.program,
         arguments: &command.arguments,

@@ -7,6 +7,28 @@ cd -- {{ root }}
 CLAUDEX_STATE_DIR={{ state_dir }}
 export CLAUDEX_STATE_DIR
 {% endif %}
-claudex=${CLAUDEX_LOOP_BIN:-claudex-loop}
-command -v "$claudex" >/dev/null 2>&1 || claudex={{ binary }}
+claudex=
+case ${CLAUDEX_LOOP_BIN:-} in
+    /*) [ ! -x "$CLAUDEX_LOOP_BIN" ] || claudex=$CLAUDEX_LOOP_BIN ;;
+esac
+# Only absolute folders of PATH outside of the project: a repository must not bring its own program.
+root=$(pwd -P)
+case ${HOME:-}/ in
+    "$root"/*) root=/ ;;
+esac
+rest=${PATH-}:
+while [ -z "$claudex" ] && [ -n "$rest" ]; do
+    entry=${rest%%:*}
+    rest=${rest#*:}
+    case $entry in
+        /*) [ -x "$entry/claudex-loop" ] || continue ;;
+        *) continue ;;
+    esac
+    place=$(CDPATH='' cd -- "$entry" && pwd -P) || continue
+    case $place/ in
+        "$root"/*) ;;
+        *) claudex=$entry/claudex-loop ;;
+    esac
+done
+[ -n "$claudex" ] || claudex={{ binary }}
 exec "$claudex" review {{ id }} "$@"

@@ -43,7 +43,7 @@ pub fn check(root: &Utf8Path) -> Vec<Checked> {
             Some(text) => project::parse(root, &text, &shown).map(|_| true),
             None => Ok(false),
         });
-    let environment = environment::apply(&mut settings).map(|()| true);
+    let environment = environment::apply(&mut settings, &environment::own).map(|()| true);
     vec![
         Checked {
             whose: "user",

@@ -18,8 +18,11 @@ const STALE_ENV: &str = "CLAUDEX_STALE_MINUTES";
 /// Who reviews.
 const REVIEWER_ENV: &str = "CLAUDEX_REVIEWER";
 
-/// Puts what the environment says over the settings.
-pub(super) fn apply(settings: &mut Settings) -> Result<(), SettingsError> {
+/// Puts what the environment says over the settings; `variable` gives what a variable holds, trimmed, where it holds anything.
+pub(super) fn apply(
+    settings: &mut Settings,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<(), SettingsError> {
     let Settings { origins, .. } = settings;
     let mut note = |key: &str, name| origins.note(key, Origin::Environment(name));
     if let Some(reviewer) = variable(REVIEWER_ENV) {
@@ -31,29 +34,33 @@ pub(super) fn apply(settings: &mut Settings) -> Result<(), SettingsError> {
         (&mut settings.review_rounds, "rounds.review", REVIEW_ROUNDS_ENV),
         (&mut settings.max_failures, "limits.max-failures", FAILURES_ENV),
     ] {
-        if let Some(given) = number(name, MOST_ROUNDS)? {
+        if let Some(given) = number(variable, name, MOST_ROUNDS)? {
             *value = Some(given);
             note(key, name);
         }
     }
-    if let Some(minutes) = number(STALE_ENV, MOST_MINUTES)? {
+    if let Some(minutes) = number(variable, STALE_ENV, MOST_MINUTES)? {
         settings.stale_after = Duration::from_secs(minutes * 60);
         note("limits.stale-minutes", STALE_ENV);
     }
-    if let Some(policy) = Policy::from_env() {
+    if let Some(policy) = variable(EVIDENCE_ENV).map(|value| Policy::parse(&value)) {
         settings.evidence = policy;
         note("evidence", EVIDENCE_ENV);
     }
     Ok(())
 }
 
-/// What a variable holds, where it holds anything.
-fn variable(name: &str) -> Option<String> {
-    let value = std::env::var(name).ok()?;
-    Some(value.trim().to_owned()).filter(|value| !value.is_empty())
+/// Returns what a variable of this process holds, trimmed, where it holds anything.
+pub(super) fn own(name: &str) -> Option<String> {
+    let value = std::env::var(name).ok()?.trim().to_owned();
+    Some(value).filter(|value| !value.is_empty())
 }
 
-fn number(name: &'static str, most: u64) -> Result<Option<u64>, SettingsError> {
+fn number(
+    variable: &dyn Fn(&str) -> Option<String>,
+    name: &'static str,
+    most: u64,
+) -> Result<Option<u64>, SettingsError> {
     let Some(given) = variable(name) else {
         return Ok(None);
     };

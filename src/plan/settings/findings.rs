@@ -114,7 +114,7 @@ impl Findings {
         let mut list = list.into_iter();
         let first = list.next()?;
         let place = place(source, first.span.start);
-        let name = text::one_line(path.as_str(), LONGEST);
+        let name = text::pasteable(&text::shown(path));
         Some(Self {
             path: path.to_owned(),
             source: NamedSource::new(name, harmless(source)).with_language("TOML"),

@@ -10,10 +10,15 @@ use camino::Utf8Path;
 use derive_more::{Display, Error};
 
 use crate::drive::commands::Command;
+use crate::hook::seen::Seen;
+use crate::plan::caller::Caller;
 use crate::plan::personas::Personas;
+use crate::plan::reviewers;
+use crate::process::environment::find_program;
 use crate::process::limits::Limits;
 use crate::review::evidence::Policy;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
+use crate::store::StateHome;
 
 mod check;
 mod environment;
@@ -137,21 +142,87 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings that hold in a project.
+    /// Reads the settings that hold in a project, in the environment of this process.
     ///
     /// # Errors
     /// See [`SettingsError`]: nothing is left out silently.
     pub fn load(root: &Utf8Path) -> Result<Self, SettingsError> {
+        Self::load_as(root, None)
+    }
+
+    /// Reads the settings for a command. Inside a client's session they are those of the person whose hooks run there: of the
+    /// session of the loop that the command is about, else of its own. An agent's own environment chooses nothing.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn for_call(root: &Utf8Path, caller: &Caller, session: Option<&str>) -> Result<Self, SettingsError> {
+        Self::load_as(root, Self::seen(caller, session).as_ref())
+    }
+
+    /// Returns what the hooks of the session saw that a command is made in; `None` outside a client, or where no hook has run.
+    pub fn seen(caller: &Caller, session: Option<&str>) -> Option<Seen> {
+        let home = Some(StateHome::of_user()).filter(|_| caller.inside)?;
+        let home = home.folder()?;
+        let sessions = [session, caller.session.as_deref()];
+        sessions
+            .into_iter()
+            .flatten()
+            .find_map(|session| Seen::of(session, home))
+    }
+
+    /// Keeps, in a hook, what its session sees of the person's environment, for commands inside that session.
+    ///
+    /// # Errors
+    /// The folder in the user's state home is not safely the user's, or the system refuses.
+    pub fn keep_seen(&self, session: &str, root: &Utf8Path) -> std::io::Result<()> {
+        let home = StateHome::of_user();
+        let Some(home) = home.folder() else {
+            return Ok(());
+        };
+        let mut seen = Seen::here(user_path().ok());
+        for (name, reviewer) in &self.reviewers {
+            if let Some(file) = reviewers::program(reviewer, root) {
+                seen.program_is(name, &file);
+            }
+        }
+        seen.keep(session, home)
+    }
+
+    fn load_as(root: &Utf8Path, seen: Option<&Seen>) -> Result<Self, SettingsError> {
         let mut settings = Self::default();
-        let path = user_path()?;
+        let path = match seen.and_then(|seen| seen.configuration.clone()) {
+            Some(path) => path,
+            None => user_path()?,
+        };
         if let Some(text) = files::user(&path)? {
             user::apply(&path, &text, &mut settings)?;
         }
         if let Some(text) = files::project(root)? {
             project::apply(root, &text, &path, &mut settings)?;
         }
-        environment::apply(&mut settings)?;
+        environment::apply(&mut settings, &|name| match seen {
+            Some(seen) => seen.variable(name).map(str::to_owned),
+            None => environment::own(name),
+        })?;
+        if let Some(seen) = seen {
+            settings.pin(seen, root);
+        }
         Ok(settings)
+    }
+
+    /// Has every reviewer run as the hook saw it: the same program, found in the same PATH, with the same configuration of its own.
+    fn pin(&mut self, seen: &Seen, root: &Utf8Path) {
+        for (name, reviewer) in &mut self.reviewers {
+            reviewer.pinned = seen
+                .fixed()
+                .map(|(name, value)| (name.to_owned(), value.map(str::to_owned)))
+                .collect();
+            if let Some(program) = seen.program(name)
+                && find_program(program, None, root).is_some()
+            {
+                reviewer.program = Some(program.to_owned());
+            }
+        }
     }
 }
 

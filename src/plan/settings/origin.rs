@@ -13,7 +13,7 @@ pub enum Origin {
     #[display("environment {_0}")]
     Environment(&'static str),
     /// The project's file.
-    #[display("project {file}:{line}")]
+    #[display("project {file}:{line}", file = crate::text::shown(file))]
     Project {
         /// The file.
         file: Utf8PathBuf,
@@ -21,7 +21,7 @@ pub enum Origin {
         line: usize,
     },
     /// The user's file.
-    #[display("user {file}:{line}")]
+    #[display("user {file}:{line}", file = crate::text::shown(file))]
     User {
         /// The file.
         file: Utf8PathBuf,

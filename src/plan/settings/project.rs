@@ -24,7 +24,7 @@ fn rule(user: &Utf8Path) -> String {
 pub(super) fn parse(root: &Utf8Path, text: &str, user: &Utf8Path) -> Result<ProjectFile, SettingsError> {
     let unknown = |above: &[String], key: &str, known: &[&str]| {
         let path = [above, &[key.to_owned()]].concat().join(".");
-        let message = format!("`{path}` may not stand in a project's file");
+        let message = format!("`{path}` may not stand in a project’s file");
         let near = crate::plan::near::word(key, known.iter().copied());
         // A key of the user's file is no slip of the pen, however near another one is.
         let help = match near.filter(|_| !read::knows::<UserFile>(key)) {

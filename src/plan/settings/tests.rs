@@ -265,7 +265,7 @@ fn a_project_says_nothing_else() {
     let (evil, help) = &said("\n[reviewers.evil]\nkind = \"command\"")[0];
     assert_eq!(
         evil,
-        "/p/.claude/claudex.toml:2:2: `reviewers` may not stand in a project's file"
+        "/p/.claude/claudex.toml:2:2: `reviewers` may not stand in a project’s file"
     );
     assert!(
         help.starts_with("a project may only choose"),
@@ -399,7 +399,7 @@ fn commands_are_the_users_and_each_slip_in_one_is_told() {
 
     let all = findings(both("", "[commands.build]\nprogram = \"/tmp/helper\"\n"));
     assert!(
-        all[0].0.contains("`commands` may not stand in a project's file"),
+        all[0].0.contains("`commands` may not stand in a project’s file"),
         "{all:?}"
     );
 }

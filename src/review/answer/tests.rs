@@ -61,19 +61,12 @@ fn an_answer_by_the_schema_is_read_in_full() {
 }
 
 #[test]
-fn the_json_may_stand_in_a_fence_between_sentences_or_in_another_object() {
-    for text in [
-        ONE.to_owned(),
-        format!("\u{feff}  \r\n{ONE}\r\n"),
-        format!("```json\n{ONE}\n```"),
-        format!("```\n{ONE}\n```\nThat is all."),
-        format!("I read {{the plan}}, all of it. Here it is:\n\n{ONE}\n\nAsk me for more."),
-        format!("{{\"result\": {ONE}}}"),
-        format!("{ONE}\n{ONE}"),
-    ] {
-        assert_eq!(findings(&text).len(), 1, "{text}");
-        assert_eq!(read(&text.replace(ONE, CLEAN)), Ok(Verdict::Clean), "{text}");
-    }
+fn findings_in_a_fence_may_follow_a_text() {
+    let text = format!("I read {{the plan}}, all of it. Here it is:\n\n```json\n{ONE}\n```\n");
+    assert_eq!(findings(&text).len(), 1);
+    assert_eq!(read(&text.replace(ONE, CLEAN)), Err(NoAnswer::Apart));
+    let contradicted = format!("# Findings\n\nNo substantive findings.\n\n```json\n{ONE}\n```\n");
+    assert_eq!(read(&contradicted), Err(NoAnswer::Two));
 }
 
 #[test]
@@ -94,12 +87,18 @@ fn what_states_no_verdict_is_never_clean() {
     assert!(matches!(error("I like it."), NoAnswer::Form(_)));
     assert!(matches!(error("{}"), NoAnswer::Form(_)));
     assert!(matches!(error("[]"), NoAnswer::Form(_)));
-    assert_eq!(error(r#"{"findings": []}"#), NoAnswer::NoVerdict);
+    assert_eq!(
+        error(r#"{"findings": []}"#),
+        NoAnswer::Lacks { property: "verdict" }
+    );
     assert_eq!(
         error(r#"{"verdict": "findings", "findings": []}"#),
         NoAnswer::Announced
     );
-    assert_eq!(error(r#"{"verdict": "findings"}"#), NoAnswer::Announced);
+    assert_eq!(
+        error(r#"{"verdict": "clean"}"#),
+        NoAnswer::Lacks { property: "findings" }
+    );
     assert_eq!(
         error(r#"{"verdict": "approved \u001b[1m", "findings": []}"#).to_string(),
         "its verdict is `approved [1m`, neither clean nor findings"
@@ -114,7 +113,6 @@ fn what_states_no_verdict_is_never_clean() {
 #[test]
 fn findings_beside_the_word_clean_count() {
     assert_eq!(findings(&ONE.replace("\"findings\",", "\"clean\",")).len(), 1);
-    assert_eq!(findings(&ONE.replace("\"verdict\":\"findings\",", "")).len(), 1);
 }
 
 #[test]
@@ -141,10 +139,7 @@ fn a_finding_that_cannot_be_read_spoils_the_answer_instead_of_being_dropped() {
 #[test]
 fn two_answers_that_differ_are_none() {
     // One of them may be quoted from the document under review.
-    assert_eq!(
-        read(&format!("The plan says {CLEAN}, but: {ONE}")),
-        Err(NoAnswer::Two)
-    );
+    assert!(read(&format!("The plan says {CLEAN}, but: {ONE}")).is_err());
     assert_eq!(read(&format!("{ONE}\n{CLEAN}")), Err(NoAnswer::Two));
     let quoted = json!({"verdict": "findings", "findings": [{"severity": "low", "what": CLEAN}]});
     assert_eq!(
@@ -163,11 +158,9 @@ fn what_is_quoted_within_a_sentence_is_no_answer() {
         Err(NoAnswer::Form(_))
     ));
     let fenced = format!("## High\n- the test expects this:\n\n```json\n{CLEAN}\n```\n");
-    assert_eq!(read(&fenced), Err(NoAnswer::Two));
+    assert_eq!(read(&fenced), Err(NoAnswer::Apart));
     let contradicted = format!("The plan says {ONE} itself.\n\nNo substantive findings.\n");
-    assert_eq!(read(&contradicted), Err(NoAnswer::Two));
-    let low = "## High\n\n## Medium\n\n## Low\n";
-    assert_eq!(read(&format!("{low}\n```json\n{CLEAN}\n```")), Ok(Verdict::Clean));
+    assert!(read(&contradicted).is_err());
 }
 
 #[test]
@@ -189,7 +182,7 @@ fn broken_json_beside_a_clean_line_is_not_clean() {
         format!("{cut}\nNo substantive findings.\n"),
         "Here it is:\n{\n  \"verdict\": \"findings\",\n  \"find\n\nNo substantive findings.\n".to_owned(),
     ] {
-        assert_eq!(read(&text), Err(NoAnswer::CutOff), "{text}");
+        assert!(read(&text).is_err(), "{text}");
     }
 }
 
@@ -234,9 +227,12 @@ fn huge_and_hostile_texts_are_refused_in_time() {
 
 proptest! {
     #[test]
-    fn any_text_around_an_answer_leaves_it_or_makes_it_unreadable(before in "[^{}]{0,60}", after in "[^{}]{0,60}") {
-        // A text may hold a Markdown verdict of its own; JSON is looked for first.
-        prop_assert_eq!(read(&format!("{before}\n{CLEAN}\n{after}")), Ok(Verdict::Clean));
+    fn a_clean_verdict_with_a_text_around_it_is_none(before in "[^{}]{0,60}", after in "[^{}]{0,60}") {
+        let alone = format!("{before}{after}").chars().all(is_blank);
+        prop_assert_eq!(read(&format!("{before}\n{CLEAN}\n{after}")).is_ok(), alone);
+        let says_more = format!("{before}{after}").chars().any(char::is_alphanumeric);
+        let line = read(&format!("{before}\nNo substantive findings.\n{after}"));
+        prop_assert!(!says_more || line != Ok(Verdict::Clean));
     }
 
     #[test]

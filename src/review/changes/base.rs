@@ -32,11 +32,14 @@ impl Base {
     /// Such as `changes of feature-x against main`.
     pub fn title(&self) -> String {
         let branch = match &self.branch {
-            Some(branch) => text::one_line(branch, 100),
+            Some(branch) => text::one_line(&text::shown(branch), 100),
             None => "a work tree without a branch".to_owned(),
         };
         match (&self.against, &self.commit) {
-            (Some(against), _) => format!("changes of {branch} against {}", text::one_line(against, 100)),
+            (Some(against), _) => format!(
+                "changes of {branch} against {}",
+                text::one_line(&text::shown(against), 100)
+            ),
             (None, Some(_)) => format!("uncommitted changes of {branch}"),
             (None, None) => format!("files of {branch}, which has no commit yet"),
         }

@@ -2,11 +2,16 @@
 //!
 //! [`collect`] takes a [`Snapshot`], finds what to compare it with ([`base`]), lists the files (`list`) and writes as
 //! many of their diffs, whole, as fit ([`text`]). What did not fit is named with its size. The text says nothing of the
-//! time of day: the same changes give the same bytes, so that what was found in them stays found.
+//! time of day: the same changes give the same bytes, so that what was found in them stays found. What it does not show
+//! (`unseen`) and where it came from ([`since`]) is kept for the summary, which tells what is another way by then.
 
 pub mod base;
 mod list;
+pub mod since;
 pub mod text;
+mod unseen;
+
+use std::time::Instant;
 
 use camino::Utf8Path;
 use derive_more::{Display, Error};
@@ -14,6 +19,7 @@ use derive_more::{Display, Error};
 use crate::review::worktree::{Ours, Snapshot, WorktreeError};
 pub use base::Base;
 pub use list::Changed;
+pub use since::Compared;
 
 /// The longest text, in bytes: what a model is shown at once.
 pub const MOST_BYTES: usize = 256 * 1024;
@@ -31,6 +37,8 @@ pub struct Changes {
     pub files: usize,
     /// The files whose diff the text does not hold, each with its reason, on one plain line.
     pub left_out: Vec<String>,
+    /// Where the text came from, and what it does not show.
+    pub compared: Compared,
     /// The work tree that was read.
     pub snapshot: Snapshot,
 }
@@ -60,22 +68,32 @@ pub enum ChangesError {
 /// # Errors
 /// See [`ChangesError`].
 pub fn collect(root: &Utf8Path, ours: Ours) -> Result<Changes, ChangesError> {
-    let snapshot = Snapshot::take(root, ours).map_err(ChangesError::Worktree)?;
-    let base = base::find(&snapshot).map_err(ChangesError::Worktree)?;
+    let changes = look(root, ours, None).map_err(ChangesError::Worktree)?;
+    if changes.files == 0 {
+        return Err(ChangesError::Nothing { title: changes.title });
+    }
+    Ok(changes)
+}
+
+/// Reads the changes of the work tree whose top is `root`, also where there are none.
+///
+/// # Errors
+/// The work tree cannot be read, or not by `until`.
+pub fn look(root: &Utf8Path, ours: Ours, until: Option<Instant>) -> Result<Changes, WorktreeError> {
+    let snapshot = Snapshot::take_until(root, ours, until)?;
+    let base = base::find(&snapshot)?;
     let title = base.title();
-    let changed = list::list(&snapshot, &base).map_err(ChangesError::Worktree)?;
+    let changed = list::list(&snapshot, &base)?;
     let over: Vec<_> = snapshot
         .passed_over()
         .iter()
         .filter(|(path, _)| !snapshot.ours().holds(path))
         .collect();
-    if changed.is_empty() && over.is_empty() {
-        return Err(ChangesError::Nothing { title });
-    }
     let files = changed.len() + over.len();
-    let (text, left_out) =
-        text::write(&snapshot, &base, &changed, MOST_BYTES).map_err(ChangesError::Worktree)?;
+    let (text, left_out) = text::write(&snapshot, &base, &changed, MOST_BYTES)?;
+    let unseen = unseen::sentences(&snapshot, &changed, &left_out)?;
     Ok(Changes {
+        compared: Compared::of(&base, snapshot.tree(), unseen),
         title,
         base,
         text,

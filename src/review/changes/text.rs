@@ -90,8 +90,11 @@ pub(super) fn write(
 fn head(snapshot: &Snapshot, base: &Base, changed: &[Changed], left_out: &[String]) -> String {
     let mut head = format!("# {}\n", base.title());
     let date = base.date.map(|date| format!(" of {date}")).unwrap_or_default();
-    let branch = base.branch.as_deref().unwrap_or("the work tree");
-    let _ = match (&base.commit, &base.against) {
+    // A branch may be called anything but what git refuses, which is less than what hides.
+    let named = |name: &str| crate::text::shown(name);
+    let branch = base.branch.as_deref().map_or("the work tree".to_owned(), named);
+    let against = base.against.as_deref().map(named);
+    let _ = match (&base.commit, &against) {
         (Some(commit), Some(against)) => {
             writeln!(
                 head,
@@ -128,17 +131,7 @@ fn head(snapshot: &Snapshot, base: &Base, changed: &[Changed], left_out: &[Strin
         }
     }
     head.push('\n');
-    let binary: Vec<String> = changed
-        .iter()
-        .filter(|one| is_binary(one))
-        .map(|one| {
-            let file = std::path::Path::new(snapshot.root().as_str()).join(path_of(&one.path));
-            match file.symlink_metadata() {
-                Ok(found) if one.status != b'D' => format!("{} ({} bytes)", shown(&one.path), found.len()),
-                _ => format!("{} (removed)", shown(&one.path)),
-            }
-        })
-        .collect();
+    let binary = binaries(snapshot, changed);
     for (start, list) in [(BINARY, &binary[..]), (LEFT_OUT, left_out)] {
         for name in list.iter().take(LISTED) {
             let _ = writeln!(head, "{start}{}", name);
@@ -153,6 +146,21 @@ fn head(snapshot: &Snapshot, base: &Base, changed: &[Changed], left_out: &[Strin
         head.push('\n');
     }
     head
+}
+
+/// The binary files, each with its size.
+pub(super) fn binaries(snapshot: &Snapshot, changed: &[Changed]) -> Vec<String> {
+    changed
+        .iter()
+        .filter(|one| is_binary(one))
+        .map(|one| {
+            let file = std::path::Path::new(snapshot.root().as_str()).join(path_of(&one.path));
+            match file.symlink_metadata() {
+                Ok(found) if one.status != b'D' => format!("{} ({} bytes)", shown(&one.path), found.len()),
+                _ => format!("{} (removed)", shown(&one.path)),
+            }
+        })
+        .collect()
 }
 
 fn is_binary(one: &Changed) -> bool {

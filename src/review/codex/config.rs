@@ -22,8 +22,8 @@ impl UserConfig {
     pub(super) fn read() -> Self {
         let folder = |name: &str| {
             std::env::var_os(name)
-                .filter(|value| !value.is_empty())
                 .map(PathBuf::from)
+                .filter(|folder| folder.is_absolute())
         };
         let home = folder("CODEX_HOME").or_else(|| folder("HOME").map(|home| home.join(".codex")));
         let file = home.and_then(|home| Utf8PathBuf::from_path_buf(home.join("config.toml")).ok());

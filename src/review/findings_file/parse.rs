@@ -5,7 +5,7 @@
 
 use super::text::{self, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS};
 use super::words::{self, SeverityHeading};
-use super::{MAX_FILE_BYTES, Unreadable, Verdict};
+use super::{CLEAN_LINE, MAX_FILE_BYTES, Unreadable, Verdict};
 use crate::review::findings::{Finding, Findings, Severity};
 use strum::IntoEnumIterator as _;
 
@@ -17,8 +17,9 @@ use strum::IntoEnumIterator as _;
 /// In a severity section without bullets, each paragraph or sub-heading is one finding, unless it says that there is none.
 ///
 /// # Errors
-/// [`Unreadable`] if the bytes are not text, too long, or state no verdict: neither a finding, nor [`CLEAN_LINE`](super::CLEAN_LINE)
-/// in one of its spellings, nor all three severity sections without a finding.
+/// [`Unreadable`] if the bytes are not text, too long, or state no verdict. Where there is no finding, that has to be said by nothing
+/// but an optional title and [`CLEAN_LINE`](super::CLEAN_LINE), below which no section begins, or by three sections of which each
+/// says that it has none. A sentence around either may say the opposite.
 pub fn parse(bytes: &[u8]) -> Result<Verdict, Unreadable> {
     if bytes.len() > MAX_FILE_BYTES {
         return Err(Unreadable::TooLarge {
@@ -42,7 +43,8 @@ pub fn parse(bytes: &[u8]) -> Result<Verdict, Unreadable> {
     for (index, line) in lines.iter().enumerate() {
         match fenced[index] {
             Fence::Outside => reader.line(index + 1, line),
-            Fence::Marker => reader.blank = true,
+            Fence::Around => reader.blank = true,
+            Fence::Marker => reader.marker(),
             Fence::Inside => reader.code(line),
         }
     }
@@ -52,6 +54,8 @@ pub fn parse(bytes: &[u8]) -> Result<Verdict, Unreadable> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fence {
     Outside,
+    /// A line of the fence around the whole text.
+    Around,
     Marker,
     Inside,
 }
@@ -77,9 +81,10 @@ fn fenced_lines(lines: &[&str]) -> Vec<Fence> {
     let written = |line: &&str| !line.trim().is_empty();
     let (first, last) = (lines.iter().position(written), lines.iter().rposition(written));
     for (start, end) in blocks {
-        marks[start] = Fence::Marker;
-        marks[end] = Fence::Marker;
-        if Some(start) != first || Some(end) != last {
+        let around = Some(start) == first && Some(end) == last;
+        let mark = if around { Fence::Around } else { Fence::Marker };
+        (marks[start], marks[end]) = (mark, mark);
+        if !around {
             marks[start + 1..end].fill(Fence::Inside);
         }
     }
@@ -112,6 +117,8 @@ struct Reader {
     sections: Vec<Section>,
     inside: bool,
     clean_line: bool,
+    /// Whether something stands there that a text without findings must not hold.
+    other: bool,
     labelled: Vec<Finding>,
     label_indent: Option<usize>,
     /// Whether the line before was blank: after it a paragraph begins.
@@ -129,6 +136,8 @@ impl Reader {
             return;
         }
         let indent = indentation(raw);
+        // A quotation, a table, a comment, a question, what is struck out: nobody says there that nothing was found.
+        self.other |= line.contains(['>', '<', '|', '?', '"', '~']) || indent > 3;
         if let Some((level, title)) = heading(line, indent) {
             return self.heading(number, level, title);
         }
@@ -150,10 +159,7 @@ impl Reader {
 
     fn heading(&mut self, number: usize, level: usize, title: &str) {
         self.hanging = false;
-        if words::is_clean_line(title) {
-            self.clean_line = true;
-            self.inside = false;
-        } else if let Some(found) = words::severity_heading(title) {
+        if let Some(found) = words::severity_heading(title) {
             self.open(number, level, found);
         } else if let Some((severity, rest)) = words::label(title).filter(|(_, rest)| words::is_none(rest)) {
             self.open(
@@ -168,17 +174,21 @@ impl Reader {
         } else if let Some(section) = self.current().filter(|section| level > section.level) {
             if words::is_none(title) {
                 section.says_none = true;
+                self.other |= !words::is_none_alone(title);
             } else {
                 section.prose.push(finding(Severity::High, title));
             }
         } else {
             self.inside = false;
+            self.other |= level != 1 || !self.sections.is_empty() || !words::is_title(title);
         }
     }
 
     fn open(&mut self, line: usize, level: usize, heading: SeverityHeading) {
         self.inside = true;
         self.hanging = false;
+        // Above a section it is that of a text that goes on.
+        self.clean_line = false;
         self.sections.push(Section {
             severities: heading.severities,
             line,
@@ -187,7 +197,7 @@ impl Reader {
             bullets: Vec::new(),
             prose: Vec::new(),
             indent: None,
-            says_none: false,
+            says_none: heading.announced == Some(0),
         });
     }
 
@@ -200,10 +210,8 @@ impl Reader {
     }
 
     fn bullet(&mut self, indent: usize, body: &str) {
-        if words::is_clean_line(body) {
-            self.clean_line = true;
-        }
         self.hanging = true;
+        self.other |= !words::is_none_alone(body);
         let Some(section) = self.current() else {
             return self.labelled(indent, body);
         };
@@ -238,8 +246,8 @@ impl Reader {
     }
 
     fn prose(&mut self, line: &str, new_paragraph: bool) {
-        let clean = words::is_clean_line(line);
-        self.clean_line |= clean;
+        self.clean_line |= line == CLEAN_LINE;
+        self.other |= line != CLEAN_LINE && !(self.inside && words::is_none_alone(line));
         let hanging = self.hanging;
         let Some(section) = self.current() else {
             if hanging
@@ -261,6 +269,11 @@ impl Reader {
         }
     }
 
+    fn marker(&mut self) {
+        self.blank = true;
+        self.other = true;
+    }
+
     fn code(&mut self, line: &str) {
         self.blank = true;
         let hanging = self.hanging;
@@ -276,17 +289,21 @@ impl Reader {
     fn verdict(self) -> Result<Verdict, Unreadable> {
         let mut all = Vec::new();
         let mut seen = Vec::new();
+        let mut silent = Vec::new();
         for section in self.sections {
             let Some(severity) = section.severities.first().copied() else {
                 continue;
             };
+            if !section.says_none {
+                silent.extend(section.severities.iter().copied());
+            }
             seen.extend(section.severities);
             let found = match (section.bullets.is_empty(), section.says_none) {
                 (false, _) => section.bullets,
                 (true, true) => Vec::new(),
                 (true, false) => section.prose,
             };
-            if found.is_empty() && !section.says_none && section.announced.is_some() {
+            if found.is_empty() && section.announced.is_some() {
                 return Err(Unreadable::Announced { line: section.line });
             }
             all.extend(found.into_iter().map(|finding| Finding { severity, ..finding }));
@@ -295,13 +312,13 @@ impl Reader {
         if !all.is_empty() {
             return Ok(Verdict::Findings(Findings(all)));
         }
-        if self.clean_line {
+        if self.clean_line && !self.other {
             return Ok(Verdict::Clean);
         }
-        if seen.is_empty() {
+        if seen.is_empty() || self.other {
             return Err(Unreadable::NoVerdict);
         }
-        match Severity::iter().find(|severity| !seen.contains(severity)) {
+        match Severity::iter().find(|severity| !seen.contains(severity) || silent.contains(severity)) {
             Some(missing) => Err(Unreadable::Incomplete { missing }),
             None => Ok(Verdict::Clean),
         }

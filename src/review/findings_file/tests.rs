@@ -136,9 +136,7 @@ fn none_is_no_finding() {
         "- -",
         "\u{2014}",
         "- None found.",
-        "None. The earlier ones were fixed.",
         "Not applicable",
-        "",
         "- No substantive findings.",
     ] {
         assert_eq!(
@@ -154,6 +152,8 @@ fn none_is_no_finding() {
             "{none}"
         );
     }
+    let fixed = "## High\nNone. The earlier ones were fixed.\n## Medium\n- x\n";
+    assert_eq!(counts(fixed), (0, 1, 0));
     for finding in [
         "- None of the retries has a limit",
         "- No rollback",
@@ -223,6 +223,13 @@ fn an_absent_verdict_is_unreadable() {
         "No new findings.",
         "No high findings.",
         "> ## High\n> - quoted\n",
+        "no substantive findings",
+        "**No substantive findings.**",
+        "## No substantive findings.\n",
+        "- No substantive findings.\n",
+        "No material findings.\r\n",
+        "No issues found.",
+        "# Verdict\n\nNo substantive findings.\n",
         "Error: stream disconnected before completion",
         "High: 2, medium: 1, low: 0\n",
     ] {
@@ -231,7 +238,7 @@ fn an_absent_verdict_is_unreadable() {
     assert_eq!(
         unreadable("# Round 1 findings\n\n## High\n"),
         Unreadable::Incomplete {
-            missing: Severity::Medium
+            missing: Severity::High
         }
     );
     assert_eq!(
@@ -241,9 +248,17 @@ fn an_absent_verdict_is_unreadable() {
         }
     );
     assert_eq!(
-        unreadable("## High (2)\n## Medium\n## Low\n"),
-        Unreadable::Announced { line: 1 }
+        unreadable("## High\n\n## Medium\n\n## Low\n"),
+        Unreadable::Incomplete {
+            missing: Severity::High
+        }
     );
+    for none in ["", "- None\n"] {
+        assert_eq!(
+            unreadable(&format!("## High (2)\n{none}## Medium\n{none}## Low\n{none}")),
+            Unreadable::Announced { line: 1 }
+        );
+    }
     assert_eq!(
         parse(b"## High\n- a\xff\n"),
         Err(Unreadable::NotText { offset: 11 })
@@ -261,13 +276,9 @@ fn an_absent_verdict_is_unreadable() {
 fn the_clean_line_is_read_and_findings_outweigh_it() {
     for text in [
         "No substantive findings.",
-        "no substantive findings",
-        "**No substantive findings.**",
         "# Round 3 findings\n\nNo substantive findings.\n",
-        "## No substantive findings\n",
-        "- No substantive findings.\n",
-        "No material findings.\r\n",
-        "No issues found.",
+        "# Findings\r\n\r\nNo substantive findings.  \r\n",
+        "# Round 1 findings\n\n## High\n\n## Medium\n\n## Low\n\nNo substantive findings.\n",
     ] {
         assert_eq!(parse(text.as_bytes()), Ok(Verdict::Clean), "{text:?}");
     }
@@ -291,8 +302,8 @@ fn prose_in_a_section_is_not_lost() {
     assert_eq!(counts("## High\nThese block the merge:\n- a\n- b\n"), (2, 0, 0));
     assert_eq!(counts("**High:** no way back\n**Medium:** none\n"), (1, 0, 0));
     assert_eq!(
-        counts("## Low\n- None.\n\nAltogether a good plan.\n## High\n## Medium\n"),
-        (0, 0, 0)
+        unreadable("## Low\n- None.\n\nAltogether a good plan.\n## High\n- None\n## Medium\n- None\n"),
+        Unreadable::NoVerdict
     );
 }
 

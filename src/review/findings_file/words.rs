@@ -187,14 +187,19 @@ fn says_none(text: &str) -> bool {
     }
 }
 
-/// Whether a whole line states that the review found nothing at all, of any severity.
-pub(super) fn is_clean_line(text: &str) -> bool {
-    let words: Vec<String> = words(text).take(8).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let rest = match words.as_slice() {
-        ["no", "substantive" | "material", "findings" | "issues", rest @ ..] => rest,
-        ["no", "findings" | "issues", rest @ ..] => rest,
-        _ => return false,
-    };
-    matches!(rest, [] | ["found"] | ["identified"] | ["were", "found"]) && !text.contains(['"', '?'])
+/// Whether a text says that there is nothing, and no second sentence goes on from there.
+pub(super) fn is_none_alone(text: &str) -> bool {
+    is_none(text) && !text.contains(". ")
+}
+
+/// Whether a heading is that of a findings file: `Findings`, `Round 2 findings`.
+pub(super) fn is_title(text: &str) -> bool {
+    let words: Vec<String> = words(text).take(4).collect();
+    match words.as_slice() {
+        [findings] => findings == "findings",
+        [round, number, findings] => {
+            round == "round" && number.parse::<u64>().is_ok() && findings == "findings"
+        }
+        _ => false,
+    }
 }

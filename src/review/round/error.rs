@@ -16,7 +16,7 @@ pub enum RoundError {
     #[diagnostic(transparent)]
     Prepare(#[error(not(source))] Box<dyn miette::Diagnostic + Send + Sync>),
     /// The file under review is a link that leads out of the project.
-    #[display("{path} leads out of {root}: a reviewer would be shown a file that is not the project's")]
+    #[display("{path} leads out of {root}: a reviewer would be shown a file that is not the project's", path = crate::text::shown(path), root = crate::text::shown(root))]
     #[diagnostic(
         code(claudex::round::outside),
         help("put the file itself there, then run the review again")
@@ -28,14 +28,14 @@ pub enum RoundError {
         root: Utf8PathBuf,
     },
     /// The file under review is not there.
-    #[display("{path} is not there to be reviewed")]
+    #[display("{path} is not there to be reviewed", path = crate::text::shown(path))]
     #[diagnostic(code(claudex::round::subject), help("write it, then run the review again"))]
     NoSubject {
         /// The file.
         path: Utf8PathBuf,
     },
     /// The file under review is no text.
-    #[display("{path} is not UTF-8 text")]
+    #[display("{path} is not UTF-8 text", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::round::text),
         help("save it as UTF-8, then run the review again")
@@ -56,7 +56,7 @@ pub enum RoundError {
     )]
     Interrupted,
     /// The system refused.
-    #[display("{what}: {source}")]
+    #[display("{what}: {source}", source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::round::io))]
     Io {
         /// What was being done.

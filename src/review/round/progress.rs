@@ -19,6 +19,8 @@ const FOLLOW: Duration = Duration::from_millis(100);
 const TOLD: usize = 1024 * 1024;
 /// The file in the loop's folder.
 const FILE: &str = "progress.log";
+/// How many bytes more a line costs where it is printed.
+const AROUND: usize = 10;
 /// What is told instead of the rest.
 const MORE: &str = "the reviewer says more than is shown";
 
@@ -56,7 +58,7 @@ impl Progress {
     /// A line of the reviewer's: gives what of it is told, nothing once there was too much.
     pub(super) fn tell<'t>(&mut self, text: &'t str) -> Option<&'t str> {
         let left = self.left?;
-        self.left = left.checked_sub(text.len() + 1);
+        self.left = left.checked_sub(text.len() + AROUND);
         let told = if self.left.is_some() { text } else { MORE };
         self.line(told);
         Some(told)
@@ -83,7 +85,7 @@ pub fn watch(raw: &Raw, lines: usize, listener: &mut Listener<'_>) -> Result<boo
         .into_iter()
         .flat_map(|open| open.lines().map_while(Result::ok));
     for line in shown {
-        if listener(Said::Line(&line)).is_break() {
+        if listener(Said::Reviewer(&line)).is_break() {
             return Err(RoundError::Interrupted);
         }
     }
@@ -131,7 +133,7 @@ fn tail(
                 let at = open.stream_position().unwrap_or_default();
                 match open.read_line(&mut line) {
                     Ok(read) if read > 0 && line.ends_with('\n') => {
-                        if listener(Said::Line(line.trim_end())).is_break() {
+                        if listener(Said::Reviewer(line.trim_end())).is_break() {
                             return Err(RoundError::Interrupted);
                         }
                         line.clear();

@@ -30,13 +30,21 @@ impl Before {
     pub fn look(root: &Utf8Path, ours: Ours) -> Result<Self, WorktreeError> {
         match Snapshot::take(root, ours.clone()) {
             Ok(snapshot) => {
-                let own = Own::look(snapshot.git());
+                let own = Own::look(&snapshot);
                 Ok(Self::Git(Box::new(Seen { snapshot, own })))
             }
             Err(WorktreeError::NoRepository { .. } | WorktreeError::NoGit) => {
                 Ok(Self::Walk(Walk::take(root, ours)))
             }
             Err(error) => Err(error),
+        }
+    }
+
+    /// Whether there was more than is looked at.
+    pub fn is_cut(&self) -> bool {
+        match self {
+            Self::Git(seen) => seen.own.is_cut(),
+            Self::Walk(walk) => walk.is_cut(),
         }
     }
 
@@ -47,8 +55,14 @@ impl Before {
     pub fn changed(&mut self) -> Result<Vec<String>, WorktreeError> {
         match self {
             Self::Git(seen) => {
-                let mut changed = seen.own.differs(&Own::look(seen.snapshot.git()));
-                changed.extend(seen.snapshot.changed_since()?);
+                let mut changed = seen.own.differs(&Own::look(&seen.snapshot));
+                for file in seen.snapshot.changed_since()? {
+                    // A repository in the work tree has been named with its files.
+                    let named = |known: &String| file.ends_with('/') && known.starts_with(&file);
+                    if !changed.iter().any(named) {
+                        changed.push(file);
+                    }
+                }
                 Ok(changed)
             }
             Self::Walk(walk) => Ok(walk.changed_since()),

@@ -1,8 +1,11 @@
-//! Which files of a work tree are the loop's own and not the work: its state folder, its reports.
+//! Which files of a work tree are the loop's own and not the work: its state folder, its reports. And where scratch data of ours goes.
+
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// Paths from the top of the work tree, as bytes, since not every file's name is UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ours {
+    scratch: Option<Utf8PathBuf>,
     folders: Vec<Vec<u8>>,
     files: Vec<(Vec<u8>, Vec<u8>)>,
 }
@@ -23,6 +26,18 @@ impl Ours {
     pub fn files(mut self, begin: &str, end: &str) -> Self {
         self.files.push((begin.into(), end.into()));
         self
+    }
+
+    /// With this folder for scratch data, which need not be there. Without it the system's folder for temporary files serves.
+    #[must_use]
+    pub fn scratch_in(mut self, place: &Utf8Path) -> Self {
+        self.scratch = Some(place.to_owned());
+        self
+    }
+
+    /// The folder for scratch data.
+    pub(super) fn scratch(&self) -> Option<&Utf8Path> {
+        self.scratch.as_deref()
     }
 
     /// Whether a path is one of ours.

@@ -4,7 +4,7 @@
 //! of the work tree, none of a repository's own, no links and no submodules.
 
 use super::Snapshot;
-use super::git::said;
+use crate::git::said;
 use crate::text;
 
 /// The largest patch that is tried, in bytes.

@@ -10,15 +10,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
+use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use tempfile::TempDir;
 
-use super::git::{Git, WorktreeError, io};
 use super::names::{c_quoted, names, shown};
 use super::{MOST_FILES, Ours};
+use crate::files::scratch::Scratch;
+use crate::git::{Git, WorktreeError, io};
 
 /// The largest file that is read, in bytes.
 pub const MOST_FILE_BYTES: u64 = 8 * 1024 * 1024;
@@ -29,13 +31,37 @@ pub const MOST_BYTES: u64 = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Snapshot {
     git: Git,
+    real: Git,
     differ: Git,
     ours: Ours,
     tree: String,
     untracked: BTreeSet<Vec<u8>>,
     passed_over: BTreeMap<Vec<u8>, PassedOver>,
     // Index and objects; gone with the snapshot.
-    _scratch: TempDir,
+    _scratch: Place,
+}
+
+/// Where a snapshot's scratch data is.
+#[derive(Debug)]
+enum Place {
+    Ours(Scratch),
+    Temporary(TempDir),
+}
+
+impl Place {
+    fn new(ours: &Ours) -> std::io::Result<Self> {
+        match ours.scratch() {
+            Some(place) => Scratch::new_in(place).map(Self::Ours),
+            None => tempfile::tempdir().map(Self::Temporary),
+        }
+    }
+
+    fn path(&self) -> Option<&Utf8Path> {
+        match self {
+            Self::Ours(scratch) => Some(scratch.path()),
+            Self::Temporary(folder) => Utf8Path::from_path(folder.path()),
+        }
+    }
 }
 
 /// A file that is there, changed or untracked, and not in the tree as it is.
@@ -72,12 +98,17 @@ impl Snapshot {
     /// # Errors
     /// There is no such work tree, git refuses or is missing, or there is too much to read.
     pub fn take(root: &Utf8Path, ours: Ours) -> Result<Self, WorktreeError> {
-        let mut git = Git::at(root)?;
-        let scratch = tempfile::Builder::new()
-            .prefix("claudex-tree-")
-            .tempdir()
-            .map_err(io("could not make a scratch folder"))?;
-        let place = Utf8Path::from_path(scratch.path()).ok_or_else(|| {
+        Self::take_until(root, ours, None)
+    }
+
+    /// The same for someone who waits: what git has not done by `until` fails, also what is asked of the snapshot later.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take), and where the time is over.
+    pub fn take_until(root: &Utf8Path, ours: Ours, until: Option<Instant>) -> Result<Self, WorktreeError> {
+        let mut git = Git::at(root, until)?;
+        let scratch = Place::new(&ours).map_err(io("could not make a scratch folder"))?;
+        let place = scratch.path().ok_or_else(|| {
             io("could not use the folder for temporary files")(std::io::Error::other("it is not UTF-8"))
         })?;
         let ours = match place.strip_prefix(root) {
@@ -88,10 +119,12 @@ impl Snapshot {
         borrow_objects(&git, &objects)?;
         let index = place.join("index");
         copy_index(&git.folder().join("index"), &index)?;
+        let real = git.clone();
         git.redirect(&index, &objects);
         let mut snapshot = Self {
             differ: git.without_attributes()?,
             git,
+            real,
             ours,
             tree: String::new(),
             untracked: BTreeSet::new(),
@@ -130,6 +163,11 @@ impl Snapshot {
     /// git with the snapshot's index and objects.
     pub(crate) fn git(&self) -> &Git {
         &self.git
+    }
+
+    /// git with the repository's own index and objects: what the index itself says of a file, such as that it is not to be looked at.
+    pub(crate) fn real(&self) -> &Git {
+        &self.real
     }
 
     /// The same for a diff of trees, whatever the attributes of the work tree say of it.

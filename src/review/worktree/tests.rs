@@ -462,7 +462,15 @@ fn a_commit_a_hook_and_a_configuration_are_changes_too() {
     let mut before = Before::look(&repo.root, Ours::default()).unwrap();
     std::fs::remove_file(repo.root.join(".git/hooks/pre-commit")).unwrap();
     repo.commit();
-    assert_eq!(before.changed().unwrap(), [".git/HEAD", ".git/hooks/pre-commit"]);
+    assert_eq!(
+        before.changed().unwrap(),
+        [
+            ".git/HEAD",
+            ".git/hooks/pre-commit",
+            ".git/index",
+            ".git/refs/heads/main"
+        ]
+    );
 
     let linked = repo.root.join("linked");
     repo.git(&["worktree", "add", "-q", "-b", "side", linked.as_str()]);
@@ -472,4 +480,85 @@ fn a_commit_a_hook_and_a_configuration_are_changes_too() {
     git(&linked, &["checkout", "-q", "--detach"]);
     let told = before.changed().unwrap();
     assert!(told.contains(&".git/HEAD".to_owned()), "{told:?}");
+}
+
+#[test]
+fn what_later_commands_obey_and_what_nested_repositories_hold_is_seen() {
+    type Change = fn(&Repo);
+    let changes: [(&str, Change); 20] = [
+        (".git/info/exclude", |repo| {
+            repo.write(".git/info/exclude", "*.js\n")
+        }),
+        (".git/info/attributes", |repo| {
+            repo.write(".git/info/attributes", "* binary\n")
+        }),
+        (".git/info/grafts", |repo| repo.write(".git/info/grafts", "0\n")),
+        (".git/info/sparse-checkout", |repo| {
+            repo.write(".git/info/sparse-checkout", "/a\n")
+        }),
+        (".git/shallow", |repo| repo.write(".git/shallow", "0\n")),
+        (".git/objects/info/alternates", |repo| {
+            repo.write(".git/objects/info/alternates", "/elsewhere\n")
+        }),
+        (".git/config.worktree", |repo| {
+            repo.write(".git/config.worktree", "[core]\n")
+        }),
+        (".git/hooks/commit-msg", |repo| {
+            repo.write(".git/hooks/commit-msg", "#!/bin/sh\n")
+        }),
+        (".git/index", |repo| {
+            drop(repo.git(&["update-index", "--assume-unchanged", "a"]))
+        }),
+        (".git/index", |repo| {
+            drop(repo.git(&["update-index", "--skip-worktree", "a"]))
+        }),
+        (".git/index", |repo| {
+            drop(repo.git(&["rm", "-q", "--cached", "a"]))
+        }),
+        (".git/refs/heads/other", |repo| {
+            drop(repo.git(&["branch", "other"]))
+        }),
+        (".git/refs/tags/v1", |repo| drop(repo.git(&["tag", "v1"]))),
+        (".git/refs/replace/x", |repo| {
+            repo.write(".git/refs/replace/x", "0\n")
+        }),
+        (".git/refs/remotes/origin/main", |repo| {
+            repo.write(".git/refs/remotes/origin/main", "0\n")
+        }),
+        (".git/packed-refs", |repo| drop(repo.git(&["pack-refs", "--all"]))),
+        ("nested/file", |repo| repo.write("nested/file", "2\n")),
+        ("nested/.git/config", |repo| {
+            repo.write("nested/.git/config", "[core]\n")
+        }),
+        ("nested/.git/hooks/pre-commit", |repo| {
+            repo.write("nested/.git/hooks/pre-commit", "#!/bin/sh\n")
+        }),
+        ("sub/a", |repo| repo.write("sub/a", "changed in a submodule\n")),
+    ];
+    for (name, change) in changes {
+        let repo = Repo::with(&[("a", "1\n")]);
+        let other = Repo::with(&[("a", "1\n")]);
+        repo.git(&["submodule", "--quiet", "add", other.root.as_str(), "sub"]);
+        repo.commit();
+        repo.write("nested/file", "1\n");
+        git(&repo.root.join("nested"), &["init", "-q"]);
+        let mut before = Before::look(&repo.root, Ours::default()).unwrap();
+        assert!(!before.is_cut());
+        assert_eq!(before.changed().unwrap(), [""; 0], "a look changes nothing");
+        // What a look of any program at the work tree renews is no change.
+        repo.git(&["status"]);
+        change(&repo);
+        let changed = before.changed().unwrap();
+        assert!(changed.contains(&name.to_owned()), "{name}: {changed:?}");
+    }
+}
+
+#[test]
+fn more_repositories_than_are_looked_at_are_said() {
+    let repo = Repo::with(&[("a", "1\n")]);
+    for at in 0..21 {
+        repo.write(&format!("nested-{at}/file"), "1\n");
+        git(&repo.root.join(format!("nested-{at}")), &["init", "-q"]);
+    }
+    assert!(Before::look(&repo.root, Ours::default()).unwrap().is_cut());
 }

@@ -123,7 +123,13 @@ fn strays_of_a_crash_and_files_made_by_hand_are_swept_when_old() {
     let strays = [
         store.folder().join(".claudex-tmp-abc"),
         store.loop_folder(record.id()).join(".claudex-tmp-x"),
+        store.folder().join("swept/a/a/.claudex-tmp-b"),
+        store.folder().join("quarantine/.claudex-tmp-c"),
+        store.folder().join("rolled-back/b/c/.claudex-tmp-d"),
     ];
+    for path in &strays {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    }
     let young = store.folder().join(".claudex-tmp-young");
     let by_hand = store.folder().join("by hand.state");
     let ended = store.folder().join("ended.state");

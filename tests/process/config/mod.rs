@@ -293,6 +293,10 @@ fn the_documentation_quotes_what_the_program_prints() {
             project.project_file().to_str().unwrap(),
             "/home/me/shop/.claude/claudex.toml",
         )
+        .replace(
+            &project.project_file().to_str().unwrap().replace('\'', "’"),
+            "/home/me/shop/.claude/claudex.toml",
+        )
     };
     write(
         &project.project_file(),

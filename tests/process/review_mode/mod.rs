@@ -1,6 +1,8 @@
 //! Review mode: changes in, findings and reports out, and not a byte of the project touched on the way.
 
+mod ends;
 mod hostile;
+mod killed;
 mod way;
 
 use std::path::PathBuf;

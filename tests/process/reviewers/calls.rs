@@ -86,6 +86,8 @@ fn claude_is_called_with_tools_that_read_and_without_hooks_or_servers() {
         .with("ANTHROPIC_API_KEY", "k")
         .with("CLAUDECODE", "1")
         .configured("reviewer = \"claude\"\n");
+    // What counts inside a client is what the session's hook saw.
+    bench.project.fire();
     let answer = claude_ends(json!({ "structured_output": clean(), "result": clean().to_string() }));
     bench.install("claude", &format!("{}{answer}", keeping(&bench)));
     bench
@@ -245,13 +247,36 @@ fn a_reviewer_that_floods_its_stderr_fills_neither_the_disk_nor_the_client() {
     let ran = bench
         .review("codex", &[])
         .exits(0)
-        .says("claudex: the reviewer says more than is shown")
+        .says("claudex: it says more than is shown")
         .says("no substantive findings");
     let progress = std::fs::metadata(bench.project.folder().join(&bench.id).join("progress.log")).unwrap();
-    for bytes in [ran.out.len() as u64, progress.len()] {
-        assert!((1_000_000..1_200_000).contains(&bytes), "{bytes}");
-    }
+    assert!(
+        (900_000..1_200_000).contains(&progress.len()),
+        "{}",
+        progress.len()
+    );
+    assert!(
+        ran.out.len() < 12_000,
+        "a client shows an agent 30,000 characters: {}",
+        ran.out.len()
+    );
     assert_eq!(ran.out.matches("says more than is shown").count(), 1);
+    // Nor do many short lines, or whoever follows.
+    let ran = bench.project.run(&["review", &bench.id, "--follow"]).exits(0);
+    assert!(ran.out.len() < 12_000, "{}", ran.out.len());
+    let bench = Bench::new();
+    bench.install(
+        "codex",
+        &format!(
+            "yes | head -c 3000000 >&2\n{}",
+            codex_answers(&clean().to_string())
+        ),
+    );
+    let ran = bench
+        .review("codex", &[])
+        .exits(0)
+        .says("no substantive findings");
+    assert!(ran.out.len() < 50_000, "{}", ran.out.len());
 }
 
 #[test]

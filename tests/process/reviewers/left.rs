@@ -1,9 +1,10 @@
 //! Nothing of a reviewer outlives its review: not what left its process group, and not what a killed review left behind.
 
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use super::{Bench, clean, codex_answers};
-use crate::support::{Background, is_alive, wait_for};
+use crate::support::{Background, age, descendants, is_alive, wait_for};
 
 /// A script that leaves a process in a session of its own, and notes its id and its own.
 fn leaves(bench: &Bench, then: &str) -> String {
@@ -107,6 +108,139 @@ fn what_a_killed_review_left_is_ended_by_the_next() {
         .exits(0)
         .says("no substantive findings");
     assert!(!processes.iter().any(|pid| is_alive(*pid)));
+}
+
+/// Leaves a review killed, whose reviewer hears no TERM, and gives the reviewer's processes.
+fn killed(bench: &Bench) -> Vec<u32> {
+    bench.install(
+        "codex",
+        &format!("trap '' TERM\n{}", leaves(bench, "exec sleep 86400")),
+    );
+    let review = review_in_background(bench);
+    let processes = noted(bench);
+    review.signal("KILL");
+    review.end().exits(137);
+    assert!(
+        processes.iter().all(|pid| is_alive(*pid)),
+        "nobody was there to end them"
+    );
+    processes
+}
+
+#[test]
+fn whoever_changes_a_loop_ends_what_a_killed_review_left() {
+    let sweep = |bench: &Bench| {
+        age(&bench.project.state_path(&bench.id), Duration::from_secs(86_400));
+        bench.project.run(&["sweep"]).exits(0);
+    };
+    let start = |bench: &Bench| {
+        age(&bench.project.state_path(&bench.id), Duration::from_secs(86_400));
+        bench.project.start(&[]);
+    };
+    type Change<'c> = (&'c str, &'c dyn Fn(&Bench));
+    let changes: [Change<'_>; 8] = [
+        ("cancel", &|bench| {
+            drop(bench.project.run(&["cancel", &bench.id]).exits(0))
+        }),
+        ("rollback", &|bench| {
+            drop(bench.project.run(&["rollback", "--yes"]).exits(0))
+        }),
+        ("resume", &|bench| {
+            drop(bench.project.run(&["resume", &bench.id]).exits(0))
+        }),
+        ("adopt", &|bench| {
+            drop(bench.project.run(&["adopt", &bench.id]).exits(0))
+        }),
+        ("a verb that is refused", &|bench| {
+            drop(bench.project.run(&["more", &bench.id]).exits(1));
+        }),
+        ("a stop", &|bench| drop(bench.project.fire().blocked())),
+        ("sweep", &sweep),
+        ("start", &start),
+    ];
+    for (what, change) in changes {
+        let bench = Bench::new();
+        let processes = killed(&bench);
+        let begun = Instant::now();
+        change(&bench);
+        assert!(!processes.iter().any(|pid| is_alive(*pid)), "{what}");
+        assert!(begun.elapsed() < crate::support::PATIENCE, "{what}");
+    }
+}
+
+#[test]
+fn a_look_at_a_loop_ends_nothing() {
+    let bench = Bench::new();
+    let processes = killed(&bench);
+    bench.project.run(&["status"]).exits(0);
+    bench.project.run(&["list"]).exits(0);
+    bench.project.run(&["journal", &bench.id]).exits(0);
+    assert!(processes.iter().all(|pid| is_alive(*pid)));
+    bench.project.run(&["cancel", &bench.id]).exits(0);
+    assert!(!processes.iter().any(|pid| is_alive(*pid)));
+}
+
+/// A project in round 1 with a reviewer of the kind `command`, which is what `/bin/sh` does with this.
+fn commanded(script: &str) -> Bench {
+    let mut bench = Bench::new();
+    let program = bench.install("mine", script);
+    bench.project = bench.project.configured(format!(
+        "[reviewers.mine]\nkind = \"command\"\nprogram = {program:?}\nsandbox = \"off\"\n"
+    ));
+    bench
+}
+
+#[test]
+fn a_reviewer_that_stops_the_review_does_not_get_around_its_deadline() {
+    let stops_again = "while :; do kill -STOP $PPID; done";
+    for script in [
+        "kill -STOP $PPID\nsleep 86400",
+        // Its own time is over before anybody could know.
+        "kill -STOP $PPID\ntrap '' TERM\nwhile :; do :; done",
+        stops_again,
+        // What has neither the group nor the mark is out of reach; what lacks one of them is not.
+        "exec env -i /bin/sh -c 'while :; do kill -STOP $PPID; done'",
+        "review=$PPID; setsid sh -c 'while :; do kill -STOP '$review'; done' &\nsleep 86400",
+    ] {
+        let bench = commanded(script);
+        let begun = Instant::now();
+        bench
+            .review("mine", &["--timeout", "1s"])
+            .exits(5)
+            .says("the reviewer was ended after 1s");
+        assert!(begun.elapsed() < crate::support::PATIENCE, "{script}");
+        assert_eq!(bench.outcome(), "could-not-run");
+        let reason = bench.project.fire().blocked();
+        assert!(reason.contains("ended after 1s"), "{reason}");
+    }
+}
+
+#[test]
+fn a_reviewer_that_stops_the_review_and_answers_is_heard_after_the_deadline() {
+    let bench = commanded("cat >/dev/null\nkill -STOP $PPID\necho 'No substantive findings.'");
+    bench
+        .review("mine", &["--timeout", "1s"])
+        .exits(0)
+        .says("no substantive findings");
+}
+
+#[test]
+fn nothing_that_keeps_a_deadline_outlives_its_review() {
+    let bench = Bench::new();
+    bench.install("codex", &leaves(&bench, "exec sleep 86400"));
+    for signal in ["TERM", "KILL"] {
+        let review = review_in_background(&bench);
+        let all = descendants(review.id());
+        assert!(
+            all.len() >= 2,
+            "the reviewer, and who keeps its deadline: {all:?}"
+        );
+        review.signal(signal);
+        review.end();
+        bench.project.run(&["resume", &bench.id]).exits(0);
+        wait_for("the end of all of them", || !all.iter().any(|pid| is_alive(*pid)));
+        std::fs::remove_file(bench.note("processes")).unwrap();
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod calls;
 mod choice;
 mod left;
+mod session;
 mod table;
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -159,7 +160,7 @@ fn what_a_client_says_at_length_reaches_agent_and_person_whole_and_with_one_full
     bench.review("codex", &[]).exits(5);
     let note = bench.project.fire().approved();
     assert!(
-        note.starts_with("claudex: the review gave no verdict: the reviewer's quota"),
+        note.starts_with("claudex: the review gave no verdict: the reviewer’s quota"),
         "{note}"
     );
     assert!(

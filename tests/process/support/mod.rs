@@ -100,9 +100,14 @@ impl Project {
 
     /// An empty folder.
     pub(crate) fn without_git() -> Self {
+        Self::named("my plän's (1)")
+    }
+
+    /// An empty folder of this name.
+    pub(crate) fn named(name: &str) -> Self {
         let kept = tempfile::tempdir().unwrap();
         let top = kept.path().canonicalize().unwrap();
-        let (home, root) = (top.join("home"), top.join("my plän's (1)"));
+        let (home, root) = (top.join("home"), top.join(name));
         std::fs::create_dir(&home).unwrap();
         std::fs::create_dir(&root).unwrap();
         Self {

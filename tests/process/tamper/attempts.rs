@@ -40,7 +40,7 @@ fn a_refused_verb_is_journaled_with_who_tried_what_and_why_not() {
     project
         .run(&["journal", &id])
         .exits(0)
-        .says("refused mark-done by the agent: `mark_done` needs evidence (settled)");
+        .says("refused mark-done by the agent: ‘mark_done’ needs evidence (settled)");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn who_reviews_is_not_the_agents_to_say() {
     project
         .run_in_session("s1", &["review", &id, "--reviewer", "fake:clean"])
         .exits(1)
-        .says("who reviews is a person's choice");
+        .says("who reviews is a person’s choice");
     assert_eq!(project.runs(&id), 0);
     assert_eq!(
         notes(&project, &id, "refused")[0]["tried"],

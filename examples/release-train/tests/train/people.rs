@@ -55,11 +55,11 @@ fn one_train_runs_at_a_time_and_a_refusal_says_which() {
     let said = yard.run(&["approve"]);
     assert_eq!(said.code, Some(1));
     assert!(
-        said.err.contains("`approve` is not legal in phase boarding"),
+        said.err.contains("‘approve’ is not legal in phase boarding"),
         "{}",
         said.err
     );
-    assert!(said.err.contains("`abort` may be taken"), "{}", said.err);
+    assert!(said.err.contains("abort may be taken"), "{}", said.err);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_train_of_another_version_of_the_machine_can_be_called_off() {
         said.err
     );
     // What is to be done is said in the words of this program, wherever the train is met.
-    let way = format!("give it up with `release-train abort {id} --why <why>`");
+    let way = format!("give it up (its files are kept): release-train abort {id} --why <why>");
     let stopped = yard.approves();
     for told in [&said.err, &stopped, &yard.done(&["status", &id])] {
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -163,7 +163,7 @@ fn problems(table: &PersonaTable) -> Vec<Finding> {
         found.push(finding.label("this text").help(help));
     };
     // The one character that a prompt may have and plain text has not.
-    let is_plain = |given: &str| text::plain(given) == given.replace("\r\n", "\n");
+    let is_plain = |given: &str| text::is_plain(&given.replace("\r\n", "\n"));
     if let Some(label) = &table.label {
         let given = label.value.trim();
         if given.is_empty() || given.contains(['\n', '\t']) || !is_plain(given) {

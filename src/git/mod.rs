@@ -1,25 +1,35 @@
-//! git as a reader of a repository that nobody vouches for: a few plumbing commands, each with a deadline, none of
-//! which takes a lock or runs a program that the repository's own configuration names.
+//! git as a reader of a repository that nobody vouches for: a few plumbing commands, each with a deadline and a cap on its
+//! output, none of which takes a lock or runs a program that the repository's own configuration names. Nothing else in the
+//! program starts git.
 //!
-//! What is switched off: hooks, fsmonitor, external diffs and textconv, filters that the repository's configuration
+//! Its program is looked up once for a repository, in absolute folders of PATH outside of it. What is switched off: hooks, fsmonitor, external diffs and textconv, filters that the repository's configuration
 //! defines, fetching of missing objects, replacement objects, prompts. Each command is a plumbing one that does not look
 //! into submodules, whose configuration would be another one. What the person's or the system's configuration defines
 //! stays in force: there a filter such as the one for large files is the person's own choice. What remains: such a
 //! filter may itself obey the repository's configuration, and git reads the repository's files, so a fault in its own
 //! parsers is out of our reach.
 
+mod error;
+mod tracked;
+
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use derive_more::{Display, Error};
 
-use crate::process::environment::Environment;
-use crate::process::limits::{Limits, Spelled};
+pub use self::error::WorktreeError;
+pub(crate) use self::error::io;
+pub(crate) use self::tracked::tracked_at;
+use crate::process::environment::{Environment, find_program};
+use crate::process::limits::Limits;
 use crate::process::{self, Call, Ended, How, StartError};
 use crate::text;
 
+/// The program.
+const PROGRAM: &str = "git";
+/// The most changed and untracked files of one work tree that are read.
+pub const MOST_FILES: usize = 20_000;
 /// How long one command of git may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -46,99 +56,17 @@ const ALWAYS: [(&str, &str); 10] = [
 /// The entry that proves that git takes configuration from the environment, which it does since 2.31.
 const PROOF: &str = "core.hookspath\n/dev/null";
 
-/// Why a work tree could not be read through git.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
-#[non_exhaustive]
-pub enum WorktreeError {
-    /// There is no repository with a work tree.
-    #[display("{root} is not the work tree of a git repository")]
-    #[diagnostic(
-        code(claudex::worktree::no_repository),
-        help("run it in a git work tree; `git init` makes one")
-    )]
-    NoRepository {
-        /// The folder.
-        root: Utf8PathBuf,
-    },
-    /// No git.
-    #[display("git is not installed, or not in an absolute folder of PATH")]
-    #[diagnostic(code(claudex::worktree::no_git), help("install git 2.31 or newer"))]
-    NoGit,
-    /// A git that would not keep the repository's own programs from running.
-    #[display("this git does not take configuration from its environment")]
-    #[diagnostic(code(claudex::worktree::old_git), help("install git 2.31 or newer"))]
-    OldGit,
-    /// git said no.
-    #[display("git {command} failed: {said}")]
-    #[diagnostic(
-        code(claudex::worktree::git),
-        help("see what `git status` says in that folder")
-    )]
-    Refused {
-        /// The command's name.
-        command: String,
-        /// What it said, on one plain line.
-        said: String,
-    },
-    /// git took too long.
-    #[display("git {command} was ended after {}", Spelled(*after))]
-    #[diagnostic(
-        code(claudex::worktree::slow),
-        help("see whether `git status` is as slow there, and ignore large folders in .gitignore")
-    )]
-    TimedOut {
-        /// The command's name.
-        command: String,
-        /// The limit.
-        after: Duration,
-    },
-    /// More files than a person has changed.
-    #[display("there are more changed or untracked files than are read ({most})")]
-    #[diagnostic(
-        code(claudex::worktree::too_many),
-        help("name folders of generated files in .gitignore, or commit them")
-    )]
-    TooMany {
-        /// The limit.
-        most: usize,
-    },
-    /// git answered with something unexpected.
-    #[display("git {command} answered with something that cannot be read: {said}")]
-    #[diagnostic(
-        code(claudex::worktree::answer),
-        help("this is a fault of claudex-loop: please report it with this line")
-    )]
-    Answer {
-        /// The command's name.
-        command: String,
-        /// The answer, on one plain line.
-        said: String,
-    },
-    /// The system refused.
-    #[display("{what}: {source}")]
-    #[diagnostic(code(claudex::worktree::io))]
-    Io {
-        /// What was being done.
-        what: String,
-        /// What the system says.
-        source: std::io::Error,
-    },
-}
-
-/// Names what was being done when the system refused.
-pub(super) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> WorktreeError {
-    let what = what.into();
-    move |source| WorktreeError::Io { what, source }
-}
-
 /// git in one work tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
+    program: String,
     root: Utf8PathBuf,
     /// `.git`, or what it points to.
     folder: Utf8PathBuf,
     environment: Environment,
-    limits: Limits,
+    patience: Duration,
+    /// When all of its commands have to be done.
+    until: Option<Instant>,
 }
 
 /// What a finished command left.
@@ -154,38 +82,19 @@ pub(crate) struct Answer {
 }
 
 impl Git {
-    /// git for the work tree whose top is `root`.
+    /// git for the work tree whose top is `root`. Commands that are not done by `until` fail.
     ///
     /// # Errors
-    /// There is no such work tree, no git, one that is too old, or one that refuses this repository.
-    pub(crate) fn at(root: &Utf8Path) -> Result<Self, WorktreeError> {
+    /// There is no such work tree, no git, one that is too old, one that refuses this repository, or no time left.
+    pub(crate) fn at(root: &Utf8Path, until: Option<Instant>) -> Result<Self, WorktreeError> {
         let missing = || WorktreeError::NoRepository {
             root: root.to_owned(),
         };
         if root.join(".git").symlink_metadata().is_err() {
             return Err(missing());
         }
-        let mut environment = Environment::allowing(["XDG_CONFIG_HOME"]);
-        for (name, value) in [
-            ("LC_ALL", "C"),
-            ("GIT_OPTIONAL_LOCKS", "0"),
-            ("GIT_TERMINAL_PROMPT", "0"),
-            ("GIT_NO_LAZY_FETCH", "1"),
-            ("GIT_ALLOW_PROTOCOL", "none"),
-            ("GIT_NO_REPLACE_OBJECTS", "1"),
-        ] {
-            environment = environment.setting(name, value);
-        }
-        let mut git = Self {
-            root: root.to_owned(),
-            folder: root.join(".git"),
-            environment,
-            limits: Limits {
-                timeout: PATIENCE,
-                idle: PATIENCE,
-            },
-        };
-        git.configure(&BTreeSet::new());
+        let mut git = Self::hardened(root, PATIENCE)?;
+        git.until = until;
         // Whether this repository is one that git trusts, and where it is. Naming it from then on keeps a `core.worktree`
         // of its configuration from showing us another folder.
         let place = git.lines(&["rev-parse", "--is-inside-work-tree", "--absolute-git-dir"], &[])?;
@@ -199,6 +108,42 @@ impl Git {
             .setting("GIT_DIR", folder)
             .setting("GIT_WORK_TREE", root.as_str());
         git.distrust()?;
+        Ok(git)
+    }
+
+    /// git in `root`, which neither obeys nor fetches anything. Filters of the repository's own are still in force: see
+    /// [`Self::distrust`].
+    fn hardened(root: &Utf8Path, patience: Duration) -> Result<Self, WorktreeError> {
+        let path = std::env::var_os("PATH");
+        let program = find_program(PROGRAM, path.as_deref(), root)
+            .and_then(|program| program.into_os_string().into_string().ok())
+            .ok_or(WorktreeError::NoGit)?;
+        let mut environment = Environment::allowing(["XDG_CONFIG_HOME"]);
+        for (name, value) in [
+            ("LC_ALL", "C"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            // A git that does not know the first one (before 2.45) still finds no protocol to fetch with.
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_ALLOW_PROTOCOL", "none"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            // A `.git` that is none must not send git to the repository around it.
+            (
+                "GIT_CEILING_DIRECTORIES",
+                root.parent().map_or("/", Utf8Path::as_str),
+            ),
+        ] {
+            environment = environment.setting(name, value);
+        }
+        let mut git = Self {
+            program,
+            root: root.to_owned(),
+            folder: root.join(".git"),
+            environment,
+            patience,
+            until: None,
+        };
+        git.configure(&BTreeSet::new());
         Ok(git)
     }
 
@@ -289,13 +234,20 @@ impl Git {
     pub(crate) fn ask(&self, arguments: &[&str], stdin: &[u8]) -> Result<Answer, WorktreeError> {
         let command = || (*arguments.first().unwrap_or(&"")).to_owned();
         let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        let left = self
+            .until
+            .map(|until| until.saturating_duration_since(Instant::now()));
+        let patience = left.map_or(self.patience, |left| left.min(self.patience));
         let call = Call {
-            program: "git",
+            program: &self.program,
             arguments: &arguments,
             directory: &self.root,
             stdin,
             environment: &self.environment,
-            limits: self.limits,
+            limits: Limits {
+                timeout: patience,
+                idle: patience,
+            },
         };
         let Ended {
             how,
@@ -337,9 +289,7 @@ impl Git {
             });
         }
         if answer.cut {
-            return Err(WorktreeError::TooMany {
-                most: super::MOST_FILES,
-            });
+            return Err(WorktreeError::TooMany { most: MOST_FILES });
         }
         Ok(answer.stdout)
     }
@@ -375,7 +325,7 @@ impl Git {
 }
 
 /// The first line in which git says what is wrong, plain and short.
-pub(super) fn said(stderr: &str) -> String {
+pub(crate) fn said(stderr: &str) -> String {
     let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
     let telling = ["fatal: ", "error: "];
     let line = lines()

@@ -1,0 +1,93 @@
+//! Why git could not be asked, or gave no answer that counts.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use derive_more::{Display, Error};
+
+use crate::process::limits::Spelled;
+
+/// Why a work tree could not be read through git.
+#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[non_exhaustive]
+pub enum WorktreeError {
+    /// There is no repository with a work tree.
+    #[display("{root} is not the work tree of a git repository", root = crate::text::shown(root))]
+    #[diagnostic(
+        code(claudex::worktree::no_repository),
+        help("run it in a git work tree; git init makes one")
+    )]
+    NoRepository {
+        /// The folder.
+        root: Utf8PathBuf,
+    },
+    /// No git.
+    #[display("git is not installed, or not in an absolute folder of PATH outside of the project")]
+    #[diagnostic(code(claudex::worktree::no_git), help("install git 2.31 or newer"))]
+    NoGit,
+    /// A git that would not keep the repository's own programs from running.
+    #[display("this git does not take configuration from its environment")]
+    #[diagnostic(code(claudex::worktree::old_git), help("install git 2.31 or newer"))]
+    OldGit,
+    /// git said no.
+    #[display("git {command} failed: {said}")]
+    #[diagnostic(
+        code(claudex::worktree::git),
+        help("see what `git status` says in that folder")
+    )]
+    Refused {
+        /// The command's name.
+        command: String,
+        /// What it said, on one plain line.
+        said: String,
+    },
+    /// git took too long.
+    #[display("git {command} was ended after {}", Spelled(*after))]
+    #[diagnostic(
+        code(claudex::worktree::slow),
+        help("see whether `git status` is as slow there, and ignore large folders in .gitignore")
+    )]
+    TimedOut {
+        /// The command's name.
+        command: String,
+        /// The limit.
+        after: Duration,
+    },
+    /// More files than a person has changed.
+    #[display("there are more changed or untracked files than are read ({most})")]
+    #[diagnostic(
+        code(claudex::worktree::too_many),
+        help("name folders of generated files in .gitignore, or commit them")
+    )]
+    TooMany {
+        /// The limit.
+        most: usize,
+    },
+    /// git answered with something unexpected.
+    #[display("git {command} answered with something that cannot be read: {said}")]
+    #[diagnostic(
+        code(claudex::worktree::answer),
+        help("this is a fault of claudex-loop: please report it with this line")
+    )]
+    Answer {
+        /// The command's name.
+        command: String,
+        /// The answer, on one plain line.
+        said: String,
+    },
+    /// The system refused.
+    #[display("{what}: {source}", source = crate::text::shown(source.to_string()))]
+    #[diagnostic(code(claudex::worktree::io))]
+    Io {
+        /// What was being done.
+        what: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+/// Names what was being done when the system refused.
+pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> WorktreeError {
+    let what = what.into();
+    move |source| WorktreeError::Io { what, source }
+}

@@ -1,0 +1,167 @@
+//! What a session's hooks saw of the person's environment: which configuration file is theirs, which programs review, and the
+//! variables that choose among them.
+//!
+//! A hook runs in the client's environment, which is the person's. A command of the agent's runs in one that the agent
+//! made: its PATH or XDG_CONFIG_HOME may name a reviewer that finds nothing. So the hooks keep what they see, in
+//! `claudex-loop/sessions/<sha256 of the session id>.json` of the user's state home, and a command inside the session goes by that.
+//! Keys and other secrets are not kept: those a reviewer gets from the command's own environment.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::files::private::{self, PrivateError};
+use crate::files::{read, replace};
+
+/// The folder of the records, in the user's own.
+const FOLDER: &str = "sessions";
+/// How long a record is kept after its session's last hook.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// The variables that say where programs and the clients' own configuration are. Those of ours come on top.
+const VARIABLES: [&str; 6] = [
+    "PATH",
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "CODEX_HOME",
+    "CLAUDE_CONFIG_DIR",
+];
+/// How the names of our own variables begin.
+const OURS: &str = "CLAUDEX_";
+
+/// The person's environment, as far as it decides who reviews.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The person's configuration file, there or not.
+    pub configuration: Option<Utf8PathBuf>,
+    variables: BTreeMap<String, String>,
+    /// The reviewers' programs, by the reviewer's name.
+    programs: BTreeMap<String, Program>,
+}
+
+/// A program's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Program {
+    path: String,
+    /// Tells whether its bytes may have changed: inode, size, and the times of the last change in nanoseconds.
+    mark: String,
+}
+
+impl Seen {
+    /// Returns what this process sees. The programs are added by [`Seen::program_is`].
+    pub fn here(configuration: Option<Utf8PathBuf>) -> Self {
+        let is_kept = |name: &str| VARIABLES.contains(&name) || name.starts_with(OURS);
+        let variables = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| is_kept(name))
+            .collect();
+        Self {
+            configuration,
+            variables,
+            programs: BTreeMap::new(),
+        }
+    }
+
+    /// Adds the program of a reviewer.
+    pub fn program_is(&mut self, reviewer: &str, file: &Path) {
+        if let (Some(path), Some(mark)) = (file.to_str(), mark(file)) {
+            let path = path.to_owned();
+            self.programs.insert(reviewer.to_owned(), Program { path, mark });
+        }
+    }
+
+    /// Returns a variable's value, trimmed, where it holds anything.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        let value = self.variables.get(name)?.trim();
+        (!value.is_empty()).then_some(value)
+    }
+
+    /// Returns the variables that a reviewer's process must not take from the command's own environment: each with its value, or
+    /// `None` where it was not set.
+    pub fn fixed(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
+        VARIABLES
+            .into_iter()
+            .map(|name| (name, self.variables.get(name).map(String::as_str)))
+    }
+
+    /// Returns the file of a reviewer's program.
+    pub fn program(&self, reviewer: &str) -> Option<&str> {
+        self.programs.get(reviewer).map(|program| program.path.as_str())
+    }
+
+    /// Returns the file of a reviewer's program where it is not the one any more that the hook saw: an update, or a
+    /// replacement.
+    pub fn replaced(&self, reviewer: &str) -> Option<&str> {
+        let program = self.programs.get(reviewer)?;
+        (mark(Path::new(&program.path)).as_ref() != Some(&program.mark)).then_some(program.path.as_str())
+    }
+
+    /// Keeps it for a session, below the user's state home.
+    ///
+    /// # Errors
+    /// The folder is not safely the user's, or the system refuses.
+    pub fn keep(mut self, session: &str, home: &Utf8Path) -> io::Result<()> {
+        let folder = private::make(home, FOLDER).map_err(|error| match error {
+            PrivateError::Io { path, source } => io::Error::new(source.kind(), format!("{path}: {source}")),
+            PrivateError::Refused { path } => {
+                io::Error::other(format!("{path} is a link, no folder, or belongs to another user"))
+            }
+        })?;
+        let before = Self::of(session, home);
+        // A program that was replaced in mid-session stays the one that the session began with.
+        self.programs
+            .extend(before.iter().flat_map(|before| before.programs.clone()));
+        if before.as_ref() == Some(&self) {
+            return Ok(());
+        }
+        expire(&folder);
+        replace(&file(&folder, session), &serde_json::to_vec(&self)?)
+    }
+
+    /// Returns what the hooks of a session saw; `None` where none has run.
+    pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
+        let folder = private::existing(home, FOLDER).ok()??;
+        serde_json::from_slice(&read(&file(&folder, session)).ok()?).ok()
+    }
+}
+
+fn file(folder: &Utf8Path, session: &str) -> Utf8PathBuf {
+    let digest: String = Sha256::digest(session)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    folder.join(format!("{digest}.json"))
+}
+
+fn mark(file: &Path) -> Option<String> {
+    let found = file.metadata().ok()?;
+    Some(format!(
+        "{} {} {}.{} {}.{}",
+        found.ino(),
+        found.len(),
+        found.mtime(),
+        found.mtime_nsec(),
+        found.ctime(),
+        found.ctime_nsec()
+    ))
+}
+
+/// Removes records of sessions that are long over. What cannot be removed is tried again.
+fn expire(folder: &Utf8Path) {
+    let is_over = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age > KEPT);
+    for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {
+        if entry
+            .metadata()
+            .and_then(|found| found.modified())
+            .is_ok_and(is_over)
+        {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}

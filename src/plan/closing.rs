@@ -1,0 +1,183 @@
+//! What a summary is held against: what was reviewed is compared with what is there when the summary is made, and again when
+//! the loop is over.
+//!
+//! Both results are notes in the journal, so that `status` says later what the summary said, whatever was edited since.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::plan::{AnyLoop, Phase, changes, summary};
+use crate::review::Digest;
+use crate::review::changes::Compared;
+use crate::store::{Entry, LoopId, NoteEntry, Store};
+use crate::text;
+
+/// The note of what a review of changes started from.
+const STARTED: &str = "started-from";
+/// The note of what was found when the summary was made.
+const SUMMED_UP: &str = "summed-up";
+/// The note of what differed from it at the end.
+const ENDED: &str = "ended-otherwise";
+/// How long git may take for the comparison, all together: a stop waits for it.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Most caveats that one look gives.
+const MOST: usize = 8;
+/// Most characters of one of them.
+const LONGEST: usize = 500;
+
+/// What one look found.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Look {
+    /// The digest of the plan; `None`: it cannot be read, or changes are reviewed.
+    subject: Option<Digest>,
+    /// What has to be said, each a sentence.
+    caveats: Vec<String>,
+}
+
+/// Notes what a review of changes starts from.
+pub fn started(store: &Store, id: &LoopId, compared: &Compared) {
+    note(store, id, STARTED, compared);
+}
+
+/// Looks when the summary is made, and notes what has to be said in it.
+pub fn at_summary(held: &AnyLoop) {
+    let raw = held.raw();
+    note(raw.store(), raw.id(), SUMMED_UP, &look(held));
+}
+
+/// Looks when the loop is over, and gives what the summary did not say; that is noted, too.
+pub fn at_end(held: &AnyLoop) -> Vec<String> {
+    if held.phase() != Phase::Done {
+        return Vec::new();
+    }
+    let raw = held.raw();
+    let journal = raw.store().journal(raw.id()).unwrap_or_default();
+    let before: Look = last(&journal, SUMMED_UP).unwrap_or_default();
+    let mut now = look(held);
+    now.caveats.retain(|line| !before.caveats.contains(line));
+    if !changes::are_reviewed(held) && now.subject != before.subject {
+        now.caveats.push(format!(
+            "{} was changed after the summary was made; that change was not reviewed.",
+            held.fields().subject()
+        ));
+    }
+    if !now.caveats.is_empty() {
+        note(raw.store(), raw.id(), ENDED, &now);
+    }
+    now.caveats
+}
+
+/// The caveats that a journal holds of a loop that sums up or is over.
+pub fn noted(held: &AnyLoop, journal: &[Entry]) -> Vec<String> {
+    if !matches!(held.phase(), Phase::Summarizing | Phase::Done) {
+        return Vec::new();
+    }
+    let looks = [SUMMED_UP, ENDED].map(|name| last::<Look>(journal, name).unwrap_or_default());
+    let caveats = looks.into_iter().flat_map(|look| look.caveats);
+    caveats.map(|line| text::one_line(&line, LONGEST)).collect()
+}
+
+/// How a history shows a note of this file; `None`: it is another one.
+pub fn shown(note: &NoteEntry) -> Option<String> {
+    let data = Json::Object(note.data.clone());
+    if note.note == STARTED {
+        let from: Compared = serde_json::from_value(data).ok()?;
+        let base = from.base.unwrap_or_else(|| "nothing".to_owned());
+        return Some(format!(
+            "{STARTED}: {} on {}",
+            text::one_line(&from.tree, 64),
+            text::one_line(&base, 64)
+        ));
+    }
+    if ![SUMMED_UP, ENDED].contains(&note.note.as_str()) {
+        return None;
+    }
+    let look: Look = serde_json::from_value(data).ok()?;
+    let caveats = match look.caveats.as_slice() {
+        [] => "no caveats".to_owned(),
+        caveats => text::one_line(&caveats.join(" "), LONGEST),
+    };
+    Some(format!("{}: {caveats}", note.note))
+}
+
+fn look(held: &AnyLoop) -> Look {
+    if changes::are_reviewed(held) {
+        let mut caveats = of_changes(held);
+        let more = caveats.len().saturating_sub(MOST);
+        caveats.truncate(MOST);
+        if more > 0 {
+            caveats.push(format!("There are {more} more such notes."));
+        }
+        for line in &mut caveats {
+            *line = text::one_line(line, LONGEST);
+        }
+        return Look {
+            subject: None,
+            caveats,
+        };
+    }
+    let plan = held.raw().read("{subject}");
+    Look {
+        subject: plan.ok().map(|bytes| Digest::of(&bytes)),
+        caveats: Vec::new(),
+    }
+}
+
+/// What the last review of the changes did not show, and in which ways the work tree is another one by now.
+fn of_changes(held: &AnyLoop) -> Vec<String> {
+    let raw = held.raw();
+    let runs = summary::runs(held);
+    let mut verdicts = runs
+        .iter()
+        .filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
+    let Some(first) = verdicts.next() else {
+        return Vec::new();
+    };
+    let last_run = verdicts.next_back().unwrap_or(first);
+    let Some(reviewed) = &last_run.began.compared else {
+        return vec![
+            "Where the reviewed changes came from was not noted, so nothing can be compared with them."
+                .to_owned(),
+        ];
+    };
+    let mut told = Vec::new();
+    let copy = raw.read("{subject}").and_then(crate::files::text).ok();
+    let copy = copy.filter(|copy| Digest::of(copy.as_bytes()) == last_run.began.subject);
+    match changes::look(raw.store(), Instant::now() + PATIENCE) {
+        Ok(now) => told.extend(reviewed.differences(copy.as_deref(), &now)),
+        Err(error) => told.push(format!(
+            "The work tree could not be compared with what was reviewed: {error}."
+        )),
+    }
+    let journal = raw.store().journal(raw.id()).unwrap_or_default();
+    if let Some(started) = last::<Compared>(&journal, STARTED)
+        && let Some(first) = &first.began.compared
+    {
+        told.extend(first.since_start(&started));
+    }
+    told.extend(reviewed.unseen.iter().cloned());
+    told
+}
+
+/// The last note of this name that can be read.
+fn last<T: serde::de::DeserializeOwned>(journal: &[Entry], name: &str) -> Option<T> {
+    journal.iter().rev().find_map(|entry| match entry {
+        Entry::Note(note) if note.note == name => {
+            serde_json::from_value(Json::Object(note.data.clone())).ok()
+        }
+        _ => None,
+    })
+}
+
+fn note(store: &Store, id: &LoopId, name: &str, value: &impl Serialize) {
+    let data = match serde_json::to_value(value) {
+        Ok(Json::Object(object)) => object,
+        _ => Map::new(),
+    };
+    // The turn ends all the same; the log says why a caveat may be missing.
+    if let Err(error) = store.note(id, name, data) {
+        store.log(&format!("{id} could not note {name}: {error}"));
+    }
+}

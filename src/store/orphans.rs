@@ -1,0 +1,66 @@
+//! Processes of a run that was cut off: the process that waited for them was killed, and they live on.
+//!
+//! A run is two notes in the journal, `<kind>-began` and `<kind>-ended`, each with the run's id. Where the second is missing and the run
+//! lock is free, nobody waits for the run any more, and whoever changes the loop next ends what is left of it.
+
+use std::time::Duration;
+
+use super::id::LoopId;
+use super::journal::Entry;
+use super::store::Store;
+use crate::files::scratch;
+use crate::process::strays;
+
+/// How long such a process has between TERM and KILL. A stop waits for it.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Returns what the processes of a run have in their environment. No other run of any loop has it.
+pub fn run_mark(id: &LoopId, run: &str) -> String {
+    format!("{id}/{run}")
+}
+
+impl Store {
+    /// Ends the processes of a loop's last run, where that was cut off. Gives how many there were; what cannot be read tells of none.
+    pub fn end_orphans(&self, id: &LoopId) -> usize {
+        let journal = self.journal(id).unwrap_or_default();
+        // In this order: a run that began since holds the lock, and is not in what was read.
+        match cut_off(&journal) {
+            Some(run) if !self.is_running(id) => self.end_run(id, run),
+            _ => 0,
+        }
+    }
+
+    /// The same for whoever holds the run lock.
+    pub fn end_orphans_held(&self, id: &LoopId) -> usize {
+        let journal = self.journal(id).unwrap_or_default();
+        cut_off(&journal).map_or(0, |run| self.end_run(id, run))
+    }
+
+    fn end_run(&self, id: &LoopId, run: &str) -> usize {
+        scratch::sweep(&self.scratch_folder());
+        let ended = strays::end(&run_mark(id, run), GRACE);
+        if ended > 0 {
+            self.log(&format!("{id}: ended what run {run} had left running ({ended})"));
+        }
+        ended
+    }
+}
+
+/// Returns the last run that began, unless it ended.
+fn cut_off(journal: &[Entry]) -> Option<&str> {
+    let at = journal
+        .iter()
+        .rposition(|entry| run_of(entry, "-began").is_some())?;
+    let began = run_of(&journal[at], "-began")?;
+    let ended = journal[at..]
+        .iter()
+        .any(|entry| run_of(entry, "-ended") == Some(began));
+    (!ended).then_some(began)
+}
+
+fn run_of<'e>(entry: &'e Entry, kind: &str) -> Option<&'e str> {
+    match entry {
+        Entry::Note(note) if note.note.ends_with(kind) => note.data.get("run")?.as_str(),
+        _ => None,
+    }
+}

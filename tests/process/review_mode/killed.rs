@@ -1,0 +1,129 @@
+//! A review of changes that is killed or interrupted leaves nothing outside of the project, and nothing that a later review shows.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::{changed, read, start, write};
+use crate::support::{Background, PATIENCE, Project, age, tree};
+
+/// A project whose changes take a while to read.
+fn large() -> Project {
+    let project = changed();
+    for at in 0..1500 {
+        write(&project, &format!("many/{at}"), &format!("{at}\n").repeat(200));
+    }
+    project
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Begins a start and ends it by a signal once it has written this many of its scratch files, as far as it gets there.
+fn ended_in_the_middle(project: &Project, signal: &str, files: usize) {
+    let mut command = project.command(&["start", "review"]);
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    let scratch = project.folder().join("scratch");
+    while tree(&scratch).len() < files && child.try_wait().unwrap().is_none() && begun.elapsed() < PATIENCE {
+        std::thread::yield_now();
+    }
+    if child.try_wait().unwrap().is_none() {
+        let background = Background::of(child);
+        background.signal(signal);
+        background.end();
+    }
+}
+
+#[test]
+fn a_start_that_is_interrupted_leaves_no_scratch_data() {
+    let project = large();
+    let outside = names(&project.home);
+    for (signal, files) in [("INT", 1), ("TERM", 4), ("HUP", 40), ("TERM", 400)] {
+        ended_in_the_middle(&project, signal, files);
+        assert_eq!(names(&project.home), outside, "{signal}");
+        assert_eq!(names(&project.folder().join("scratch")), [""; 0], "{signal}");
+        project.run(&["rollback", "--yes"]).exits(0);
+    }
+}
+
+#[test]
+fn what_a_killed_start_left_is_in_the_state_folder_and_goes_with_the_next() {
+    let project = large();
+    let outside = names(&project.home);
+    let mut left = 0;
+    for files in [1, 2, 5, 20, 100, 500] {
+        ended_in_the_middle(&project, "KILL", files);
+        assert_eq!(names(&project.home), outside);
+        left += names(&project.folder().join("scratch")).len();
+        let status = project
+            .shell("git", &["status", "--porcelain", "-uall"])
+            .output()
+            .unwrap();
+        let status = String::from_utf8_lossy(&status.stdout).into_owned();
+        let shown: Vec<&str> = status
+            .lines()
+            .filter(|line| line.contains("scratch/"))
+            // Empty ones, where the kill came right there.
+            .filter(|line| !line.ends_with(".lock") && !line.ends_with("/.gitignore"))
+            .collect();
+        assert_eq!(shown, [""; 0], "nobody commits it");
+        project.run(&["rollback", "--yes"]).exits(0);
+    }
+    assert!(left > 0, "at least one was killed in the middle");
+    let id = start(&project, &[]);
+    assert_eq!(names(&project.folder().join("scratch")), [""; 0]);
+
+    // A review, too, and the sweep.
+    let mut review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    assert_eq!(
+        names(&project.folder().join("scratch")).len(),
+        2,
+        "a folder and its lock"
+    );
+    review.signal("KILL");
+    review.end();
+    assert_eq!(names(&project.home), outside);
+    project.run(&["sweep"]).exits(0);
+    assert_eq!(names(&project.folder().join("scratch")), [""; 0]);
+    review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    review.signal("TERM");
+    review.end().exits(130);
+    assert_eq!(names(&project.folder().join("scratch")), [""; 0]);
+    assert_eq!(names(&project.home), outside);
+}
+
+#[test]
+fn what_a_crash_left_of_a_report_is_no_change_and_goes_with_the_next_report() {
+    let project = changed();
+    write(&project, "reviews/.claudex-tmp-young", "half a report\n");
+    write(&project, "reviews/.claudex-tmp-old", "half a report\n");
+    age(
+        &project.root.join("reviews/.claudex-tmp-old"),
+        Duration::from_secs(120),
+    );
+    let id = start(&project, &[]);
+    project.review(&id, "lint").exits(0);
+    let copy = read(&project, &format!(".claude/claudex/{id}/changes.diff"));
+    assert!(
+        copy.contains("debugger") && !copy.contains("claudex-tmp"),
+        "{copy}"
+    );
+    let left = names(&project.root.join("reviews"));
+    assert!(
+        left.contains(&".claudex-tmp-young".to_owned()),
+        "it may be somebody’s: {left:?}"
+    );
+    assert!(!left.contains(&".claudex-tmp-old".to_owned()), "{left:?}");
+}
