@@ -238,6 +238,12 @@ impl Git {
             .until
             .map(|until| until.saturating_duration_since(Instant::now()));
         let patience = left.map_or(self.patience, |left| left.min(self.patience));
+        if patience.is_zero() {
+            return Err(WorktreeError::TimedOut {
+                command: command(),
+                after: patience,
+            });
+        }
         let call = Call {
             program: &self.program,
             arguments: &arguments,

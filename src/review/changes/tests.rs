@@ -312,3 +312,11 @@ fn a_repository_with_longer_ids_works_too() {
     assert_eq!(changes.snapshot.tree().len(), 64);
     assert!(changes.text.contains("-1\n+2\n"));
 }
+
+#[test]
+fn what_is_not_read_in_time_is_an_error_and_not_waited_for() {
+    let repo = Repo::with(&[("a", "1\n")]);
+    let until = std::time::Instant::now();
+    let error = super::look(&repo.root, Ours::default(), Some(until)).unwrap_err();
+    assert!(matches!(error, WorktreeError::TimedOut { .. }), "{error}");
+}
