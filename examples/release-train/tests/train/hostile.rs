@@ -23,7 +23,7 @@ fn a_stop_that_cannot_be_read_lets_the_turn_end_and_says_why() {
         let (decided, said) = decision(&yard.hook("stop", input));
         assert_eq!(decided, "approve");
         assert!(
-            said.starts_with("release-train: the Stop hook's input: "),
+            said.starts_with("release-train: the Stop hook’s input: "),
             "{said}"
         );
         assert_eq!(yard.hook("answer", input), "");

@@ -188,6 +188,11 @@ impl Yard {
     pub(crate) fn folder(&self) -> PathBuf {
         self.path.join(".release-train")
     }
+
+    /// Where the person's record of the trains that they started is.
+    pub(crate) fn records(&self) -> PathBuf {
+        self.configuration.join(".local/state/claudex-loop/loops")
+    }
 }
 
 /// Runs a command on these bytes; what it printed.
