@@ -52,23 +52,28 @@ pub fn is_plain(text: &str) -> bool {
         .all(|one| matches!(one, '\n' | '\t') || is_joiner(one) || !is_hidden(one))
 }
 
-/// Returns a name or a path from outside on one line, as a message shows it: hidden characters spelled out, so that two
-/// names that differ look different. Double quotes become typographic ones, since agents paste messages into a shell's.
+/// Returns a name or a path from outside on one line, as an error or a note shows it: like [`exact`], and double quotes
+/// become typographic ones, since agents paste messages into a shell's.
 ///
 /// ```
 /// assert_eq!(claudex_loop::text::shown("/a\u{1b}[2J\nb"), r"/a\u{1b}[2J\nb");
 /// ```
 pub fn shown(name: impl AsRef<str>) -> String {
-    let mut shown = String::new();
+    exact(name).replace('"', "”")
+}
+
+/// Returns a name or a path on one line for whoever is to open it: every visible character as it is, hidden ones spelled out, so
+/// that two names that differ look different.
+pub fn exact(name: impl AsRef<str>) -> String {
+    let mut exact = String::new();
     for character in name.as_ref().chars() {
         match character {
-            '\n' => shown.push_str("\\n"),
-            '"' => shown.push('”'),
-            _ if is_hidden(character) => shown.extend(character.escape_unicode()),
-            _ => shown.push(character),
+            '\n' => exact.push_str("\\n"),
+            _ if is_hidden(character) => exact.extend(character.escape_unicode()),
+            _ => exact.push(character),
         }
     }
-    shown
+    exact
 }
 
 /// Returns a message in which nothing runs when it is pasted between a shell's quotes: apostrophes and command

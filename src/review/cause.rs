@@ -67,7 +67,7 @@ pub enum CauseKind {
     },
     /// The service behind it does not know who asks, or does not allow it.
     #[display(
-        "the reviewer is not logged in, or its key is refused; log in (`codex login`, `claude auth login`) or mend \
+        "the reviewer is not logged in, or its key is refused; log in (codex login, claude auth login) or mend \
          the key, then run the review again"
     )]
     Login,
