@@ -398,7 +398,7 @@ impl Store {
                 listed.problem = Some(error.to_string());
                 if !listed.owned
                     && let Ok(state) =
-                        heal::read_state(self, here, trust, &listed.path.file_name().unwrap_or_default())
+                        heal::read_state(self, here, trust, listed.path.file_name().unwrap_or_default())
                 {
                     // Nothing is done by what it says: it is only shown, and does not stand in a start's way once it is over.
                     listed.phase = text_in(&state, self.spec.fields.phase);
