@@ -5,11 +5,11 @@ use jiff::Timestamp;
 use crate::app::told::Outlook;
 use crate::drive;
 use crate::drive::observe::{RequireFileSeen, require_file};
-use crate::machine::table::Message;
+use crate::machine::message::Message;
 use crate::plan::messages::{self, Facts};
-use crate::plan::personas::Personas;
 use crate::plan::typestate::{DecisionSignal, TABLE};
 use crate::plan::{AnyLoop, Phase, changes};
+use crate::review::personas::Personas;
 use crate::review::runs::{How, Run};
 use crate::text;
 
@@ -94,7 +94,9 @@ pub fn again(held: &AnyLoop, personas: &Personas, now: Timestamp) -> Option<Stri
         phase => phase.info().message,
     };
     let render = |message: Message| {
-        messages::render(messages::for_mode(message, held), &Facts::of(held, personas, now)).ok()
+        messages::for_mode(message, held)
+            .render(&Facts::of(held, personas, now))
+            .ok()
     };
     match message {
         Some(message) => render(message),

@@ -16,10 +16,10 @@ use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Refused};
 use crate::plan::locate::SPEAKER;
 use crate::plan::messages::{self, Facts};
-use crate::plan::personas::Personas;
 use crate::plan::settings::Settings;
-use crate::plan::typestate::TABLE;
+use crate::plan::typestate::{PERSONAS, TABLE};
 use crate::plan::{AnyLoop, OnStop, Phase, closing, outlook, runner, summary};
+use crate::review::personas::Personas;
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -32,7 +32,7 @@ pub struct PlanLoop;
 impl OnStop for PlanLoop {}
 
 /// The plan loop in a stop, with the personas of its project.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct InPlan {
     personas: Personas,
     /// The client's session whose hook this is.
@@ -42,7 +42,7 @@ struct InPlan {
 impl InPlan {
     fn of(input: &Input) -> Self {
         Self {
-            personas: Personas::default(),
+            personas: Personas::declared(PERSONAS),
             session: input.session_id.clone(),
         }
     }
@@ -145,7 +145,8 @@ pub fn after(step: Step<AnyLoop>, personas: &Personas, now: Timestamp) -> Result
                 },
                 Some(message) => {
                     let message = messages::for_mode(message, &held);
-                    let reason = messages::render(message, &Facts::of(&held, personas, now))
+                    let reason = message
+                        .render(&Facts::of(&held, personas, now))
                         .map_err(|error| error.to_string())?;
                     Ok(Decision::Block { reason, note: None })
                 }

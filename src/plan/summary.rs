@@ -7,11 +7,11 @@ use serde::Serialize;
 
 pub use crate::app::words::elapsed;
 use crate::machine::Claim;
-use crate::plan::personas::Personas;
 use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW};
 use crate::plan::{AnyLoop, changes, closing};
 use crate::review::findings::Counts;
 use crate::review::look::while_it_ran;
+use crate::review::personas::Personas;
 use crate::review::runs::{self, How, Run};
 use crate::review::track::{self, Standing, Tally};
 use crate::review::{Digest, evidence, fake, findings_file, twin};

@@ -27,6 +27,8 @@ pub mod focus;
 #[cfg(feature = "cli")]
 pub mod lint;
 pub mod look;
+pub mod personas;
+pub mod prompt;
 pub mod reports;
 pub mod reviewer;
 pub mod round;
@@ -39,4 +41,4 @@ pub mod worktree;
 
 pub use digest::Digest;
 pub use evidence::{Reviewed, Settled};
-pub use spec::ReviewSpec;
+pub use spec::{PersonaInfo, ReviewSpec};
