@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::heal::{ENGINE, MIGRATE, hash_of, value_in};
 use super::journal::ChangeEntry;
 use super::ownership::{ADOPT, Ownership};
+use super::recover::{hash_of, value_in};
+use super::repair::{ENGINE, MIGRATE};
 use super::shape::{EdgeShape, Shape};
 use super::spec::StateSpec;
 use super::store::Store;

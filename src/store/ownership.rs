@@ -12,9 +12,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::chain;
 use super::error::{StoreError, io_error};
-use super::heal::{self, Older, State, value_in};
 use super::id::LoopId;
+use super::inspect::State;
 use super::journal::{Change, Loaded};
+use super::recover::{hash_of, other_machine, value_in};
+use super::repair::{Older, heal_as};
 use super::store::Store;
 use super::trust::Trust;
 use super::versions::Versions;
@@ -197,7 +199,7 @@ impl Store {
                 || {
                     let mut graphs: Vec<String> = loaded
                         .changes()
-                        .filter_map(|change| heal::hash_of(spec, change))
+                        .filter_map(|change| hash_of(spec, change))
                         .collect();
                     graphs.sort();
                     graphs.dedup();
@@ -210,7 +212,7 @@ impl Store {
                 graphs: graphs.clone(),
                 ..self.unowned(id)
             };
-            let found = heal::heal_as(self, lock, id, Older::Leave, Some(as_it_was))?.record;
+            let found = heal_as(self, lock, id, Older::Leave, Some(as_it_was))?.record;
             self.own(id, graphs)?;
             let taken = self.apply_at(lock, found, Change::bare(ADOPT, by), Some(self.root()));
             if taken.is_err() {
@@ -230,7 +232,7 @@ impl Store {
         match machine {
             Some(None) => StoreError::NoMachine { path },
             Some(Some(machine)) if machine.to_plain() != self.spec().machine => {
-                heal::other_machine(self, path, &machine)
+                other_machine(self, path, &machine)
             }
             _ => self.not_started_here(id),
         }
