@@ -46,7 +46,7 @@ impl Store {
         }
     }
 
-    /// The same where the lock is held, the journal is whole and the loop is not over.
+    /// Appends it where the lock is held, the journal is whole and the loop is not over.
     pub(super) fn append_attempt(
         &self,
         lock: &Held,

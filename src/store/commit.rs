@@ -120,7 +120,7 @@ impl Store {
         self.apply_at(lock, found, change, None)
     }
 
-    /// The same for a loop that belongs to another folder from then on.
+    /// Applies a change to a loop that belongs to another folder from then on.
     pub(super) fn apply_at(
         &self,
         lock: &Held,

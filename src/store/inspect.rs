@@ -14,14 +14,14 @@ use super::trust::Trust;
 use super::versions::Versions;
 use crate::files::{Folder, if_there};
 
-/// What stands on disk for a loop.
+/// Holds what stands on disk for a loop.
 pub(super) struct Found {
     pub(super) state: State,
     pub(super) journal: Option<Loaded>,
     pub(super) owned: Ownership,
 }
 
-/// What the state file holds.
+/// Tells what the state file holds.
 pub(super) enum State {
     Missing,
     Unreadable(DocumentError),

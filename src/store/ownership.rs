@@ -23,16 +23,16 @@ use super::versions::Versions;
 use crate::files::private::{self, PrivateError};
 use crate::files::{Folder, if_there};
 
-/// The folder of the records, in the user's own.
+/// Names the folder of the records, in the user's own.
 const FOLDER: &str = "loops";
-/// What the change is called by which a person takes a loop up.
+/// Names the change by which a person takes a loop up.
 pub(super) const ADOPT: &str = "adopt";
-/// The form of a record.
+/// Numbers the form of a record.
 const VERSION: u32 = 1;
-/// The largest record that is read, in bytes.
+/// Limits the record that is read, in bytes.
 const LARGEST: u64 = 64 * 1024;
 
-/// The folder of this user's own state, outside every project: `XDG_STATE_HOME` where it is absolute, else `.local/state` in
+/// Holds the folder of this user's own state, outside every project: `XDG_STATE_HOME` where it is absolute, else `.local/state` in
 /// an absolute `HOME`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateHome(Result<Utf8PathBuf, String>);
@@ -77,7 +77,7 @@ impl StateHome {
     }
 }
 
-/// What the record of a loop says.
+/// Holds what the record of a loop says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ownership {
     version: u32,
@@ -258,7 +258,7 @@ impl Store {
         })
     }
 
-    /// The record of a loop as a start would write it, without the versions.
+    /// Makes the record of a loop as a start would write it, without the versions.
     fn unowned(&self, id: &LoopId) -> Ownership {
         Ownership {
             version: VERSION,
@@ -273,7 +273,7 @@ impl Store {
 }
 
 impl Ownership {
-    /// The name of its file.
+    /// Returns the name of its file.
     fn name(&self) -> String {
         let mut digest = Sha256::new();
         for part in [self.folder.as_str(), &self.machine, &self.id] {

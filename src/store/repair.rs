@@ -20,14 +20,14 @@ use super::trust::Trust;
 use super::versions::Versions;
 use crate::files::Folder;
 
-/// What a migration is called in the journal.
+/// Names a migration in the journal.
 pub(super) const MIGRATE: &str = "migrate";
-/// Who makes one.
+/// Names who makes one.
 pub(super) const ENGINE: &str = "engine";
-/// The folder of bytes that were replaced.
+/// Names the folder of bytes that were replaced.
 pub(super) const QUARANTINE: &str = "quarantine";
 
-/// Something that was put right when a loop was opened.
+/// Describes what was put right when a loop was opened.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repair {
@@ -85,7 +85,7 @@ pub enum Repair {
 }
 
 impl Repair {
-    /// The fields that were edited, where it undoes what no crash of ours does: an edit, bytes that are nobody's.
+    /// Returns the fields that were edited, where it undoes what no crash of ours does: an edit, bytes that are nobody's.
     fn of_an_edit(&self) -> Option<&[String]> {
         match self {
             Self::RolledForward { .. } | Self::TornLineCut | Self::SetAside { .. } => None,
@@ -95,7 +95,7 @@ impl Repair {
     }
 }
 
-/// A loop that was opened, and what had to be put right for it.
+/// Holds a loop that was opened, and what had to be put right for it.
 #[derive(Debug, Clone)]
 pub struct Opened {
     /// The loop.
@@ -104,7 +104,7 @@ pub struct Opened {
     pub repairs: Vec<Repair>,
 }
 
-/// What is done with a loop of an older version of the machine that `[[migrations]]` name.
+/// Says what is done with a loop of an older version of the machine that `[[migrations]]` name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Older {
     /// It is migrated.
@@ -118,7 +118,7 @@ pub(super) fn heal(store: &Store, lock: &Held, id: &LoopId, older: Older) -> Res
     heal_as(store, lock, id, older, None)
 }
 
-/// The same, with what the user's record is to say; `None`: what it says.
+/// Does the same with what the user's record is to say; `None`: what it says.
 pub(super) fn heal_as(
     store: &Store,
     lock: &Held,

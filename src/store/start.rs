@@ -244,7 +244,7 @@ impl Store {
         Ok(repairs)
     }
 
-    /// What a state file of our machine is to a start that no record of this user's knows.
+    /// Says what a state file of our machine is to a start that no record of this user's knows.
     fn left_alone(&self, here: &Folder, file: &StateFile, id: &LoopId) -> Result<LeftAlone, StoreError> {
         let has_journal = here
             .below(id.as_str())
@@ -354,7 +354,7 @@ impl Store {
     }
 }
 
-/// What a state file is to a start, where no record of this user's knows it.
+/// Tells what a state file is to a start, where no record of this user's knows it.
 enum LeftAlone {
     /// It is over, or another project's.
     Over,

@@ -94,8 +94,8 @@ pub(super) struct StateFile {
 }
 
 impl Store {
-    /// The state folder `folder` of the project at `root`, whose loops are this user's where the record in `home` says so. Both
-    /// paths are canonical, as far as they are not below the other.
+    /// Makes the store in the state folder `folder` of the project at `root`, whose loops are this user's where the record in
+    /// `home` says so. Both paths are canonical, as far as they are not below the other.
     pub fn at(folder: Utf8PathBuf, root: Utf8PathBuf, spec: &'static StateSpec, home: StateHome) -> Self {
         // One spelling: the record of a loop is found by it.
         let folder: Utf8PathBuf = folder.components().collect();
@@ -121,12 +121,12 @@ impl Store {
         }
     }
 
-    /// The project's state folder, also where this is one below it.
+    /// Returns the project's state folder, also where this is one below it.
     pub(super) fn top(&self) -> &Utf8Path {
         self.above.as_ref().unwrap_or(&self.folder)
     }
 
-    /// Where this user's own record of loops is.
+    /// Returns where this user's own record of loops is.
     pub(super) fn home(&self) -> &StateHome {
         &self.home
     }
@@ -217,7 +217,7 @@ impl Store {
         Ok((at, made))
     }
 
-    /// Where scratch data of this folder's commands is; what was left there by one that is gone is removed by the next.
+    /// Returns where scratch data of this folder's commands is; what was left there by one that is gone is removed by the next.
     pub fn scratch_folder(&self) -> Utf8PathBuf {
         self.folder.join("scratch")
     }
@@ -228,7 +228,7 @@ impl Store {
         Self { deadline, ..self }
     }
 
-    /// The same, for a call that has a budget: its waits take from it, and a list ends with it.
+    /// Makes it the store of a call that has a budget: its waits take from it, and a list ends with it.
     #[must_use]
     pub fn within(self, budget: &Budget) -> Self {
         let budget = Some(budget.clone());
@@ -282,7 +282,7 @@ impl Store {
         self.loop_folder(id).join(journal::FILE)
     }
 
-    /// The name of the state file of a loop.
+    /// Returns the name of the state file of a loop.
     pub(super) fn name_of(&self, id: &LoopId) -> String {
         format!("{id}.{}", self.spec.extension)
     }
@@ -583,7 +583,7 @@ impl Store {
     }
 }
 
-/// A field as it stands in a state file.
+/// Reads a field as it stands in a state file.
 fn text_in(state: &State, field: &str) -> Option<String> {
     match state {
         State::Read(document, _) => document.get(field).map(|value| value.to_plain().into_owned()),

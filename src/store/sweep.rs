@@ -22,9 +22,9 @@ use super::trust::Trust;
 use super::versions::Versions;
 use crate::files::{Folder, Found, TEMPORARY, if_there, scratch};
 
-/// The folder of loops that were swept.
+/// Names the folder of loops that were swept.
 pub(super) const SWEPT: &str = "swept";
-/// The folder of what was rolled back.
+/// Names the folder of what was rolled back.
 const ROLLED_BACK: &str = "rolled-back";
 
 /// How long a swept loop is kept.
@@ -33,7 +33,7 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The age from which a temporary file of ours is a crash's, not someone's who is writing.
 const STRAY: Duration = Duration::from_secs(60 * 60);
 
-/// How deep folders of loops lie in what was moved aside: `rolled-back/<stamp>/swept/<id>/<id>/`.
+/// Limits how deep folders of loops lie in what was moved aside: `rolled-back/<stamp>/swept/<id>/<id>/`.
 const ASIDE_DEPTH: usize = 4;
 
 /// What a sweep did.
@@ -228,7 +228,7 @@ impl Store {
         Ok(true)
     }
 
-    /// The names of the files and the folder of a loop, the state file first.
+    /// Returns the names of the files and the folder of a loop, the state file first.
     fn pieces(&self, id: &LoopId) -> Vec<String> {
         let mut pieces = vec![self.name_of(id)];
         pieces.extend(SIDECARS.iter().map(|suffix| format!("{id}{suffix}")));
@@ -444,7 +444,7 @@ fn with_folders_below(folder: Folder, depth: usize, all: &mut Vec<Folder>) {
     all.push(folder);
 }
 
-/// What stands in a folder; nothing for a folder that cannot be read.
+/// Lists what stands in a folder; nothing for a folder that cannot be read.
 fn entries(folder: &Folder) -> impl Iterator<Item = (String, Found)> + use<> {
     folder.list().unwrap_or_default().into_iter()
 }

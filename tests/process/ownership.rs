@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Background, Project, Ran, wait_for, write};
 
-/// What took seconds or minutes must take less than this, also on a busy machine.
+/// Bounds what took seconds or minutes, also on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 
-/// The files below a folder with their bytes, the links with nothing.
+/// Reads the files below a folder with their bytes, the links with nothing.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
@@ -248,7 +248,7 @@ fn a_line_that_moves_the_loop_to_another_folder_is_taken_out() {
     assert_eq!(project.field(&id, "repo_root"), project.root.to_str().unwrap());
 }
 
-/// A shared lock on a file, as anyone who may read it can take.
+/// Holds a shared lock on a file, as anyone who may read it can take.
 fn hold(project: &Project, path: &Path) -> Background {
     let said = project.home.join("held");
     let hold = "exec 9<\"$1\"; flock -s 9; : > \"$2\"; sleep 60";
