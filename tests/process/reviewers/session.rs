@@ -137,6 +137,8 @@ fn a_program_that_was_replaced_in_mid_session_is_a_caveat_of_the_summary() {
     let script = codex_answers(&clean().to_string());
     let (project, id) = project(&[("codex", &script)]);
     install(&project, "", "codex", &script);
+    // A hook that ran since does not make it the one that the session began with.
+    project.fire().blocked();
     as_agent(&project, &["review", &id], &[])
         .exits(0)
         .says("not the one that this session began with");
