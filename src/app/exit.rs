@@ -120,7 +120,7 @@ fn printed(text: &str) -> String {
     text::pasteable(&text::plain(text))
 }
 
-/// An error under another message than its own, with its texts as they are printed.
+/// Shows an error under another message than its own, with its texts as they are printed.
 #[derive(Debug)]
 struct Headed<E> {
     message: String,

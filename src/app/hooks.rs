@@ -14,7 +14,7 @@ use crate::hook::answers::Told;
 use crate::hook::decision::Decision;
 use crate::hook::input::{self, Input, ReadLimits};
 
-/// How long a stop waits for its input. A client writes at once, and whoever does not must not hold the turn.
+/// Limits how long a stop waits for its input. A client writes at once, and whoever does not must not hold the turn.
 const INPUT: Duration = Duration::from_secs(2);
 
 /// The Stop hook. A panic is a fault of ours like any other: the turn may end, and the person reads why.

@@ -23,9 +23,9 @@ use crate::process::environment::GUARD;
 use crate::store::{Budget, Entry, Listed, LoopId, MOST_FOLDERS, Store, StoreError};
 use crate::text;
 
-/// How long a hook waits for locks, all of them together.
+/// Limits how long a hook waits for locks, all of them together.
 const WAITS: Duration = Duration::from_secs(2);
-/// How long it looks for the loop that it is about. What it does with that loop may take longer: it may run a command.
+/// Limits how long it looks for the loop that it is about. What it does with that loop may take longer: it may run a command.
 const LOOKS: Duration = Duration::from_secs(2);
 
 /// What a program has of its own in a stop.

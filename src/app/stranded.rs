@@ -29,7 +29,7 @@ fn way_out(speaker: &Speaker, id: &str) -> Option<String> {
     Some(format!("{} {}", speaker.program, words::call_of(id, edge)))
 }
 
-/// What a person does about a loop that could not be opened because another version of the machine wrote it, or because it was
+/// Says what a person does about a loop that could not be opened because another version of the machine wrote it, or because it was
 /// not started here; None for any other error.
 pub fn help(speaker: &Speaker, error: &StoreError) -> Option<String> {
     if let StoreError::NotStartedHere { id, .. } = error {
@@ -46,7 +46,7 @@ pub fn help(speaker: &Speaker, error: &StoreError) -> Option<String> {
     ))
 }
 
-/// How a person takes up a loop that was not started here. The command stands on a line of its own, where no shell runs it.
+/// Says how a person takes up a loop that was not started here. The command stands on a line of its own, where no shell runs it.
 pub fn take_up(speaker: &Speaker, id: &str) -> String {
     let typed = speaker.plugin.map(|plugin| format!("\n    /{plugin}:adopt {id}"));
     format!(
@@ -56,7 +56,7 @@ pub fn take_up(speaker: &Speaker, id: &str) -> String {
     )
 }
 
-/// The same where it stands in a start's way: it is taken up, or everything here is moved aside.
+/// Says the same where the loop stands in a start's way: it is taken up, or everything here is moved aside.
 pub fn in_the_way(speaker: &Speaker, id: &str) -> String {
     let typed = speaker.plugin.map(|plugin| {
         format!(

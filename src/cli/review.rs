@@ -278,11 +278,11 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
     flag
 }
 
-/// Most bytes of a program's lines that are printed where no person watches: with the findings they are what a client shows an agent
-/// of a command's output. The kept output has the rest.
+/// Limits the bytes of a program's lines that are printed where no person watches: with the findings they are what a client
+/// shows an agent of a command's output. The kept output has the rest.
 const WATCHED: usize = 8 * 1024;
 
-/// Lines of progress, and how many of those that a program wrote are still printed.
+/// Chooses the lines of progress that are printed, and counts those that a program wrote.
 pub(crate) struct Lines {
     /// In bytes; None: no limit, or that there are more has been said.
     left: Option<usize>,
@@ -290,12 +290,12 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// For stdout as it is.
+    /// Makes one for stdout as it is.
     pub(crate) fn new() -> Self {
         Self::limited(!std::io::stdout().is_terminal())
     }
 
-    /// With a limit, or without.
+    /// Makes one with a limit, or without.
     pub(crate) fn limited(limited: bool) -> Self {
         Self {
             left: limited.then_some(WATCHED),
@@ -303,7 +303,7 @@ impl Lines {
         }
     }
 
-    /// A line of progress, where there is one.
+    /// Returns a line of progress, where there is one.
     pub(crate) fn shown(&mut self, said: Said<'_>, reviewer: &str) -> Option<String> {
         match said {
             Said::Began { .. } => Some(format!("reviewer: {reviewer}")),
@@ -314,7 +314,7 @@ impl Lines {
         }
     }
 
-    /// A line that a program wrote; once there are too many, what is said instead, and then nothing.
+    /// Returns a line that a program wrote; once there are too many, what is said instead, and then nothing.
     pub(crate) fn of_program<'l>(&mut self, line: &'l str) -> Option<&'l str> {
         if !self.limited {
             return Some(line);

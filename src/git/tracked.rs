@@ -7,7 +7,7 @@ use camino::Utf8Path;
 
 use super::Git;
 
-/// How long the answer may take: a stop waits for it.
+/// Limits how long the answer may take: a stop waits for it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Returns the files that the index of the repository at `top` holds at `place`, a file or a folder with all below it, or

@@ -102,7 +102,7 @@ fn before(raw: &Raw, round: u64) -> Option<String> {
     Some(last.began.reviewer)
 }
 
-/// The reviewer of this name for the project with this root; None: the one of the settings.
+/// Finds the reviewer of this name for the project with this root; None: the one of the settings.
 ///
 /// # Errors
 /// The name means no reviewer.

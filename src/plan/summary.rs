@@ -127,7 +127,7 @@ pub fn seconds(held: &AnyLoop, now: Timestamp) -> u64 {
     u64::try_from(until.as_second() - started).unwrap_or_default()
 }
 
-/// The note that a reviewer's program changed while a session worked.
+/// Names the note that a reviewer's program changed while a session worked.
 const REPLACED: &str = "reviewer-replaced";
 
 /// Notes that a reviewer's program is not the one any more that the session's hook saw first: the summary says so.
@@ -150,7 +150,7 @@ pub fn note_replaced(
     store.note(id, REPLACED, data.into_iter().collect())
 }
 
-/// The caveats of such notes.
+/// Returns the caveats of such notes.
 fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
     let notes = journal.iter().filter_map(|entry| match entry {
         Entry::Note(note) if note.note == REPLACED => Some(&note.data),

@@ -73,7 +73,7 @@ impl Client<'_> {
         self.settings.program.as_deref().unwrap_or(self.program)
     }
 
-    /// Where the program is, in the PATH that its process gets and outside of the project.
+    /// Returns where the program is, in the PATH that its process gets and outside of the project.
     pub(super) fn find(&self, root: &Utf8Path) -> Option<std::path::PathBuf> {
         find_program(self.program(), self.settings.path().as_deref(), root)
     }

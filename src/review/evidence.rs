@@ -44,7 +44,7 @@ impl Policy {
         }
     }
 
-    /// What the environment says, where it says anything.
+    /// Reads what the environment says, where it says anything.
     fn from_env() -> Option<Self> {
         let value = std::env::var(EVIDENCE_ENV).ok()?;
         (!value.trim().is_empty()).then(|| Self::parse(&value))

@@ -11,7 +11,7 @@ use super::store::Store;
 use crate::files::scratch;
 use crate::process::strays;
 
-/// How long such a process has between TERM and KILL. A stop waits for it.
+/// Bounds the time that such a process has between TERM and KILL. A stop waits for it.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Returns what the processes of a run have in their environment. No other run of any loop has it.
@@ -30,7 +30,7 @@ impl Store {
         }
     }
 
-    /// The same for whoever holds the run lock.
+    /// Ends the same for whoever holds the run lock.
     pub fn end_orphans_held(&self, id: &LoopId) -> usize {
         let journal = self.journal(id).unwrap_or_default();
         cut_off(&journal).map_or(0, |run| self.end_run(id, run))

@@ -12,25 +12,27 @@ use sha2::{Digest as _, Sha256};
 
 use super::chain;
 use super::error::{StoreError, io_error};
-use super::heal::{self, Older, State, value_in};
 use super::id::LoopId;
+use super::inspect::State;
 use super::journal::{Change, Loaded};
+use super::recover::{hash_of, other_machine, value_in};
+use super::repair::{Older, heal_as};
 use super::store::Store;
 use super::trust::Trust;
 use super::versions::Versions;
 use crate::files::private::{self, PrivateError};
 use crate::files::{Folder, if_there};
 
-/// The folder of the records, in the user's own.
+/// Names the folder of the records, in the user's own.
 const FOLDER: &str = "loops";
-/// What the change is called by which a person takes a loop up.
+/// Names the change by which a person takes a loop up.
 pub(super) const ADOPT: &str = "adopt";
-/// The form of a record.
+/// Numbers the form of a record.
 const VERSION: u32 = 1;
-/// The largest record that is read, in bytes.
+/// Limits the record that is read, in bytes.
 const LARGEST: u64 = 64 * 1024;
 
-/// The folder of this user's own state, outside every project: `XDG_STATE_HOME` where it is absolute, else `.local/state` in
+/// Holds the folder of this user's own state, outside every project: `XDG_STATE_HOME` where it is absolute, else `.local/state` in
 /// an absolute `HOME`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateHome(Result<Utf8PathBuf, String>);
@@ -75,7 +77,7 @@ impl StateHome {
     }
 }
 
-/// What the record of a loop says.
+/// Holds what the record of a loop says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ownership {
     version: u32,
@@ -197,7 +199,7 @@ impl Store {
                 || {
                     let mut graphs: Vec<String> = loaded
                         .changes()
-                        .filter_map(|change| heal::hash_of(spec, change))
+                        .filter_map(|change| hash_of(spec, change))
                         .collect();
                     graphs.sort();
                     graphs.dedup();
@@ -210,7 +212,7 @@ impl Store {
                 graphs: graphs.clone(),
                 ..self.unowned(id)
             };
-            let found = heal::heal_as(self, lock, id, Older::Leave, Some(as_it_was))?.record;
+            let found = heal_as(self, lock, id, Older::Leave, Some(as_it_was))?.record;
             self.own(id, graphs)?;
             let taken = self.apply_at(lock, found, Change::bare(ADOPT, by), Some(self.root()));
             if taken.is_err() {
@@ -230,7 +232,7 @@ impl Store {
         match machine {
             Some(None) => StoreError::NoMachine { path },
             Some(Some(machine)) if machine.to_plain() != self.spec().machine => {
-                heal::other_machine(self, path, &machine)
+                other_machine(self, path, &machine)
             }
             _ => self.not_started_here(id),
         }
@@ -256,7 +258,7 @@ impl Store {
         })
     }
 
-    /// The record of a loop as a start would write it, without the versions.
+    /// Makes the record of a loop as a start would write it, without the versions.
     fn unowned(&self, id: &LoopId) -> Ownership {
         Ownership {
             version: VERSION,
@@ -271,7 +273,7 @@ impl Store {
 }
 
 impl Ownership {
-    /// The name of its file.
+    /// Returns the name of its file.
     fn name(&self) -> String {
         let mut digest = Sha256::new();
         for part in [self.folder.as_str(), &self.machine, &self.id] {

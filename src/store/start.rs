@@ -7,11 +7,12 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use super::error::{StartError, StoreError, io_error};
-use super::heal::{self, Older, Repair, State};
 use super::id::{LoopId, iso};
+use super::inspect::{State, read_state};
 use super::journal::{self, ChangeEntry};
 use super::lock::{Held, LockError, PROJECT};
 use super::record::Record;
+use super::repair::{Older, Repair, heal, set_aside};
 use super::store::{SIDECARS, StateFile, Store};
 use super::sweep::{SWEPT, Swept};
 use super::trust::Trust;
@@ -188,7 +189,7 @@ impl Store {
             };
             let id = LoopId::parse(&file.stem, self.spec().ids);
             let healed = match &id {
-                Ok(id) => heal::heal(self, lock, id, Older::Leave),
+                Ok(id) => heal(self, lock, id, Older::Leave),
                 Err(_) => Err(StoreError::NoMachine {
                     path: file.path.clone(),
                 }),
@@ -216,7 +217,7 @@ impl Store {
                         .and_then(|id| self.left_alone(here, &file, &id))?;
                     match left {
                         LeftAlone::Over => {}
-                        LeftAlone::NoLoop(reason) => aside(reason, heal::set_aside(self, here, &file.name)?),
+                        LeftAlone::NoLoop(reason) => aside(reason, set_aside(self, here, &file.name)?),
                         LeftAlone::InTheWay => return Err(error),
                     }
                 }
@@ -226,11 +227,11 @@ impl Store {
                     ..
                 }) => aside(error.to_string(), kept),
                 Err(error @ StoreError::NoJournal { .. }) => {
-                    aside(error.to_string(), heal::set_aside(self, here, &file.name)?);
+                    aside(error.to_string(), set_aside(self, here, &file.name)?);
                 }
                 Err(StoreError::NoMachine { .. }) if self.check_state(here, &file.name).is_err() => {}
                 Err(StoreError::NoMachine { .. }) => match self.phase_in(here, &file.name) {
-                    (None, Some(problem)) => aside(problem, heal::set_aside(self, here, &file.name)?),
+                    (None, Some(problem)) => aside(problem, set_aside(self, here, &file.name)?),
                     (phase, _) => active(phase)?,
                 },
                 Err(StoreError::OtherGraph { over: true, .. }) => {}
@@ -243,12 +244,12 @@ impl Store {
         Ok(repairs)
     }
 
-    /// What a state file of our machine is to a start that no record of this user's knows.
+    /// Says what a state file of our machine is to a start that no record of this user's knows.
     fn left_alone(&self, here: &Folder, file: &StateFile, id: &LoopId) -> Result<LeftAlone, StoreError> {
         let has_journal = here
             .below(id.as_str())
             .is_ok_and(|folder| folder.has(journal::FILE));
-        let (phase, root, problem) = match heal::read_state(self, here, &Trust::new(), &file.name)? {
+        let (phase, root, problem) = match read_state(self, here, &Trust::new(), &file.name)? {
             State::Missing => return Ok(LeftAlone::Over),
             State::Unreadable(error) => (None, None, error.to_string()),
             State::Read(document, _) => {
@@ -353,7 +354,7 @@ impl Store {
     }
 }
 
-/// What a state file is to a start, where no record of this user's knows it.
+/// Tells what a state file is to a start, where no record of this user's knows it.
 enum LeftAlone {
     /// It is over, or another project's.
     Over,

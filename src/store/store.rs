@@ -9,11 +9,12 @@ use jiff::Timestamp;
 use super::budget::Budget;
 use super::chain;
 use super::error::{StoreError, io_error};
-use super::heal::{self, Older, Opened, State};
 use super::id::{LoopId, iso};
+use super::inspect::{Reader, State, read_state};
 use super::journal::{self, Entry, Loaded, NoteEntry};
 use super::lock::{Held, LockError, PROJECT, RunLock, with_lock_in};
 use super::ownership::StateHome;
+use super::repair::{Older, Opened, heal};
 use super::scalar::is_hidden;
 use super::spec::StateSpec;
 use super::trust::Trust;
@@ -93,8 +94,8 @@ pub(super) struct StateFile {
 }
 
 impl Store {
-    /// The state folder `folder` of the project at `root`, whose loops are this user's where the record in `home` says so. Both
-    /// paths are canonical, as far as they are not below the other.
+    /// Makes the store in the state folder `folder` of the project at `root`, whose loops are this user's where the record in
+    /// `home` says so. Both paths are canonical, as far as they are not below the other.
     pub fn at(folder: Utf8PathBuf, root: Utf8PathBuf, spec: &'static StateSpec, home: StateHome) -> Self {
         // One spelling: the record of a loop is found by it.
         let folder: Utf8PathBuf = folder.components().collect();
@@ -120,12 +121,12 @@ impl Store {
         }
     }
 
-    /// The project's state folder, also where this is one below it.
+    /// Returns the project's state folder, also where this is one below it.
     pub(super) fn top(&self) -> &Utf8Path {
         self.above.as_ref().unwrap_or(&self.folder)
     }
 
-    /// Where this user's own record of loops is.
+    /// Returns where this user's own record of loops is.
     pub(super) fn home(&self) -> &StateHome {
         &self.home
     }
@@ -216,7 +217,7 @@ impl Store {
         Ok((at, made))
     }
 
-    /// Where scratch data of this folder's commands is; what was left there by one that is gone is removed by the next.
+    /// Returns where scratch data of this folder's commands is; what was left there by one that is gone is removed by the next.
     pub fn scratch_folder(&self) -> Utf8PathBuf {
         self.folder.join("scratch")
     }
@@ -227,7 +228,7 @@ impl Store {
         Self { deadline, ..self }
     }
 
-    /// The same, for a call that has a budget: its waits take from it, and a list ends with it.
+    /// Makes it the store of a call that has a budget: its waits take from it, and a list ends with it.
     #[must_use]
     pub fn within(self, budget: &Budget) -> Self {
         let budget = Some(budget.clone());
@@ -281,7 +282,7 @@ impl Store {
         self.loop_folder(id).join(journal::FILE)
     }
 
-    /// The name of the state file of a loop.
+    /// Returns the name of the state file of a loop.
     pub(super) fn name_of(&self, id: &LoopId) -> String {
         format!("{id}.{}", self.spec.extension)
     }
@@ -335,7 +336,7 @@ impl Store {
     /// with this version of the machine.
     pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
         self.some_loop(id)?;
-        self.locked(|held| heal::heal(self, held, id, Older::Migrate))
+        self.locked(|held| heal(self, held, id, Older::Migrate))
     }
 
     /// Every loop whose state file stands in the folder, newest first. Reads without a lock, writes nothing, and
@@ -390,7 +391,13 @@ impl Store {
             left_alone: false,
             problem: None,
         };
-        let found = match heal::glance(self, here, trust, versions, &listed.id) {
+        let reader = Reader {
+            store: self,
+            here,
+            trust,
+            versions,
+        };
+        let found = match reader.glance(&listed.id) {
             Ok(found) => found,
             Err(error) => {
                 listed.owned = !error.is_about_ownership();
@@ -398,7 +405,7 @@ impl Store {
                 listed.problem = Some(error.to_string());
                 if !listed.owned
                     && let Ok(state) =
-                        heal::read_state(self, here, trust, listed.path.file_name().unwrap_or_default())
+                        read_state(self, here, trust, listed.path.file_name().unwrap_or_default())
                 {
                     // Nothing is done by what it says: it is only shown, and does not stand in a start's way once it is over.
                     listed.phase = text_in(&state, self.spec.fields.phase);
@@ -411,7 +418,7 @@ impl Store {
         };
         let text = |field: &str| text_in(&found.state, field);
         let mut over = None;
-        match heal::judge(self, &listed.id, &found, versions) {
+        match reader.judge(&listed.id, &found) {
             Ok(judged) => {
                 listed.phase = Some(judged.record.phase().to_owned());
                 listed.session = judged.record.session();
@@ -436,7 +443,7 @@ impl Store {
 
     /// The phase that stands in a state file, and what is wrong with the file.
     pub(super) fn phase_in(&self, here: &Folder, name: &str) -> (Option<String>, Option<String>) {
-        match heal::read_state(self, here, &Trust::new(), name) {
+        match read_state(self, here, &Trust::new(), name) {
             Ok(State::Read(document, _)) => (
                 document
                     .get(self.spec.fields.phase)
@@ -492,7 +499,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.some_loop(id)?;
         self.locked(|held| {
-            heal::heal(self, held, id, Older::Migrate)?;
+            heal(self, held, id, Older::Migrate)?;
             let entry = Entry::Note(NoteEntry {
                 at: Timestamp::now(),
                 note: note.to_owned(),
@@ -576,7 +583,7 @@ impl Store {
     }
 }
 
-/// A field as it stands in a state file.
+/// Reads a field as it stands in a state file.
 fn text_in(state: &State, field: &str) -> Option<String> {
     match state {
         State::Read(document, _) => document.get(field).map(|value| value.to_plain().into_owned()),

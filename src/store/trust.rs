@@ -23,7 +23,7 @@ pub(super) struct Trust {
 }
 
 thread_local! {
-    /// The index that was read last. A store with a thousand loops is looked through loop by loop, and git is asked once.
+    /// Holds the index that was read last. A store with a thousand loops is looked through loop by loop, and git is asked once.
     static LAST: RefCell<Option<Rc<Index>>> = const { RefCell::new(None) };
 }
 
@@ -39,10 +39,10 @@ struct Index {
     asked: RefCell<Vec<Asked>>,
 }
 
-/// Path, device, inode, length, and times of change: git replaces its index, and does not write into it.
+/// Holds path, device, inode, length, and times of change: git replaces its index, and does not write into it.
 type Stamp = (Utf8PathBuf, [u64; 3], [i64; 4]);
 
-/// What the index holds of a folder, or of a file at the top.
+/// Holds what the index has of a folder, or of a file at the top.
 #[derive(Debug)]
 struct Asked {
     place: Utf8PathBuf,
@@ -116,7 +116,7 @@ impl Index {
         Some(index)
     }
 
-    /// Whether a file, its path given from the top, is tracked. Git is asked once for a folder and all below it, and only
+    /// Returns whether a file, its path given from the top, is tracked. Git is asked once for a folder and all below it, and only
     /// where the bytes may hold that folder. If it cannot tell, the file counts as tracked: the index gave reason to ask.
     fn holds(&self, file: &Utf8Path) -> bool {
         let mut asked = self.asked.borrow_mut();

@@ -73,7 +73,7 @@ impl Versions {
         version
     }
 
-    /// The shape of another version, where it is known and tells edges.
+    /// Returns the shape of another version, where it is known and tells edges.
     pub(super) fn shape_of(&self, store: &Store, hash: &str) -> Option<Arc<Shape>> {
         let shape = self.of(store, hash).shape.clone();
         shape.filter(|shape| !shape.edges.is_empty())

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Background, Project, Ran, wait_for, write};
 
-/// What took seconds or minutes must take less than this, also on a busy machine.
+/// Bounds what took seconds or minutes, also on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 
-/// The files below a folder with their bytes, the links with nothing.
+/// Reads the files below a folder with their bytes, the links with nothing.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
@@ -37,6 +37,23 @@ fn unpack(from: &Project, into: &Project, change: impl Fn(&str) -> String) {
 fn records(project: &Project) -> Vec<PathBuf> {
     let folder = project.home.join("state/claudex-loop/loops");
     files(&folder).into_iter().map(|(path, _)| path).collect()
+}
+
+/// Returns the file of the record that knows a loop of this id in this project, there or not.
+fn record_of(project: &Project, id: &str) -> PathBuf {
+    use sha2::Digest as _;
+    let (folder, machine) = (project.folder(), project.field(id, "machine"));
+    let mut digest = sha2::Sha256::new();
+    for part in [folder.to_str().unwrap(), &machine, id] {
+        digest.update(part);
+        digest.update([0]);
+    }
+    let name: String = digest
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    project.home.join(format!("state/claudex-loop/loops/{name}.json"))
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> T {
@@ -116,8 +133,14 @@ fn a_copied_project_and_a_moved_one_are_taken_up_by_a_person() {
         }
         project.root = to.clone();
         assert!(project.fire().approved().contains("was not started here"));
+        // The record of another loop does not serve for this one, under whatever name it stands.
+        let own = record_of(&project, &id);
+        std::fs::copy(&records(&project)[0], &own).unwrap();
+        assert!(project.fire().approved().contains("was not started here"));
+        std::fs::remove_file(&own).unwrap();
         assert_eq!(records(&project).len(), 1);
         project.run(&["adopt", &id]).exits(0).says("was taken up");
+        assert!(own.exists(), "the name is the one that was tried");
         assert_eq!(records(&project).len(), 2);
         assert_eq!(project.field(&id, "repo_root"), to.to_str().unwrap());
         let changes = project.changes(&id);
@@ -178,19 +201,6 @@ fn a_start_records_for_its_user_alone_and_a_rollback_takes_it_back() {
     assert_eq!(records_now.len(), 1);
     let mode = std::fs::metadata(&records_now[0]).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    // A record under another loop's name is none.
-    let name = "0".repeat(64);
-    std::fs::rename(
-        &records_now[0],
-        records_now[0].with_file_name(format!("{name}.json")),
-    )
-    .unwrap();
-    assert!(project.fire().approved().contains("was not started here"));
-    std::fs::rename(
-        records_now[0].with_file_name(format!("{name}.json")),
-        &records_now[0],
-    )
-    .unwrap();
     project.run(&["rollback", "--yes"]).exits(0);
     assert!(records(&project).is_empty());
 }
@@ -248,7 +258,24 @@ fn a_line_that_moves_the_loop_to_another_folder_is_taken_out() {
     assert_eq!(project.field(&id, "repo_root"), project.root.to_str().unwrap());
 }
 
-/// A shared lock on a file, as anyone who may read it can take.
+#[test]
+fn a_journal_of_another_folder_in_the_place_of_a_loops_own_is_left_alone() {
+    let (project, id) = Project::reviewing(&[]);
+    let (root, home) = (project.root.to_str().unwrap(), project.home.to_str().unwrap());
+    for path in [
+        project.folder().join(&id).join("journal.jsonl"),
+        project.state_path(&id),
+    ] {
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(root), "{text}");
+        std::fs::write(&path, text.replace(root, home)).unwrap();
+    }
+    let before = files(&project.root);
+    assert!(project.fire().approved().contains("was not started here"));
+    assert_eq!(files(&project.root), before);
+}
+
+/// Holds a shared lock on a file, as anyone who may read it can take.
 fn hold(project: &Project, path: &Path) -> Background {
     let said = project.home.join("held");
     let hold = "exec 9<\"$1\"; flock -s 9; : > \"$2\"; sleep 60";

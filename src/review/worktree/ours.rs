@@ -28,14 +28,14 @@ impl Ours {
         self
     }
 
-    /// With this folder for scratch data, which need not be there. Without it the system's folder for temporary files serves.
+    /// Names the folder for scratch data, which need not be there. Without it the system's folder for temporary files serves.
     #[must_use]
     pub fn scratch_in(mut self, place: &Utf8Path) -> Self {
         self.scratch = Some(place.to_owned());
         self
     }
 
-    /// The folder for scratch data.
+    /// Returns the folder for scratch data.
     pub(super) fn scratch(&self) -> Option<&Utf8Path> {
         self.scratch.as_deref()
     }

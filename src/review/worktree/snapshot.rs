@@ -41,7 +41,7 @@ pub struct Snapshot {
     _scratch: Place,
 }
 
-/// Where a snapshot's scratch data is.
+/// Tells where a snapshot's scratch data is.
 #[derive(Debug)]
 enum Place {
     Ours(Scratch),
@@ -101,7 +101,7 @@ impl Snapshot {
         Self::take_until(root, ours, None)
     }
 
-    /// The same for someone who waits: what git has not done by `until` fails, also what is asked of the snapshot later.
+    /// Takes one for someone who waits: what git has not done by `until` fails, also what is asked of the snapshot later.
     ///
     /// # Errors
     /// As [`take`](Self::take), and where the time is over.
@@ -165,7 +165,8 @@ impl Snapshot {
         &self.git
     }
 
-    /// git with the repository's own index and objects: what the index itself says of a file, such as that it is not to be looked at.
+    /// Returns git with the repository's own index and objects: what the index itself says of a file, such as that it is
+    /// not to be looked at.
     pub(crate) fn real(&self) -> &Git {
         &self.real
     }

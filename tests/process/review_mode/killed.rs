@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{changed, read, start, write};
 use crate::support::{Background, PATIENCE, Project, age, tree};
 
-/// A project whose changes take a while to read.
+/// Makes a project whose changes take a while to read.
 fn large() -> Project {
     let project = changed();
     for at in 0..1500 {
@@ -46,7 +46,7 @@ fn ended_in_the_middle(project: &Project, signal: &str, files: usize) {
     }
 }
 
-/// What lies in the person's home, which is the folder for temporary files too, but for the record of their loops.
+/// Lists what lies in the person's home, which is the folder for temporary files too, but for the record of their loops.
 fn outside(project: &Project) -> Vec<String> {
     let all = names(&project.home).into_iter();
     all.filter(|name| name != "state").collect()

@@ -180,7 +180,7 @@ fn a_look_at_a_loop_ends_nothing() {
     assert!(!processes.iter().any(|pid| is_alive(*pid)));
 }
 
-/// A project in round 1 with a reviewer of the kind `command`, which is what `/bin/sh` does with this.
+/// Makes a project in round 1 with a reviewer of the kind `command`, which is what `/bin/sh` does with this.
 fn commanded(script: &str) -> Bench {
     let mut bench = Bench::new();
     let program = bench.install("mine", script);

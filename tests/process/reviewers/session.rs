@@ -8,7 +8,7 @@ use crate::support::{Project, Ran, path_without_clients};
 const FAKE: &str = "reviewer = \"mine\"\nevidence = \"optional\"\n[reviewers.mine]\nkind = \"command\"\nprogram = \"/bin/echo\"\n\
                     arguments = [\"No substantive findings.\"]\n";
 
-/// A project whose person has this in bin/, with a loop of session `s1` in round 1.
+/// Makes a project whose person has this in bin/, with a loop of session `s1` in round 1.
 fn project(programs: &[(&str, &str)]) -> (Project, String) {
     let project = Project::new().with("CLAUDEX_REVIEWER", "");
     std::fs::create_dir(bin(&project)).unwrap();
@@ -36,7 +36,7 @@ fn install(project: &Project, folder: &str, name: &str, script: &str) -> String 
     folder.to_str().unwrap().to_owned()
 }
 
-/// A command of the agent's of session `s1`, in an environment of its making.
+/// Runs a command of the agent's of session `s1`, in an environment of its making.
 fn as_agent(project: &Project, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
     let mut command: Command = project.command(arguments);
     command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s1");
@@ -137,6 +137,8 @@ fn a_program_that_was_replaced_in_mid_session_is_a_caveat_of_the_summary() {
     let script = codex_answers(&clean().to_string());
     let (project, id) = project(&[("codex", &script)]);
     install(&project, "", "codex", &script);
+    // A hook that ran since does not make it the one that the session began with.
+    project.fire().blocked();
     as_agent(&project, &["review", &id], &[])
         .exits(0)
         .says("not the one that this session began with");
