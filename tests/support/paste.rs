@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 /// The commands that change nothing: a message may name them in a sentence.
-pub const READ_ONLY: [&str; 9] = [
+pub(crate) const READ_ONLY: [&str; 9] = [
     "status",
     "list",
     "journal",
@@ -22,14 +22,14 @@ pub const READ_ONLY: [&str; 9] = [
 const PROGRAMS: [&str; 2] = ["claudex-loop", "release-train"];
 
 /// Names that are run where a message is pasted, each telling that it was called.
-pub struct Shell {
+pub(crate) struct Shell {
     kept: tempfile::TempDir,
     verbs: BTreeSet<String>,
-    pub pasted: BTreeSet<String>,
+    pub(crate) pasted: BTreeSet<String>,
 }
 
 impl Shell {
-    pub fn new(verbs: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn new(verbs: impl IntoIterator<Item = String>) -> Self {
         let kept = tempfile::tempdir().unwrap();
         let verbs: BTreeSet<String> = verbs.into_iter().chain(["abort".to_owned()]).collect();
         for name in PROGRAMS.iter().copied().chain(verbs.iter().map(String::as_str)) {
@@ -48,7 +48,7 @@ impl Shell {
 
     /// Checks an error or a note: no command that changes a loop stands in a sentence, and none runs.
     #[track_caller]
-    pub fn check_message(&mut self, what: &str, message: &str) {
+    pub(crate) fn check_message(&mut self, what: &str, message: &str) {
         for line in message.lines() {
             // What clap calls a usage is no command to run.
             for at in self
@@ -68,7 +68,7 @@ impl Shell {
 
     /// Checks what an agent is to do: outside of its fences no command that changes a loop stands in backquotes.
     #[track_caller]
-    pub fn check_block(&self, what: &str, block: &str) {
+    pub(crate) fn check_block(&self, what: &str, block: &str) {
         let mut fenced = false;
         for line in block.lines() {
             fenced ^= line.trim_start().starts_with("```");
@@ -98,7 +98,7 @@ impl Shell {
 
     /// Pastes a text between quotes of both kinds. A picture of a file's lines is left out: it shows them as they are.
     #[track_caller]
-    pub fn paste(&mut self, what: &str, message: &str) {
+    pub(crate) fn paste(&mut self, what: &str, message: &str) {
         let is_picture = |line: &str| {
             line.trim_start()
                 .split_once(" │ ")
