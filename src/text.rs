@@ -124,7 +124,7 @@ const COMMANDS: usize = 8;
 const LONGEST_COMMAND: usize = 300;
 
 /// Returns a note: sentences of at most `limit` characters on one line, and each line that begins with [`COMMAND`] on a
-/// line of its own. The commands stay, however long the sentences are: they say what is to be done.
+/// line of its own. Quotes become typographic; the commands stay, however long the sentences are: they say what is to be done.
 ///
 /// ```
 /// use claudex_loop::text::note;
@@ -141,7 +141,7 @@ pub fn note(text: &str, limit: usize) -> String {
         .chunk_by(|a, b| is_command(a) == is_command(b))
     {
         if !is_command(part[0]) {
-            let sentence = one_line(&part.join(" "), left);
+            let sentence = one_line(&part.join(" "), left).replace('"', "”");
             left -= sentence.chars().count();
             lines.push(sentence);
             continue;

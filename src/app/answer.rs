@@ -85,7 +85,7 @@ fn taken<M: Program>(
     };
     Ok(Told {
         agent: Some(speaker.line(&format!(
-            "the answer \"{}\" took loop {id} by {transition} to phase {}.{next}",
+            "the answer “{}” took loop {id} by {transition} to phase {}.{next}",
             text::one_line(&answer.text, 80),
             phase.name,
         ))),

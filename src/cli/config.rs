@@ -81,7 +81,7 @@ fn show(json: bool) -> Result<Exit, Failure> {
     let widest = lines.iter().map(|(line, _)| width(line)).max().unwrap_or(0);
     for (line, origin) in &lines {
         let space = " ".repeat(widest - width(line));
-        out::exact(&format!("{line}{space}  {origin}"));
+        out::text(&format!("{line}{space}  {origin}\n"));
     }
     Ok(Exit::Complete)
 }

@@ -55,8 +55,10 @@ impl Shell {
                 .commands_in(line)
                 .filter(|_| !line.trim_start().starts_with("Usage: "))
             {
-                // The bar is miette's, below the first line of a message.
-                let before = line[..at].trim_start_matches(['│', ' ']);
+                // The bar is miette's, below the first line of a message; `next:` is a row of `status`.
+                let before = line[..at]
+                    .trim_start_matches(['│', ' '])
+                    .trim_end_matches("next:      ");
                 assert!(
                     before.is_empty() && at >= 4 && !line.contains('`'),
                     "{what}: a command in a sentence: {line}\n{message}"

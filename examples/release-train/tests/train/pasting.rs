@@ -6,7 +6,7 @@ use crate::paste::Shell;
 use crate::support::{SESSION, Yard};
 
 /// A version that would run between quotes.
-const VERSION: &str = "1'; abort; ' `abort` $(abort) \"; abort; \"";
+const VERSION: &str = "1'; abort; ' `release-train -f abort` $(abort) \"; abort; \"";
 
 /// The commands of the program, as its help lists them.
 fn verbs(yard: &Yard) -> Vec<String> {
@@ -54,7 +54,11 @@ fn nothing_that_the_program_says_runs_between_quotes() {
         });
         verbs.sort_by_key(|verb| ["roll-back", "abort", "sweep"].contains(&verb.as_str()));
         for verb in &verbs {
-            for given in [vec![], vec![id.as_str()], vec!["x `abort` $(abort) '; abort; '"]] {
+            for given in [
+                vec![],
+                vec![id.as_str()],
+                vec!["x `release-train -f abort` $(abort) '; abort; '"],
+            ] {
                 let line: Vec<&str> = std::iter::once(verb.as_str()).chain(given).collect();
                 let what = format!("after {stops} stops: {}", line.join(" "));
                 for said in [yard.agent(&line), yard.run(&line)] {
