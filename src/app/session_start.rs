@@ -52,7 +52,7 @@ pub fn tell<D: Driver>(driver: &mut D, input: &Input, surroundings: &Surrounding
         Some(Waiting::Nobodys(listed)) => both(
             &speaker,
             &format!(
-                "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it up. Where it is: {}",
+                "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it up. Where it is:{}",
                 listed.id,
                 phase(&speaker, &listed),
                 speaker.command("status"),
@@ -61,7 +61,7 @@ pub fn tell<D: Driver>(driver: &mut D, input: &Input, surroundings: &Surrounding
         Some(Waiting::PutAside(id)) => both(
             &speaker,
             &format!(
-                "loop {id} of this session was put aside after it had been idle for too long. To take it up: {}",
+                "loop {id} of this session was put aside after it had been idle for too long. To take it up:{}",
                 speaker.command(&format!("resume {id}")),
             ),
         ),
@@ -111,7 +111,7 @@ fn own<D: Driver>(driver: &mut D, store: &Store, listed: &Listed, compacted: boo
             let said = stranded::line(&speaker, &store.path_of(id), &error);
             let line = format!(
                 "loop {id} of this session cannot go on: {}",
-                text::one_line(&said, 300)
+                text::note(&said, 300)
             );
             return both(&speaker, &line);
         }
@@ -121,7 +121,7 @@ fn own<D: Driver>(driver: &mut D, store: &Store, listed: &Listed, compacted: boo
     let phase = told::phase(raw).name;
     let (waits_for, next) = (
         text::one_line(&outlook.waits_for, PART),
-        text::one_line(&outlook.next, PART),
+        text::note(&outlook.next, PART),
     );
     let resume = speaker.table.edges_at("resume", raw.phase()).next();
     let resume = resume.map(|_| format!("resume {id}"));
@@ -139,9 +139,9 @@ fn own<D: Driver>(driver: &mut D, store: &Store, listed: &Listed, compacted: boo
         ),
     };
     let how = match &resume {
-        Some(resume) => format!("To take it up: {}", speaker.command(resume)),
+        Some(resume) => format!("To take it up:{}", speaker.command(resume)),
         None => format!(
-            "The next stop of this session goes on with it. Where it is: {}",
+            "The next stop of this session goes on with it. Where it is:{}",
             speaker.command("status")
         ),
     };
@@ -154,7 +154,7 @@ fn own<D: Driver>(driver: &mut D, store: &Store, listed: &Listed, compacted: boo
         more: compacted.then(|| driver.again(&store, &held, now)).flatten(),
         person: match (compacted, repaired) {
             (false, None) => Some(speaker.line(&person)),
-            (false, Some(repaired)) => Some(speaker.line(&format!("{person}; {repaired}"))),
+            (false, Some(repaired)) => Some(speaker.line(&format!("{person}\n{repaired}"))),
             // The person sees the loop go on.
             (true, repaired) => repaired.map(|repaired| speaker.line(&format!("loop {id}: {repaired}"))),
         },
@@ -177,13 +177,13 @@ fn anothers(speaker: &Speaker, store: &Store, listed: &Listed, cleared: bool) ->
         return both(
             speaker,
             &format!(
-                "loop {id} (phase {phase}) belongs to another session, such as the one that /clear ended. To take it over into this one: {adopt}"
+                "loop {id} (phase {phase}) belongs to another session, such as the one that /clear ended. To take it over into this one:{adopt}"
             ),
         );
     }
     if idle < RECENT {
         let line = format!(
-            "another session has loop {id} (phase {phase}) in its hands; its last sign of life was {age} ago. If that session is over, this takes it over: {adopt}"
+            "another session has loop {id} (phase {phase}) in its hands; its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
         );
         return Told {
             person: Some(speaker.line(&line)),
@@ -193,7 +193,7 @@ fn anothers(speaker: &Speaker, store: &Store, listed: &Listed, cleared: bool) ->
     both(
         speaker,
         &format!(
-            "loop {id} of another session waits in phase {phase}; its last sign of life was {age} ago. If that session is over, this takes it over: {adopt}"
+            "loop {id} of another session waits in phase {phase}; its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
         ),
     )
 }
@@ -202,7 +202,7 @@ fn anothers(speaker: &Speaker, store: &Store, listed: &Listed, cleared: bool) ->
 fn both(speaker: &Speaker, line: &str) -> Told {
     Told {
         agent: Some(speaker.line(&format!(
-            "{line}. This is for the person to decide: do nothing about it unasked"
+            "{line}\nThis is for the person to decide: do nothing about it unasked"
         ))),
         more: None,
         person: Some(speaker.line(line)),

@@ -119,7 +119,7 @@ pub fn decide(
     let decision = match choose(&speaker, &stores, input.session_id.as_deref(), &mut healed) {
         Choice::Drive { store, id } => drive(driver, &store, &id, input, now),
         Choice::Swept { id } => noted(speaker.line(&format!(
-            "loop {id} was put aside after it had been idle for too long. To take it up: {}",
+            "loop {id} was put aside after it had been idle for too long. To take it up:{}",
             speaker.command(&format!("resume {id}"))
         ))),
         Choice::Broken { problem } => {
@@ -192,7 +192,7 @@ fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &m
     let mut left_alone = None;
     for store in stores {
         if let Some(error) = store.refusal() {
-            broken.get_or_insert_with(|| text::one_line(&with_help(&error), 700));
+            broken.get_or_insert_with(|| text::note(&with_help(&error), 700));
             continue;
         }
         for listed in heal(speaker, store, healed) {
@@ -319,7 +319,7 @@ fn heal(speaker: &Speaker, store: &Store, healed: &mut Vec<String>) -> Vec<Liste
 fn drive<D: Driver>(driver: &mut D, store: &Store, id: &LoopId, input: &Input, now: Timestamp) -> Decision {
     let speaker = *driver.speaker();
     let fault = |problem: String| {
-        let line = text::one_line(&problem, 900);
+        let line = text::note(&problem, 900);
         store.log(&format!("{id} stop: {line}"));
         noted(speaker.line(&format!("loop {id} was left as it is: {line}")))
     };

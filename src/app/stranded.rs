@@ -48,24 +48,22 @@ pub fn help(speaker: &Speaker, error: &StoreError) -> Option<String> {
 
 /// Says how a person takes up a loop that was not started here. The command stands on a line of its own, where no shell runs it.
 pub fn take_up(speaker: &Speaker, id: &str) -> String {
-    let typed = speaker.plugin.map(|plugin| format!("\n    /{plugin}:adopt {id}"));
     format!(
-        "if it is yours (copied or moved here, or begun with an earlier version), a person takes it up:{}\n    {} adopt {id}",
-        typed.unwrap_or_default(),
-        speaker.program
+        "if it is yours (copied or moved here, or begun with an earlier version), a person takes it up:{}",
+        speaker.command(&format!("adopt {id}"))
     )
 }
 
 /// Says the same where the loop stands in a start's way: it is taken up, or everything here is moved aside.
 pub fn in_the_way(speaker: &Speaker, id: &str) -> String {
-    let typed = speaker.plugin.map(|plugin| {
-        format!(
-            "{}\nor moves every loop of the project aside:\n    /{plugin}:rollback\n    {} rollback",
+    match speaker.plugin {
+        Some(_) => format!(
+            "{}\nor moves every loop of the project aside:{}",
             take_up(speaker, id),
-            speaker.program
-        )
-    });
-    typed.unwrap_or_else(|| take_up(speaker, id))
+            speaker.command("rollback")
+        ),
+        None => take_up(speaker, id),
+    }
 }
 
 /// A loop that could not be opened, as a failure of a command.

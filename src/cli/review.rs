@@ -86,9 +86,9 @@ fn follow(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     ));
     let has_verdict = run.ended.as_ref().is_some_and(|how| how.digest().is_some());
     if has_verdict {
-        out::line(&format!(
-            "claudex: {}",
-            text::shown(twin::findings_path(store, id, run.began.round))
+        out::text(&format!(
+            "claudex: {}\n",
+            text::exact(twin::findings_path(store, id, run.began.round))
         ));
     }
     Ok(if has_verdict || !running {
@@ -207,7 +207,7 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     out::line(&format!("claudex: {}", result(&report)));
     let output = round::output_path(&store, &id, &report.run.began.run);
     if report.how.cause().is_some() && output.exists() {
-        out::line(&format!("claudex: what it wrote: {}", text::shown(output)));
+        out::text(&format!("claudex: what it wrote: {}\n", text::exact(output)));
     }
     if let How::Findings { .. } = report.how
         && let Ok(findings) = store.read(&report.path).and_then(claudex_loop::files::text)
@@ -228,12 +228,12 @@ fn report_on(held: &AnyLoop) {
     out::line("");
     match report::write(held) {
         Ok(written) => {
-            out::line(&format!("claudex: report: {}", text::shown(written.report)));
+            out::text(&format!("claudex: report: {}\n", text::exact(written.report)));
             if let Some(fixes) = written.fixes {
                 let (applying, all) = written.applying;
-                out::line(&format!(
-                    "claudex: proposed patches, none of them applied: {} ({applying} of {all} would apply)",
-                    text::shown(fixes)
+                out::text(&format!(
+                    "claudex: proposed patches, none of them applied: {} ({applying} of {all} would apply)\n",
+                    text::exact(fixes)
                 ));
             }
         }

@@ -193,15 +193,21 @@ pub fn outlook(raw: &Raw) -> (String, Vec<String>) {
     (what, verbs)
 }
 
-/// One line for the person when a loop waits: for what, and which verbs lead on.
+/// A note for the person when a loop waits: for what, and which verbs lead on, each on its line.
 pub fn waiting(raw: &Raw) -> String {
     let (what, verbs) = outlook(raw);
     let mut line = format!("loop {} waits for {what}", raw.id());
     let stop = if line.ends_with(['?', '.', '!']) { "" } else { "." };
     if !verbs.is_empty() {
-        line.push_str(&format!("{stop} In a terminal: {}", verbs.join(", or: ")));
+        line.push_str(&format!("{stop} In a terminal:{}", lines(&verbs)));
     }
     line
+}
+
+/// Returns command lines as a message ends in them, each on a line of its own.
+pub fn lines(commands: &[String]) -> String {
+    let line = |command: &String| format!("\n{}{command}", text::COMMAND);
+    commands.iter().map(line).collect()
 }
 
 /// What a behaviour waits for, where that can be said better than by the phase's name.

@@ -183,7 +183,7 @@ fn ended(held: &AnyLoop, personas: &Personas, now: Timestamp) -> Decision {
         _ => {
             let facts = facts();
             noted(format!(
-                "claudex: the review gave no verdict: {}. With another reviewer: claudex-loop review {id} --reviewer NAME. L{}",
+                "claudex: the review gave no verdict: {}. With another reviewer:\n    claudex-loop review {id} --reviewer NAME\nL{}",
                 facts.cause(),
                 waiting(held).trim_start_matches("claudex: l"),
             ))
@@ -191,20 +191,21 @@ fn ended(held: &AnyLoop, personas: &Personas, now: Timestamp) -> Decision {
     }
 }
 
-/// One line for a loop that waits: for what, and the ways on.
+/// A note for a loop that waits: for what, and the ways on.
 fn waiting(held: &AnyLoop) -> String {
     let (id, fields) = (held.id(), held.fields());
     let what = match held.phase() {
-        Phase::Drafting => format!("{} to be written", fields.subject()),
+        Phase::Drafting => format!("{} to be written.", text::shown(fields.subject())),
         Phase::Reviewing => format!(
-            "the review of round {} of {} (claudex-loop review {id})",
+            "the review of round {} of {}:\n    claudex-loop review {id}",
             fields.round(),
             fields.max_rounds(),
         ),
         _ => return format!("claudex: {}", words::waiting(held.raw())),
     };
     format!(
-        "claudex: loop {id} waits for {what}. To be reminded again: /claudex:resume {id} (in a terminal: claudex-loop resume {id}). \
-         To give it up: /claudex:cancel {id} (in a terminal: claudex-loop cancel {id})"
+        "claudex: loop {id} waits for {what}\nTo be reminded again:{}\nTo give it up:{}",
+        SPEAKER.command(&format!("resume {id}")),
+        SPEAKER.command(&format!("cancel {id}")),
     )
 }

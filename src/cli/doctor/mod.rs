@@ -52,8 +52,8 @@ impl Check {
             name: name.to_owned(),
             required,
             ok,
-            found: text::one_line(&found, 500),
-            remedy: remedy.map(|remedy| text::one_line(&remedy, 500)),
+            found: text::note(&found, 500),
+            remedy: remedy.map(|remedy| text::note(&remedy, 500)),
         }
     }
 
