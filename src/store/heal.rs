@@ -427,7 +427,7 @@ pub(super) fn heal_as(
     let here = lock.folder();
     let name = store.name_of(id);
     let versions = Versions::default();
-    let found = look_as(store, here, &Trust::new(), &versions, id, owned)?;
+    let found = look_as(store, here, &store.trust(), &versions, id, owned)?;
     let judged = match judge(store, id, &found, &versions) {
         Err(StoreError::Unreadable { path, error, .. }) => {
             let quarantined = Some(set_aside(store, here, &name)?);

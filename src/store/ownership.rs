@@ -16,7 +16,6 @@ use super::heal::{self, Older, State, value_in};
 use super::id::LoopId;
 use super::journal::{Change, Loaded};
 use super::store::Store;
-use super::trust::Trust;
 use super::versions::Versions;
 use crate::files::private::{self, PrivateError};
 use crate::files::{Folder, if_there};
@@ -157,7 +156,7 @@ impl Store {
     pub fn take_up(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
         self.some_loop(id)?;
         self.locked(|lock| {
-            let (trust, versions) = (Trust::new(), Versions::default());
+            let (trust, versions) = (self.trust(), Versions::default());
             trust.untracked(&self.path_of(id))?;
             trust.untracked(&self.journal_path(id))?;
             // A record that cannot be read is written anew.

@@ -14,7 +14,6 @@ use super::lock::{Held, LockError, PROJECT};
 use super::record::Record;
 use super::store::{SIDECARS, StateFile, Store};
 use super::sweep::{SWEPT, Swept};
-use super::trust::Trust;
 use super::value::Value;
 use super::versions;
 use crate::files::{Folder, if_there};
@@ -248,7 +247,7 @@ impl Store {
         let has_journal = here
             .below(id.as_str())
             .is_ok_and(|folder| folder.has(journal::FILE));
-        let (phase, root, problem) = match heal::read_state(self, here, &Trust::new(), &file.name)? {
+        let (phase, root, problem) = match heal::read_state(self, here, &self.trust(), &file.name)? {
             State::Missing => return Ok(LeftAlone::Over),
             State::Unreadable(error) => (None, None, error.to_string()),
             State::Read(document, _) => {

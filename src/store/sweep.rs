@@ -16,7 +16,6 @@ use super::journal::{self, Change};
 use super::lock::{Held, RunLock};
 use super::record::Record;
 use super::store::{Listed, SIDECARS, Store};
-use super::trust::Trust;
 use super::versions::Versions;
 use crate::files::{Folder, Found, TEMPORARY, if_there, scratch};
 
@@ -184,7 +183,7 @@ impl Store {
         };
         for id in self.loop_folders(here).into_iter().filter(is_lost) {
             let versions = Versions::default();
-            let judged = heal::look(self, here, &Trust::new(), &versions, &id)
+            let judged = heal::look(self, here, &self.trust(), &versions, &id)
                 .and_then(|found| heal::judge(self, &id, &found, &versions));
             // What cannot be opened cannot become active.
             let Ok(heal::Judged { record, .. }) = judged else {
@@ -259,7 +258,7 @@ impl Store {
             return Vec::new();
         };
         let mut listed: Vec<Listed> = entries(&swept)
-            .take_while(|_| !self.is_out_of_time())
+            .take_while(|_| !self.budget().is_over())
             .filter_map(|(name, _)| {
                 self.swept_store(&name)
                     .list()
@@ -303,7 +302,7 @@ impl Store {
                 .is_ok_and(|folder| folder.has(journal::FILE));
             if !cut_off {
                 let versions = Versions::default();
-                let found = heal::look(&swept, &from, &Trust::new(), &versions, id)?;
+                let found = heal::look(&swept, &from, &self.trust(), &versions, id)?;
                 heal::judge(&swept, id, &found, &versions)?;
             }
             for name in swept.pieces(id).iter().rev().filter(|name| from.has(name)) {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Background, Project, Ran, wait_for, write};
+use crate::support::{Background, Project, Ran, Stop, is_alive, path_without_clients, wait_for, write};
 
 /// What took seconds or minutes must take less than this, also on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
@@ -323,6 +323,76 @@ fn an_input_that_never_ends_holds_no_stop() {
     let ran = Ran::of(child.wait_with_output().unwrap());
     drop(stdin);
     assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
-    let note = crate::support::Stop::read(&ran).approved();
+    let note = Stop::read(&ran).approved();
     assert!(note.contains("input"), "{note}");
+}
+
+/// A stop whose input comes late and never ends.
+fn fire_late(mut command: std::process::Command) -> Stop {
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    // It is no failure of the test's where the stop was faster.
+    let _ = std::io::Write::write_all(&mut stdin, b"{\"session_id\": \"s1\"} ");
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    drop(stdin);
+    Stop::read(&ran)
+}
+
+#[test]
+fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (project, id) = Project::reviewing(&[]);
+    for number in 0..300 {
+        let name = format!("20250101-000000-{number:06x}.state");
+        std::fs::write(project.folder().join(name), b"\xff\0").unwrap();
+    }
+    // An index whose bytes do not tell what is tracked, and a git that does not answer.
+    project.git(&["add", "PLAN.md"]);
+    project.git(&["update-index", "--index-version", "4"]);
+    let (bin, asked) = (project.home.join("slow"), project.home.join("asked"));
+    std::fs::create_dir(&bin).unwrap();
+    write(
+        &bin.join("git"),
+        format!("#!/bin/sh\n: >'{}'\nexec sleep 600\n", asked.display()),
+    );
+    std::fs::set_permissions(bin.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // What a killed review left: it does not hear TERM.
+    let journal = project.folder().join(&id).join("journal.jsonl");
+    let began = r#"{"note":"review-began","at":"2026-11-22T07:00:00Z","data":{"run":"r1-lost"}}"#;
+    let text = std::fs::read_to_string(&journal).unwrap();
+    std::fs::write(&journal, format!("{text}{began}\n")).unwrap();
+    let ready = project.home.join("ready");
+    let deaf = [
+        "-c",
+        "trap '' TERM; : >\"$1\"; while :; do sleep 0.1; done",
+        "sh",
+        ready.to_str().unwrap(),
+    ];
+    let mut orphan = project.shell("sh", &deaf);
+    orphan.env("CLAUDEX_REVIEWER_CHILD", format!("{id}/r1-lost"));
+    let orphan = Background::of(orphan.spawn().unwrap());
+    wait_for("what a review left", || ready.exists());
+    let held = hold(&project, &project.folder().join(".lock"));
+
+    let mut slow = project.command(&["stop"]);
+    slow.env("PATH", format!("{}:{}", bin.display(), path_without_clients()));
+    let note = timed(|| fire_late(slow)).approved();
+    assert!(asked.exists(), "git was not asked");
+    assert!(note.contains("a turn waits 5 s for loops at most"), "{note}");
+    assert!(
+        note.contains("so nothing was done") && note.contains(".claude/claudex,"),
+        "{note}"
+    );
+    let note = timed(|| fire_late(project.command(&["stop"]))).approved();
+    assert!(note.contains(".lock is still held"), "{note}");
+    assert_eq!(note.lines().count(), 1, "{note}");
+    assert_eq!(project.field(&id, "phase"), "reviewing");
+
+    drop(held);
+    assert!(timed(|| fire_late(project.command(&["stop"]))).reason.is_some());
+    assert!(!is_alive(orphan.id()));
 }
