@@ -209,7 +209,14 @@ fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &m
             if listed.left_alone && !listed.terminal && store.is_for(listed.root.as_deref()) {
                 left_alone.get_or_insert_with(|| {
                     let what = text::one_line(listed.problem.as_deref().unwrap_or_default(), 700);
-                    format!("{what}; {}", stranded::take_up(speaker, listed.id.as_str()))
+                    let id = listed.id.as_str();
+                    let taken_up = store
+                        .has_journal(&listed.id)
+                        .then(|| stranded::take_up(speaker, id));
+                    format!(
+                        "{what}; {}",
+                        taken_up.unwrap_or_else(|| stranded::NO_LOOP.to_owned())
+                    )
                 });
                 continue;
             }

@@ -14,7 +14,7 @@ use super::chain;
 use super::error::{StoreError, io_error};
 use super::heal::{self, Older, State, value_in};
 use super::id::LoopId;
-use super::journal::{Change, Loaded};
+use super::journal::{self, Change, Loaded};
 use super::store::Store;
 use super::versions::Versions;
 use crate::files::private::{self, PrivateError};
@@ -231,8 +231,15 @@ impl Store {
             Some(Some(machine)) if machine.to_plain() != self.spec().machine => {
                 heal::other_machine(self, path, &machine)
             }
+            _ if !self.has_journal(id) => StoreError::NoJournal { path },
             _ => self.not_started_here(id),
         }
+    }
+
+    /// Returns whether a loop has a journal: without one nobody can take it up.
+    pub fn has_journal(&self, id: &LoopId) -> bool {
+        self.open_loop_folder(id)
+            .is_ok_and(|folder| folder.has(journal::FILE))
     }
 
     pub(super) fn not_started_here(&self, id: &LoopId) -> StoreError {

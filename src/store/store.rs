@@ -390,7 +390,10 @@ impl Store {
             Ok(found) => found,
             Err(error) => {
                 listed.owned = !error.is_about_ownership();
-                listed.left_alone = matches!(error, StoreError::NotStartedHere { .. });
+                listed.left_alone = matches!(
+                    error,
+                    StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. }
+                );
                 listed.problem = Some(error.to_string());
                 if !listed.owned
                     && let Ok(state) =
@@ -573,7 +576,7 @@ impl Store {
 }
 
 /// A field as it stands in a state file.
-fn text_in(state: &State, field: &str) -> Option<String> {
+pub(super) fn text_in(state: &State, field: &str) -> Option<String> {
     match state {
         State::Read(document, _) => document.get(field).map(|value| value.to_plain().into_owned()),
         State::Missing | State::Unreadable(..) => None,
