@@ -20,8 +20,6 @@ use crate::text;
 
 /// A loop of another session that was touched since then is in that session's hands.
 const RECENT: Duration = Duration::from_secs(15 * 60);
-/// How long the project's lock is waited for: nobody's session starts later for it.
-const DEADLINE: Duration = Duration::from_secs(2);
 /// Longest part of a line that the driver says, in characters.
 const PART: usize = 150;
 
@@ -104,8 +102,7 @@ fn waiting(stores: &[Store], session: Option<&str>) -> Option<Waiting> {
 /// The session's own loop. After compaction the agent goes on with it; at a start that is the person's to say.
 fn own<D: Driver>(driver: &mut D, store: &Store, listed: &Listed, compacted: bool, now: Timestamp) -> Told {
     let (speaker, id) = (*driver.speaker(), &listed.id);
-    let store = store.clone().with_deadline(DEADLINE);
-    let held = match driver.open(&store, id) {
+    let held = match driver.open(store, id) {
         Ok(held) => held,
         Err(error) => {
             let said = stranded::line(&speaker, &store.path_of(id), &error);
@@ -151,7 +148,7 @@ fn own<D: Driver>(driver: &mut D, store: &Store, listed: &Listed, compacted: boo
     let repaired = (!repairs.is_empty()).then(|| repairs.join("; "));
     Told {
         agent: Some(speaker.line(&agent)),
-        more: compacted.then(|| driver.again(&store, &held, now)).flatten(),
+        more: compacted.then(|| driver.again(store, &held, now)).flatten(),
         person: match (compacted, repaired) {
             (false, None) => Some(speaker.line(&person)),
             (false, Some(repaired)) => Some(speaker.line(&format!("{person}\n{repaired}"))),

@@ -29,6 +29,9 @@ fn way_out(speaker: &Speaker, id: &str) -> Option<String> {
     Some(format!("{} {}", speaker.program, words::call_of(id, edge)))
 }
 
+/// Says what a person does about a state file without a journal: there is no loop to take up.
+pub const NO_LOOP: &str = "nobody can take it up: remove it, or leave it to the next start, which moves it to the folder quarantine";
+
 /// Says what a person does about a loop that could not be opened because another version of the machine wrote it, or because it was
 /// not started here; None for any other error.
 pub fn help(speaker: &Speaker, error: &StoreError) -> Option<String> {

@@ -11,7 +11,6 @@ use derive_more::{Display, Error};
 use crate::machine::Raw;
 use crate::plan::near;
 use crate::plan::settings::Settings;
-use crate::process::environment::find_program;
 use crate::process::limits::Limits;
 use crate::review::builtin::Lint;
 use crate::review::claude::{self, Claude};
@@ -164,7 +163,7 @@ pub fn program(settings: &ReviewerSettings, root: &Utf8Path) -> Option<PathBuf> 
         ReviewerKind::Command => "",
     };
     let program = settings.program.as_deref().unwrap_or(usual);
-    find_program(program, settings.path().as_deref(), root)
+    settings.find(program, root)
 }
 
 fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {

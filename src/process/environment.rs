@@ -101,13 +101,19 @@ impl Environment {
             let value: OsString = value.as_ref()?.into();
             Some((name.into(), value))
         });
-        let mut variables: Vec<_> = (ours.into_iter())
+        let all: Vec<_> = (ours.into_iter())
             .filter(|(name, _)| !is_pinned(name))
             .chain(pinned)
+            .collect();
+        let home = all
+            .iter()
+            .find(|(name, _)| name == "HOME")
+            .map(|(_, home)| home.clone());
+        let mut variables: Vec<_> = (all.into_iter())
             .filter(|(name, value)| allowed(name) && !is_relative_home(name, value))
             .map(|(name, value)| match name == "PATH" {
                 true if self.with_projects_programs => (name, joined(absolute(&value))),
-                true => (name, clean_path(&value, project)),
+                true => (name, joined(trusted(&value, home.as_deref(), project))),
                 false => (name, value),
             })
             .collect();
@@ -134,6 +140,16 @@ pub fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
 /// A relative folder in `path`, a relative name and a folder below `project`, such as the `node_modules/.bin` that npm puts
 /// first, would mean a file of the repository that is being reviewed, and a repository must not choose what we run.
 pub fn find_program(name: &str, path: Option<&OsStr>, project: &Utf8Path) -> Option<PathBuf> {
+    find_by(name, path, std::env::var_os("HOME").as_deref(), project)
+}
+
+/// The same where the person's home may be another one than this process is told of.
+pub fn find_by(
+    name: &str,
+    path: Option<&OsStr>,
+    home: Option<&OsStr>,
+    project: &Utf8Path,
+) -> Option<PathBuf> {
     if name.is_empty() {
         return None;
     }
@@ -141,14 +157,14 @@ pub fn find_program(name: &str, path: Option<&OsStr>, project: &Utf8Path) -> Opt
         let file = Path::new(name);
         return (file.is_absolute() && is_executable(file)).then(|| file.to_owned());
     }
-    trusted(path?, project)
+    trusted(path?, home, project)
         .map(|folder| folder.join(name))
         .find(|file| is_executable(file))
 }
 
 /// Returns a PATH with its absolute folders outside of the project alone.
 pub fn clean_path(path: &OsStr, project: &Utf8Path) -> OsString {
-    joined(trusted(path, project))
+    joined(trusted(path, std::env::var_os("HOME").as_deref(), project))
 }
 
 /// Returns the absolute folders of a PATH. An empty one means the working directory, and is relative.
@@ -156,15 +172,14 @@ fn absolute(path: &OsStr) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(path).filter(|folder| folder.is_absolute())
 }
 
-/// Returns those outside of the project, links followed. A project that is the person's home, or holds it, is the person's
-/// whole: what they installed lies in it.
-fn trusted(path: &OsStr, project: &Utf8Path) -> impl Iterator<Item = PathBuf> {
+/// Returns those outside of the project, links followed. A project that is the person's home, or holds it, is the person's whole: what
+/// they installed lies in it.
+fn trusted(path: &OsStr, home: Option<&OsStr>, project: &Utf8Path) -> impl Iterator<Item = PathBuf> {
     let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let project = canonical(project.as_std_path());
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let home = home.filter(|home| home.is_absolute());
+    let home = home.map(Path::new).filter(|home| home.is_absolute());
     let is_whole =
-        project.parent().is_none() || home.is_some_and(|home| canonical(&home).starts_with(&project));
+        project.parent().is_none() || home.is_some_and(|home| canonical(home).starts_with(&project));
     absolute(path).filter(move |folder| {
         is_whole || !(folder.starts_with(&project) || canonical(folder).starts_with(&project))
     })

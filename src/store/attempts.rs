@@ -38,7 +38,7 @@ impl Store {
             }
             self.append_attempt(lock, id, note, data)
         });
-        if let Err(StoreError::NotStartedHere { .. }) = noted {
+        if let Err(StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. }) = noted {
             return;
         }
         if let Err(error) = noted {

@@ -90,7 +90,7 @@ mod value;
 mod versions;
 
 pub use attempts::{HEALED, MOST_ATTEMPTS, REFUSED, UNEXPLAINED};
-pub use budget::Budget;
+pub use budget::{Budget, OF_A_HOOK};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
 pub use error::{CommitError, StartError, StoreError};
 pub use id::{InvalidId, LoopId};

@@ -38,7 +38,8 @@ impl Store {
 
     fn end_run(&self, id: &LoopId, run: &str) -> usize {
         scratch::sweep(&self.scratch_folder());
-        let ended = strays::end(&run_mark(id, run), GRACE);
+        let end = |grace| strays::end(&run_mark(id, run), grace);
+        let ended = self.budget().wait(GRACE, end);
         if ended > 0 {
             self.log(&format!("{id}: ended what run {run} had left running ({ended})"));
         }

@@ -14,11 +14,10 @@ use super::chain;
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::inspect::State;
-use super::journal::{Change, Loaded};
+use super::journal::{self, Change, Loaded};
 use super::recover::{hash_of, other_machine, value_in};
 use super::repair::{Older, heal_as};
 use super::store::Store;
-use super::trust::Trust;
 use super::versions::Versions;
 use crate::files::private::{self, PrivateError};
 use crate::files::{Folder, if_there};
@@ -159,7 +158,7 @@ impl Store {
     pub fn take_up(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
         self.some_loop(id)?;
         self.locked(|lock| {
-            let (trust, versions) = (Trust::new(), Versions::default());
+            let (trust, versions) = (self.trust(), Versions::default());
             trust.untracked(&self.path_of(id))?;
             trust.untracked(&self.journal_path(id))?;
             // A record that cannot be read is written anew.
@@ -234,8 +233,15 @@ impl Store {
             Some(Some(machine)) if machine.to_plain() != self.spec().machine => {
                 other_machine(self, path, &machine)
             }
+            _ if !self.has_journal(id) => StoreError::NoJournal { path },
             _ => self.not_started_here(id),
         }
+    }
+
+    /// Returns whether a loop has a journal: without one nobody can take it up.
+    pub fn has_journal(&self, id: &LoopId) -> bool {
+        self.open_loop_folder(id)
+            .is_ok_and(|folder| folder.has(journal::FILE))
     }
 
     pub(super) fn not_started_here(&self, id: &LoopId) -> StoreError {

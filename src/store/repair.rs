@@ -16,7 +16,6 @@ use super::ownership::Ownership;
 use super::record::Record;
 use super::recover::{Fix, Migrated};
 use super::store::Store;
-use super::trust::Trust;
 use super::versions::Versions;
 use crate::files::Folder;
 
@@ -131,7 +130,7 @@ pub(super) fn heal_as(
     let reader = Reader {
         store,
         here,
-        trust: &Trust::new(),
+        trust: &store.trust(),
         versions: &Versions::default(),
     };
     let found = reader.look(id, owned)?;

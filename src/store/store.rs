@@ -1,7 +1,7 @@
 //! One state folder: its paths, and what is read or written without changing a loop's phase.
 
 use std::io::{self, ErrorKind, Write as _};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
@@ -36,7 +36,7 @@ pub struct Store {
     base: Utf8PathBuf,
     spec: &'static StateSpec,
     deadline: Duration,
-    budget: Option<Budget>,
+    budget: Budget,
     home: StateHome,
     /// The state folder whose shapes are those of the loops here: another one for loops that were swept.
     above: Option<Utf8PathBuf>,
@@ -106,7 +106,7 @@ impl Store {
             root,
             spec,
             deadline: DEADLINE,
-            budget: None,
+            budget: Budget::endless(),
             home,
             above: None,
         }
@@ -228,16 +228,21 @@ impl Store {
         Self { deadline, ..self }
     }
 
-    /// Makes it the store of a call that has a budget: its waits take from it, and a list ends with it.
+    /// The same, for a call of a hook: its waits take from this budget, and a list ends with it.
     #[must_use]
     pub fn within(self, budget: &Budget) -> Self {
-        let budget = Some(budget.clone());
+        let budget = budget.clone();
         Self { budget, ..self }
     }
 
-    /// Returns whether the time for looking at loops is over.
-    pub fn is_out_of_time(&self) -> bool {
-        self.budget.as_ref().is_some_and(Budget::is_over)
+    /// Returns the budget of the call.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Makes what tells whether a file came with the repository.
+    pub(super) fn trust(&self) -> Trust {
+        Trust::within(&self.budget)
     }
 
     /// The state folder.
@@ -299,20 +304,11 @@ impl Store {
             let path = self.folder.join(PROJECT);
             LockError::Io { path, source }.into()
         })?;
-        let Some(budget) = &self.budget else {
-            return with_lock_in(folder, self.deadline, work)?;
-        };
-        let begun = Instant::now();
-        let mut waited = None;
-        let done = with_lock_in(folder, budget.waits_left(), |held| {
-            waited = Some(begun.elapsed());
-            budget.waited(begun.elapsed());
+        let (counted, deadline) = self.budget.wait_for_lock(self.deadline);
+        with_lock_in(folder, deadline, |held| {
+            drop(counted);
             work(held)
-        });
-        if waited.is_none() {
-            budget.waited(begun.elapsed());
-        }
-        done?
+        })?
     }
 
     /// Fails unless the loop is there: operations on a loop must not create a state folder.
@@ -345,10 +341,10 @@ impl Store {
         let Ok(here) = self.open_folder() else {
             return Vec::new();
         };
-        let (trust, versions) = (Trust::new(), Versions::default());
+        let (trust, versions) = (self.trust(), Versions::default());
         self.state_files(&here)
             .into_iter()
-            .take_while(|_| !self.is_out_of_time())
+            .take_while(|_| !self.budget.is_over())
             .filter_map(|file| self.listed(&here, &trust, &versions, file))
             .collect()
     }
@@ -401,7 +397,10 @@ impl Store {
             Ok(found) => found,
             Err(error) => {
                 listed.owned = !error.is_about_ownership();
-                listed.left_alone = matches!(error, StoreError::NotStartedHere { .. });
+                listed.left_alone = matches!(
+                    error,
+                    StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. }
+                );
                 listed.problem = Some(error.to_string());
                 if !listed.owned
                     && let Ok(state) =
@@ -443,7 +442,7 @@ impl Store {
 
     /// The phase that stands in a state file, and what is wrong with the file.
     pub(super) fn phase_in(&self, here: &Folder, name: &str) -> (Option<String>, Option<String>) {
-        match read_state(self, here, &Trust::new(), name) {
+        match read_state(self, here, &self.trust(), name) {
             Ok(State::Read(document, _)) => (
                 document
                     .get(self.spec.fields.phase)
@@ -460,7 +459,7 @@ impl Store {
     pub(super) fn check_state(&self, here: &Folder, name: &str) -> Result<(), StoreError> {
         let path = self.folder.join(name);
         match if_there(here.file(name)).map_err(io_error("open", &path))? {
-            Some(_) => Trust::new().untracked(&path),
+            Some(_) => self.trust().untracked(&path),
             None => Ok(()),
         }
     }
@@ -528,7 +527,7 @@ impl Store {
                 folder: self.folder.clone(),
             });
         };
-        Trust::new().untracked(&self.journal_path(id))?;
+        self.trust().untracked(&self.journal_path(id))?;
         Ok(loaded.entries)
     }
 
@@ -583,8 +582,8 @@ impl Store {
     }
 }
 
-/// Reads a field as it stands in a state file.
-fn text_in(state: &State, field: &str) -> Option<String> {
+/// A field as it stands in a state file.
+pub(super) fn text_in(state: &State, field: &str) -> Option<String> {
     match state {
         State::Read(document, _) => document.get(field).map(|value| value.to_plain().into_owned()),
         State::Missing | State::Unreadable(..) => None,

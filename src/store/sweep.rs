@@ -18,7 +18,6 @@ use super::record::Record;
 use super::recover::Judged;
 use super::repair::{Older, QUARANTINE, heal};
 use super::store::{Listed, SIDECARS, Store};
-use super::trust::Trust;
 use super::versions::Versions;
 use crate::files::{Folder, Found, TEMPORARY, if_there, scratch};
 
@@ -188,7 +187,7 @@ impl Store {
             let reader = Reader {
                 store: self,
                 here,
-                trust: &Trust::new(),
+                trust: &self.trust(),
                 versions: &Versions::default(),
             };
             let judged = reader.look(&id, None).and_then(|found| reader.judge(&id, &found));
@@ -265,7 +264,7 @@ impl Store {
             return Vec::new();
         };
         let mut listed: Vec<Listed> = entries(&swept)
-            .take_while(|_| !self.is_out_of_time())
+            .take_while(|_| !self.budget().is_over())
             .filter_map(|(name, _)| {
                 self.swept_store(&name)
                     .list()
@@ -311,7 +310,7 @@ impl Store {
                 let reader = Reader {
                     store: &swept,
                     here: &from,
-                    trust: &Trust::new(),
+                    trust: &self.trust(),
                     versions: &Versions::default(),
                 };
                 reader.judge(id, &reader.look(id, None)?)?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Background, Project, Ran, wait_for, write};
+use crate::support::{Background, Project, Ran, Stop, is_alive, path_without_clients, wait_for, write};
 
 /// Bounds what took seconds or minutes, also on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
@@ -175,6 +175,29 @@ fn a_loop_of_an_earlier_build_is_adopted_once() {
 }
 
 #[test]
+fn a_broken_state_without_a_journal_is_not_offered_to_be_taken_up() {
+    for text in [&b"\xff\0"[..], b"phase: reviewing\nmachine: plan\n"] {
+        let project = Project::new();
+        let id = "20250101-000000-abcdef";
+        std::fs::create_dir_all(project.folder()).unwrap();
+        std::fs::write(project.state_path(id), text).unwrap();
+        let note = project.fire().approved();
+        assert!(!note.contains("adopt"), "{note}");
+        assert!(
+            note.contains("has no journal") && note.contains("remove it"),
+            "{note}"
+        );
+        let ran = project.run(&["adopt", id]);
+        assert_ne!(ran.code, 0);
+        ran.says("has no journal").says("remove it");
+        assert_eq!(std::fs::read(project.state_path(id)).unwrap(), text);
+        project.start(&[]);
+        assert_eq!(project.quarantine().len(), 1);
+        assert!(!project.state_path(id).exists());
+    }
+}
+
+#[test]
 fn where_no_record_can_be_written_a_start_names_the_folder_and_leaves_nothing() {
     let project = Project::new();
     let state = project.home.join("state");
@@ -316,7 +339,7 @@ fn thousands_of_files_that_are_no_loops_of_ours_hold_no_stop() {
     let before = files(&project.root).len();
     let note = timed(|| project.fire()).approved();
     assert!(
-        note.contains("so nothing was done") || note.contains("was not started here"),
+        note.contains("so nothing was done") || note.contains("has no journal"),
         "{note}"
     );
     assert_eq!(files(&project.root).len(), before);
@@ -350,6 +373,79 @@ fn an_input_that_never_ends_holds_no_stop() {
     let ran = Ran::of(child.wait_with_output().unwrap());
     drop(stdin);
     assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
-    let note = crate::support::Stop::read(&ran).approved();
+    let note = Stop::read(&ran).approved();
     assert!(note.contains("input"), "{note}");
+}
+
+/// A stop whose input comes late and never ends.
+fn fire_late(mut command: std::process::Command) -> Stop {
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    // It is no failure of the test's where the stop was faster.
+    let _ = std::io::Write::write_all(&mut stdin, b"{\"session_id\": \"s1\"} ");
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    drop(stdin);
+    Stop::read(&ran)
+}
+
+#[test]
+fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (project, id) = Project::reviewing(&[]);
+    for number in 0..300 {
+        let name = format!("20250101-000000-{number:06x}.state");
+        std::fs::write(project.folder().join(name), b"\xff\0").unwrap();
+    }
+    // An index whose bytes do not tell what is tracked, and a git that does not answer.
+    project.git(&["add", "PLAN.md"]);
+    project.git(&["update-index", "--index-version", "4"]);
+    let (bin, asked) = (project.home.join("slow"), project.home.join("asked"));
+    std::fs::create_dir(&bin).unwrap();
+    write(
+        &bin.join("git"),
+        format!("#!/bin/sh\n: >'{}'\nexec sleep 600\n", asked.display()),
+    );
+    std::fs::set_permissions(bin.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // What a killed review left: it does not hear TERM.
+    let journal = project.folder().join(&id).join("journal.jsonl");
+    let began = r#"{"note":"review-began","at":"2026-11-22T07:00:00Z","data":{"run":"r1-lost"}}"#;
+    let text = std::fs::read_to_string(&journal).unwrap();
+    std::fs::write(&journal, format!("{text}{began}\n")).unwrap();
+    let ready = project.home.join("ready");
+    let deaf = [
+        "-c",
+        "trap '' TERM; : >\"$1\"; while :; do sleep 0.1; done",
+        "sh",
+        ready.to_str().unwrap(),
+    ];
+    let mut orphan = project.shell("sh", &deaf);
+    orphan.env("CLAUDEX_REVIEWER_CHILD", format!("{id}/r1-lost"));
+    let orphan = Background::of(orphan.spawn().unwrap());
+    wait_for("what a review left", || ready.exists());
+    let held = hold(&project, &project.folder().join(".lock"));
+
+    let mut slow = project.command(&["stop"]);
+    slow.env("PATH", format!("{}:{}", bin.display(), path_without_clients()));
+    let note = timed(|| fire_late(slow)).approved();
+    assert!(asked.exists(), "git was not asked");
+    assert!(note.contains("a turn waits 5 s for loops at most"), "{note}");
+    assert!(
+        note.contains("so nothing was done") && note.contains(".claude/claudex,"),
+        "{note}"
+    );
+    let note = timed(|| fire_late(project.command(&["stop"]))).approved();
+    assert!(
+        note.contains(".lock is still held") || note.contains("so nothing was done"),
+        "{note}"
+    );
+    assert_eq!(note.lines().count(), 1, "{note}");
+    assert_eq!(project.field(&id, "phase"), "reviewing");
+
+    drop(held);
+    project.fire().blocked();
+    assert!(!is_alive(orphan.id()));
 }

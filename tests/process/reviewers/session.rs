@@ -68,6 +68,45 @@ fn a_codex_in_the_agents_own_path_is_not_asked() {
 }
 
 #[test]
+fn a_home_of_the_agents_makes_no_program_of_the_project_the_persons() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new().with("CLAUDEX_REVIEWER", "");
+    // npm puts this folder into the person's own PATH.
+    let folder = project.root.join("node_modules/.bin");
+    let path = format!("{}:{}", folder.display(), path_without_clients());
+    let project = project.with("PATH", &path);
+    let id = project.start(&[]);
+    project.plan("# Plan\n\nMove the queue.\n");
+    project.fire().blocked();
+    let script = format!("#!/bin/sh\n{}", codex_answers(&clean().to_string()));
+    crate::support::write(&folder.join("codex"), script);
+    std::fs::set_permissions(folder.join("codex"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let home = project.root.to_str().unwrap();
+    as_agent(&project, &["review", &id], &[("HOME", home)])
+        .exits(0)
+        .says("reviewer: lint (auto)");
+}
+
+#[test]
+fn a_sandbox_in_the_agents_own_path_does_not_stand_in_for_the_reviewer() {
+    let (project, id) = project(&[("mine", "exit 7\n")]);
+    let mine = format!(
+        "reviewer = \"mine\"\n[reviewers.mine]\nkind = \"command\"\nprogram = \"{}\"\n",
+        bin(&project).join("mine").display()
+    );
+    let project = project.configured(mine);
+    project.fire();
+    let folder = install(
+        &project,
+        "the agent's",
+        "bwrap",
+        "echo No substantive findings.\n",
+    );
+    let path = format!("{folder}:{}", path_without_clients());
+    as_agent(&project, &["review", &id], &[("PATH", &path)]).exits(5);
+}
+
+#[test]
 fn a_reviewer_finds_its_own_programs_and_configuration_where_the_hook_saw_them() {
     let (project, id) = project(&[("codex", "echo \"$PATH|$HOME|${CODEX_HOME-unset}\" >&2\nexit 7\n")]);
     let variables = [
