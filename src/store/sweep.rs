@@ -18,7 +18,7 @@ use super::record::Record;
 use super::store::{Listed, SIDECARS, Store};
 use super::trust::Trust;
 use super::versions::Versions;
-use crate::files::{Folder, Found, TEMPORARY, if_there, scratch};
+use crate::files::{Folder, Found, TEMPORARY, if_there};
 
 /// The folder of loops that were swept.
 pub(super) const SWEPT: &str = "swept";
@@ -125,7 +125,7 @@ impl Store {
             }
         }
         if !dry_run {
-            scratch::sweep(&self.scratch_folder());
+            self.scratch().sweep();
         }
         if let Ok(folder) = here.below(SWEPT) {
             for (name, _) in entries(&folder).filter(|(_, found)| is_older(found.modified(), KEPT)) {
