@@ -1,4 +1,5 @@
-//! The hook at the start of a session: one line where a loop of this project waits, and how it is taken up; else nothing.
+//! The hook at the start of a session: one line where a loop of this project waits, and how it is taken up, or
+//! where the state folder is not used; else nothing.
 //!
 //! A session starts, is taken up again, is cleared (and goes on under another id), or was compacted. The model has lost then
 //! what a block told it, so it is told again. The line quotes nothing that people or models wrote, and a project without a
@@ -9,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 
 use super::caller::UNKNOWN;
+use super::loops::with_help;
 use super::speaker::Speaker;
 use super::stop::{Driver, Surroundings, stores_of};
 use super::{stranded, told, words};
@@ -20,6 +22,8 @@ use crate::text;
 
 /// A loop of another session that was touched since then is in that session's hands.
 const RECENT: Duration = Duration::from_secs(15 * 60);
+/// Limits the line of why a state folder is not used, in characters.
+const LONGEST: usize = 450;
 /// Longest part of a line that the driver says, in characters.
 const PART: usize = 150;
 
@@ -64,7 +68,14 @@ pub fn tell<D: Driver>(driver: &mut D, input: &Input, surroundings: &Surrounding
             ),
         ),
         Some(Waiting::Anothers(store, listed)) => anothers(&speaker, &store, &listed, source == "clear"),
-        None => Told::default(),
+        None if source == "compact" => Told::default(),
+        None => Told {
+            person: stores
+                .iter()
+                .find_map(Store::refusal)
+                .map(|refusal| speaker.line(&text::note(&with_help(&refusal), LONGEST))),
+            ..Told::default()
+        },
     }
 }
 

@@ -216,6 +216,7 @@ mod tests {
     use super::super::focus::{Focus, Kind};
     use super::super::reviewer::{Event, OutcomeName};
     use super::*;
+    use crate::files::scratch::Place;
     use crate::process::environment::Environment;
     use crate::process::limits::Limits;
 
@@ -231,6 +232,7 @@ mod tests {
             focus: Focus::Engineering,
             run: "r1-0",
             root,
+            scratch: &Place::new(root, root),
             limits,
             environment: &Environment::default(),
             output: None,

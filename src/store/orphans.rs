@@ -8,7 +8,6 @@ use std::time::Duration;
 use super::id::LoopId;
 use super::journal::Entry;
 use super::store::Store;
-use crate::files::scratch;
 use crate::process::strays;
 
 /// Bounds the time that such a process has between TERM and KILL. A stop waits for it.
@@ -37,7 +36,7 @@ impl Store {
     }
 
     fn end_run(&self, id: &LoopId, run: &str) -> usize {
-        scratch::sweep(&self.scratch_folder());
+        self.scratch().sweep();
         let end = |grace| strays::end(&run_mark(id, run), grace);
         let ended = self.budget().wait(GRACE, end);
         if ended > 0 {

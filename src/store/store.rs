@@ -1,6 +1,6 @@
 //! One state folder: its paths, and what is read or written without changing a loop's phase.
 
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, Write as _};
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -19,7 +19,8 @@ use super::scalar::is_hidden;
 use super::spec::StateSpec;
 use super::trust::Trust;
 use super::versions::{self, Versions};
-use crate::files::{Folder, MOST, UntrustedError, if_there};
+use crate::files::scratch::Place;
+use crate::files::{Folder, MOST, Made, UntrustedError, if_there, make_all};
 
 /// Endings of the files beside a loop's state file, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
@@ -194,32 +195,13 @@ impl Store {
 
     /// Makes the state folder where it is not there. Returns it with the folders that were made for it, each in the one above,
     /// innermost last.
-    pub(super) fn make_folder(&self) -> Result<(Folder, Vec<(Folder, String)>), StoreError> {
-        let failed = |error| io_error("create", &self.folder)(error);
-        let gone = || failed(ErrorKind::NotFound.into());
-        let mut at = (self.base.ancestors())
-            .find_map(|there| Folder::open(there).ok())
-            .ok_or_else(gone)?;
-        let path = self
-            .folder
-            .strip_prefix(at.path())
-            .unwrap_or(&self.folder)
-            .to_owned();
-        let mut made = Vec::new();
-        for name in path.components() {
-            let is_new = !at.has(name.as_str());
-            let below = at.make(name.as_str()).map_err(failed)?;
-            let above = std::mem::replace(&mut at, below);
-            if is_new {
-                made.push((above, name.as_str().to_owned()));
-            }
-        }
-        Ok((at, made))
+    pub(super) fn make_folder(&self) -> Result<(Folder, Vec<Made>), StoreError> {
+        make_all(&self.base, &self.folder).map_err(io_error("create", &self.folder))
     }
 
-    /// Returns where scratch data of this folder's commands is; what was left there by one that is gone is removed by the next.
-    pub fn scratch_folder(&self) -> Utf8PathBuf {
-        self.folder.join("scratch")
+    /// Returns where scratch data of this folder's commands goes.
+    pub fn scratch(&self) -> Place {
+        Place::new(&self.base, self.folder.join("scratch"))
     }
 
     /// The same, with another time to wait for the project's lock (10 s by default).

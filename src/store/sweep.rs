@@ -19,7 +19,7 @@ use super::recover::Judged;
 use super::repair::{Older, QUARANTINE, heal};
 use super::store::{Listed, SIDECARS, Store};
 use super::versions::Versions;
-use crate::files::{Folder, Found, TEMPORARY, if_there, scratch};
+use crate::files::{Folder, Found, TEMPORARY, if_there};
 
 /// Names the folder of loops that were swept.
 pub(super) const SWEPT: &str = "swept";
@@ -126,7 +126,7 @@ impl Store {
             }
         }
         if !dry_run {
-            scratch::sweep(&self.scratch_folder());
+            self.scratch().sweep();
         }
         if let Ok(folder) = here.below(SWEPT) {
             for (name, _) in entries(&folder).filter(|(_, found)| is_older(found.modified(), KEPT)) {

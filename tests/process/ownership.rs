@@ -228,6 +228,102 @@ fn a_start_records_for_its_user_alone_and_a_rollback_takes_it_back() {
     assert!(records(&project).is_empty());
 }
 
+/// Does the work sixteen times at the same time.
+fn at_once<T: Send>(work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let begin = std::sync::Barrier::new(16);
+    let run = |number| {
+        begin.wait();
+        work(number)
+    };
+    std::thread::scope(|scope| {
+        let run = &run;
+        let all: Vec<_> = (0..16).map(|number| scope.spawn(move || run(number))).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    })
+}
+
+/// Holds that a state home has so many records, each whole and its user's alone, and nothing else beside them.
+#[track_caller]
+fn has_records(state: &Path, count: usize) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = state.join("claudex-loop/loops");
+    let records = files(&folder);
+    assert_eq!(records.len(), count, "{records:?}");
+    for (path, bytes) in records {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(name.len() == 69 && name.ends_with(".json"), "a stray: {name}");
+        serde_json::from_slice::<Value>(&bytes).unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    for folder in [folder.parent().unwrap(), &folder] {
+        let mode = std::fs::metadata(folder).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+}
+
+#[test]
+fn sixteen_projects_at_once_lose_no_record_in_one_state_home() {
+    let shared = tempfile::tempdir().unwrap();
+    let state = shared.path().join("state");
+    let home = state.to_str().unwrap();
+    let projects: Vec<Project> = (0..16)
+        .map(|_| Project::new().with("XDG_STATE_HOME", home))
+        .collect();
+    let ids = at_once(|number| {
+        let id = projects[number].start(&[]);
+        projects[number].plan("# Plan\n\nMove the queue.\n");
+        projects[number].fire();
+        id
+    });
+    has_records(&state, 16);
+    // As after a move of the state home: all are taken up again at once, and driven.
+    std::fs::remove_dir_all(state.join("claudex-loop")).unwrap();
+    at_once(|number| {
+        projects[number].run(&["adopt", &ids[number]]).exits(0);
+        projects[number].fire();
+    });
+    has_records(&state, 16);
+    for (project, id) in projects.iter().zip(&ids) {
+        assert_eq!(project.field(id, "phase"), "reviewing");
+        assert!(project.quarantine().is_empty());
+    }
+    at_once(|number| projects[number].run(&["rollback", "--yes"]).exits(0));
+    has_records(&state, 0);
+}
+
+#[test]
+fn sixteen_at_once_in_one_project_are_one_loop_with_one_record() {
+    let project = Project::new();
+    let state = project.home.join("state");
+    let started = at_once(|_| project.run(&["start", "plan", "Move the queue"]));
+    let started: Vec<&Ran> = started.iter().filter(|ran| ran.code == 0).collect();
+    assert_eq!(started.len(), 1);
+    let id = crate::support::id_of(started[0]);
+    has_records(&state, 1);
+    std::fs::remove_dir_all(state.join("claudex-loop")).unwrap();
+    let adopted = at_once(|_| project.run(&["adopt", &id]).code);
+    assert!(adopted.contains(&0), "{adopted:?}");
+    has_records(&state, 1);
+    let adoptions = project
+        .changes(&id)
+        .iter()
+        .filter(|what| *what == "adopt")
+        .count();
+    assert!(adoptions >= 1, "{:?}", project.changes(&id));
+    project.plan("# Plan\n\nMove the queue.\n");
+    at_once(|_| project.fire());
+    has_records(&state, 1);
+    assert_eq!(project.field(&id, "phase"), "reviewing");
+    let begun = project
+        .changes(&id)
+        .iter()
+        .filter(|what| *what == "begin")
+        .count();
+    assert_eq!(begun, 1, "{:?}", project.changes(&id));
+    assert!(project.quarantine().is_empty());
+}
+
 #[test]
 fn a_line_of_a_version_that_nobody_used_here_ends_no_loop_in_silence() {
     use sha2::Digest as _;

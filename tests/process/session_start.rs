@@ -355,3 +355,25 @@ fn a_state_file_that_cannot_be_used_is_the_stops_to_tell() {
     }
     assert_eq!(tree(&project.root), before);
 }
+
+#[test]
+fn a_state_folder_that_is_a_link_is_named_in_one_line_to_the_person() {
+    let project = Project::new();
+    std::fs::create_dir(project.root.join(".claude")).unwrap();
+    std::os::unix::fs::symlink("../.git/refs/heads", project.folder()).unwrap();
+    let before = tree(&project.root);
+    for source in SOURCES {
+        let said = begin(&project, "s1", source);
+        assert_eq!(said.agent, "");
+        if source == "compact" {
+            assert_eq!(said.person, "", "it was said when the session began");
+            continue;
+        }
+        assert!(
+            said.person
+                .contains(".claude/claudex is not trusted: it is a symlink; remove it"),
+            "{said:?}"
+        );
+    }
+    assert_eq!(tree(&project.root), before);
+}

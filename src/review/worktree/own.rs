@@ -76,7 +76,7 @@ impl Own {
             .filter_map(|path| path.strip_suffix(b"/"))
             .map(<[u8]>::to_vec);
         for path in nested.chain(submodules).collect::<BTreeSet<_>>() {
-            own.repository(git.root(), path);
+            own.repository(snapshot, path);
         }
         own
     }
@@ -116,8 +116,10 @@ impl Own {
     }
 
     /// Reads a repository in the work tree: its files, and its own folder, of which git is asked nothing.
-    fn repository(&mut self, root: &Utf8Path, path: Vec<u8>) {
-        let place = std::str::from_utf8(&path).ok().map(|path| root.join(path));
+    fn repository(&mut self, snapshot: &Snapshot, path: Vec<u8>) {
+        let place = std::str::from_utf8(&path)
+            .ok()
+            .map(|path| snapshot.root().join(path));
         let Some(place) = place.filter(|place| place.symlink_metadata().is_ok_and(|found| found.is_dir()))
         else {
             return;
@@ -137,7 +139,8 @@ impl Own {
         for file in ["HEAD", "index"] {
             self.file(&folder.join(file), format!("{name}/{file}"));
         }
-        self.nested.insert(path, Walk::take(&place, Ours::default()));
+        let ours = Ours::new(snapshot.ours().scratch().clone());
+        self.nested.insert(path, Walk::take(&place, ours));
     }
 
     fn git_folder(&mut self, folder: &Utf8Path, name: &str) {
