@@ -34,7 +34,9 @@ fn read(ran: &Ran) -> Said {
         person: text("/systemMessage").unwrap_or_default(),
         agent: text("/hookSpecificOutput/additionalContext").unwrap_or_default(),
     };
-    assert!(!said.person.contains('\n'), "{said:?}");
+    // One line; commands stand below it.
+    let mut commands = said.person.lines().skip(1);
+    assert!(commands.all(|line| line.starts_with("    ")), "{said:?}");
     assert!(
         said.person.chars().count() < 500 && said.agent.chars().count() < 9_000,
         "{said:?}"

@@ -124,7 +124,7 @@ fn a_loop_of_a_version_that_cannot_go_on_lets_the_turn_end_and_may_be_given_up()
             ours.as_str(),
             "`plan`",
             "the phase `waiting` was removed",
-            &format!("give it up (its files are kept): claudex-loop cancel {id}"),
+            &format!("give it up (its files are kept):\n    claudex-loop cancel {id}"),
         ] {
             assert!(note.contains(part), "{part}: {note}");
         }
