@@ -116,6 +116,50 @@ pub fn pasteable(message: &str) -> String {
     safe.replace("$(", "$ (").replace("${", "$ {")
 }
 
+/// What a command stands behind on its line of a message.
+pub const COMMAND: &str = "    ";
+/// The most commands of a note.
+const COMMANDS: usize = 8;
+/// The longest command of a note, in characters.
+const LONGEST_COMMAND: usize = 300;
+
+/// Returns a note: sentences of at most `limit` characters on one line, and each line that begins with [`COMMAND`] on a
+/// line of its own. Quotes become typographic; the commands stay, however long the sentences are: they say what is to be done.
+///
+/// ```
+/// use claudex_loop::text::note;
+/// assert_eq!(note("a\nb:\n    run  it\nc", 80), "a b:\n    run it\nc");
+/// assert_eq!(note("abcdefgh:\n    run it", 6), "abc...\n    run it");
+/// ```
+pub fn note(text: &str, limit: usize) -> String {
+    let text = plain(text);
+    let (mut lines, mut commands, mut left) = (Vec::new(), 0, limit);
+    let is_command = |line: &str| line.starts_with(COMMAND);
+    for part in text
+        .lines()
+        .collect::<Vec<_>>()
+        .chunk_by(|a, b| is_command(a) == is_command(b))
+    {
+        if !is_command(part[0]) {
+            let sentence = one_line(&part.join(" "), left).replace('"', "”");
+            left -= sentence.chars().count();
+            lines.push(sentence);
+            continue;
+        }
+        let room = COMMANDS.saturating_sub(commands);
+        let kept = part
+            .iter()
+            .map(|line| one_line(line, LONGEST_COMMAND))
+            .filter(|line| !line.is_empty());
+        for command in kept.take(room) {
+            commands += 1;
+            lines.push(format!("{COMMAND}{command}"));
+        }
+    }
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
 /// Returns whether a text is one word without a meaning of its own in a shell.
 fn is_word(text: &str) -> bool {
     let harmless = |one: char| one.is_alphanumeric() || "_-.:=+,#@%[]".contains(one);

@@ -23,6 +23,8 @@ pub struct Entry {
     pub one_of: &'static [&'static str],
     /// Whether it has `options`, a list of choices of a person that each name a transition.
     pub options: bool,
+    /// Whether it has `personas`, a list of those that review here.
+    pub personas: bool,
     /// Outcomes, in the order in which `emit` writes them. Each is an optional key that names transitions.
     pub outcomes: &'static [Outcome],
     /// What the transitions of its outcomes must do with the turn.
@@ -59,6 +61,8 @@ pub enum ParameterKind {
     Field,
     /// The name of a command of the user's configuration.
     Command,
+    /// A message template.
+    Message,
 }
 
 /// An outcome of a behaviour.
@@ -111,6 +115,7 @@ const USUAL: Entry = Entry {
     optional: &[],
     one_of: &[],
     options: false,
+    personas: false,
     outcomes: &[],
     turn: Turn::Free,
     doc: "",
@@ -155,6 +160,12 @@ pub const CATALOGUE: &[Entry] = &[
             ),
             parameter("round", ParameterKind::Count, "the count that holds the round"),
         ],
+        optional: &[parameter(
+            "prompt",
+            ParameterKind::Message,
+            "the template of a model's prompt; absent: one of the engine's own",
+        )],
+        personas: true,
         outcomes: &[
             Outcome {
                 evidence: Some(Evidence::Settled),

@@ -125,7 +125,7 @@ impl Config {
                     span,
                     format!("template {path}: {reason}"),
                 );
-                missing.push(found.help("write the template, or take `message` out"));
+                missing.push(found.help("write the template, or name another"));
             }
         }
         if !missing.is_empty() {

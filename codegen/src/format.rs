@@ -3,7 +3,7 @@
 //! What a key's value may be is said here in outline ([`Takes`]); the words that some take are lists of their own
 //! (`ALL` of the model's enums, the catalogue of behaviours). A key that is added here is known to both at once.
 
-use crate::model::{Actor, ArgumentKind, AtStart, Evidence, FieldKind, Form, Held, IdForm};
+use crate::model::{Actor, ArgumentKind, AtStart, Evidence, FieldKind, Focus, Form, Held, IdForm};
 
 /// A kind of table.
 #[derive(Debug)]
@@ -162,6 +162,12 @@ pub(crate) const MACHINE: Table = Table {
             true,
             Takes::Named(&PHASE),
             "Where a loop can be. At least one is terminal.",
+        ),
+        table(
+            "personas",
+            false,
+            Takes::Named(&PERSONA),
+            "Who reviews: the first one in round 1, and so on; the last one keeps the rounds that remain.",
         ),
         table(
             "transitions",
@@ -333,6 +339,32 @@ pub(crate) const PHASE: Table = Table {
             false,
             Takes::Anything,
             "Anything, for other tools. Not looked at.",
+        ),
+    ],
+};
+
+/// `[personas.x]`.
+pub(crate) const PERSONA: Table = Table {
+    what: "a persona",
+    doc: "A point of view of a reviewer. The person's configuration may adjust it, add others and leave it out.",
+    keys: &[
+        required(
+            "label",
+            Takes::Text,
+            "How titles and tables name it.",
+            r#""Security review""#,
+        ),
+        required(
+            "prompt",
+            Takes::Path(false),
+            "The template of who it is and what it looks at, which stands in a reviewer's prompt.",
+            r#""personas/security.md""#,
+        ),
+        key(
+            "focus",
+            Takes::Word(|| told(&Focus::ALL, |focus| focus.doc())),
+            "What the built-in reviewer looks at. Absent: engineering.",
+            r#""security""#,
         ),
     ],
 };

@@ -44,6 +44,8 @@ pub struct Machine {
     pub fields: Vec<Field>,
     /// `[phases.*]`, in the order of the file.
     pub phases: Vec<Phase>,
+    /// `[personas.*]`, in the order of the file, which is the order of the rounds.
+    pub personas: Vec<Persona>,
     /// Every `[[transitions.*]]` entry, in the order of the file; still with its declared sources.
     pub transitions: Vec<Transition>,
     /// Every `[[migrations]]` entry, in the order of the file.
@@ -258,6 +260,31 @@ pub struct Phase {
     pub span: Range<usize>,
 }
 
+/// `[personas.x]`: who reviews, in a round of any phase that does not name its own.
+#[derive(Debug, Clone)]
+pub struct Persona {
+    /// The table's name.
+    pub name: At<String>,
+    /// `label`: as titles and tables name it.
+    pub label: At<String>,
+    /// `prompt`: the template of who it is and what it looks at.
+    pub prompt: At<String>,
+    /// `focus`: what the built-in reviewer looks at.
+    pub focus: Focus,
+}
+
+/// What the built-in reviewer looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Focus {
+    /// Steps, scope, acceptance, wording.
+    #[default]
+    Engineering,
+    /// Access, secrets, data and its integrity.
+    Security,
+    /// Deploying, watching, failing and going back.
+    Operations,
+}
+
 /// `on_stop = { NAME = { … } }`: a behaviour of the catalogue with its parameters and its outcomes' transitions.
 #[derive(Debug, Clone)]
 pub struct Behaviour {
@@ -269,6 +296,8 @@ pub struct Behaviour {
     pub outcomes: Vec<(String, Vec<At<String>>)>,
     /// `options`: what a person can answer. Empty unless the behaviour asks.
     pub options: Vec<Choice>,
+    /// `personas`: who reviews here, in this order. Empty: all of the machine's.
+    pub personas: Vec<At<String>>,
 }
 
 /// One of a question's `options`.

@@ -223,6 +223,11 @@ fn entry_of(entry: &Entry) -> Value {
         });
         properties.insert("options".to_owned(), about);
     }
+    if entry.personas {
+        let mut about = names();
+        about["description"] = json!("The personas that review here, in this order. Absent: all of them.");
+        properties.insert("personas".to_owned(), about);
+    }
     let outcomes = || entry.outcomes.iter().filter(|outcome| !outcome.waits);
     for outcome in outcomes() {
         let mut about = reference("transitions");

@@ -7,6 +7,19 @@ use std::time::SystemTime;
 use claudex_build::Config;
 
 const PLAN: &str = include_str!("../../machine.toml");
+/// The templates that it names.
+const TEMPLATES: [&str; 10] = [
+    "round",
+    "complete",
+    "stopped",
+    "missing",
+    "running",
+    "failed",
+    "prompt",
+    "personas/engineer",
+    "personas/security",
+    "personas/operations",
+];
 
 /// A crate's folder with the plan loop's machine and its templates.
 struct Crate(PathBuf);
@@ -15,10 +28,10 @@ impl Crate {
     fn new(name: &str) -> Self {
         let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("a crate's {name} é"));
         let _ = fs::remove_dir_all(&root);
-        fs::create_dir_all(root.join("src/plan/messages")).unwrap();
+        fs::create_dir_all(root.join("src/plan/messages/personas")).unwrap();
         fs::create_dir_all(root.join("out")).unwrap();
         fs::write(root.join("machine.toml"), PLAN).unwrap();
-        for template in ["round", "complete", "stopped", "missing", "running", "failed"] {
+        for template in TEMPLATES {
             fs::write(root.join(format!("src/plan/messages/{template}.md")), "text").unwrap();
         }
         Self(root)
@@ -57,8 +70,7 @@ fn a_right_machine_is_written_and_watched() {
         .map(|line| line.strip_prefix("cargo::rerun-if-changed=").unwrap())
         .collect();
     let mut expected = vec!["machine.toml".to_owned()];
-    let templates = ["round", "complete", "stopped", "missing", "running", "failed"];
-    expected.extend(templates.map(|template| format!("src/plan/messages/{template}.md")));
+    expected.extend(TEMPLATES.map(|template| format!("src/plan/messages/{template}.md")));
     assert_eq!(watched, expected);
     let written = fs::read_to_string(folder.0.join("out/plan.rs")).unwrap();
     assert_eq!(
@@ -146,7 +158,7 @@ fn a_missing_template_names_the_line_that_wants_it() {
     let place = place(PLAN, "\"failed.md\"");
     let expected = format!(
         "cargo::error=machine.toml:{place}: error[claudex::machine::template]: template src/plan/messages/failed.md: \
-         there is no such file; write the template, or take `message` out"
+         there is no such file; write the template, or name another"
     );
     assert_eq!(errors(&lines), [expected]);
     assert!(lines.contains(&"cargo::rerun-if-changed=src/plan/messages/failed.md".to_owned()));

@@ -27,7 +27,7 @@ pub fn take<M: Program>(speaker: &Speaker, input: &Input, surroundings: &Surroun
         return Told::default();
     };
     taken::<M>(speaker, &store, &id, &answers).unwrap_or_else(|problem| {
-        let line = text::one_line(&problem, 300);
+        let line = text::note(&problem, 300);
         store.log(&format!("{id} answer: {line}"));
         let line = speaker.line(&format!("the answer changed nothing in loop {id}: {line}"));
         Told {
@@ -85,7 +85,7 @@ fn taken<M: Program>(
     };
     Ok(Told {
         agent: Some(speaker.line(&format!(
-            "the answer \"{}\" took loop {id} by {transition} to phase {}.{next}",
+            "the answer “{}” took loop {id} by {transition} to phase {}.{next}",
             text::one_line(&answer.text, 80),
             phase.name,
         ))),

@@ -194,19 +194,19 @@ fn dispatch<M: Program>(mut app: App<M>, matches: &clap::ArgMatches) -> Result<E
         ),
         Command::Stop => {
             let surroundings = Surroundings::from_env();
-            Ok(hooks::stop(&speaker, |input| {
+            Ok(hooks::stop(&speaker, &surroundings.budget, |input| {
                 decide(&mut app, input, &surroundings, Timestamp::now())
             }))
         }
         Command::Answer => {
             let surroundings = Surroundings::from_env();
-            Ok(hooks::answer(|input| {
+            Ok(hooks::answer(&surroundings.budget, |input| {
                 answer::take::<M>(&speaker, input, &surroundings)
             }))
         }
         Command::SessionStart => {
             let surroundings = Surroundings::from_env();
-            Ok(hooks::session_start(|input| {
+            Ok(hooks::session_start(&surroundings.budget, |input| {
                 session_start::tell(&mut app, input, &surroundings, Timestamp::now())
             }))
         }

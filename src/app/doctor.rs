@@ -36,8 +36,8 @@ impl Check {
         Self {
             name,
             ok,
-            found: text::one_line(&found, 500),
-            remedy: remedy.map(|remedy| text::one_line(&remedy, 500)),
+            found: text::note(&found, 500),
+            remedy: remedy.map(|remedy| text::note(&remedy, 500)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use clap::builder::StyledStr;
-use miette::{Diagnostic, Report};
+use miette::{Diagnostic, LabeledSpan, MietteDiagnostic, Report};
 
 use super::out;
 use crate::text;
@@ -60,8 +60,13 @@ impl Failure {
         Self {
             exit,
             report: Report::new(Headed {
-                message: printed(&message),
-                help: error.help().map(|help| printed(&help.to_string())),
+                first: printed(&error, &message),
+                rest: error
+                    .related()
+                    .into_iter()
+                    .flatten()
+                    .map(|one| printed(one, &one.to_string()))
+                    .collect(),
                 error,
             }),
         }
@@ -69,9 +74,7 @@ impl Failure {
 
     /// A failure that has no type of its own.
     pub fn plain(exit: Exit, code: &str, message: String, help: &str) -> Self {
-        let error = miette::MietteDiagnostic::new(message)
-            .with_code(code)
-            .with_help(help);
+        let error = MietteDiagnostic::new(message).with_code(code).with_help(help);
         Self::new(exit, error)
     }
 
@@ -115,22 +118,35 @@ pub fn bad_usage(error: &clap::Error) -> Exit {
     }
 }
 
-/// Returns a message or a help as it is printed, whatever it quotes.
-fn printed(text: &str) -> String {
-    text::pasteable(&text::plain(text))
+/// Returns an error under a message, with all its texts as they are printed, whatever they quote.
+fn printed(error: &dyn Diagnostic, message: &str) -> MietteDiagnostic {
+    let printed = |text: &str| text::pasteable(&text::plain(text));
+    let label = |mut span: LabeledSpan| {
+        span.set_label(span.label().map(printed));
+        span
+    };
+    MietteDiagnostic {
+        message: printed(message),
+        code: error.code().map(|code| code.to_string()),
+        severity: error.severity(),
+        help: error.help().map(|help| printed(&help.to_string())),
+        url: None,
+        labels: error.labels().map(|spans| spans.map(label).collect()),
+    }
 }
 
-/// An error under another message than its own, with its texts as they are printed.
+/// Shows an error as it is printed, and the errors that belong to it.
 #[derive(Debug)]
 struct Headed<E> {
-    message: String,
-    help: Option<String>,
+    first: MietteDiagnostic,
+    rest: Vec<MietteDiagnostic>,
+    /// It has the text that both show.
     error: E,
 }
 
 impl<E> fmt::Display for Headed<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        self.first.fmt(f)
     }
 }
 
@@ -138,23 +154,25 @@ impl<E: fmt::Debug> std::error::Error for Headed<E> {}
 
 impl<E: Diagnostic> Diagnostic for Headed<E> {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.error.code()
+        self.first.code()
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        let help = self.help.as_ref()?;
-        Some(Box::new(help))
+        self.first.help()
     }
 
     fn source_code(&self) -> Option<&dyn miette::SourceCode> {
         self.error.source_code()
     }
 
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
-        self.error.labels()
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.first.labels()
     }
 
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        self.error.related()
+        if self.rest.is_empty() {
+            return None;
+        }
+        Some(Box::new(self.rest.iter().map(|one| one as &dyn Diagnostic)))
     }
 }

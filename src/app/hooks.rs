@@ -2,7 +2,6 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -12,25 +11,17 @@ use super::shell::quoted;
 use super::speaker::Speaker;
 use crate::hook::answers::Told;
 use crate::hook::decision::Decision;
-use crate::hook::input::{self, Input, ReadLimits};
-
-/// How long a stop waits for its input. A client writes at once, and whoever does not must not hold the turn.
-const INPUT: Duration = Duration::from_secs(2);
+use crate::hook::input::{self, Input, InputError, ReadLimits};
+use crate::store::Budget;
 
 /// The Stop hook. A panic is a fault of ours like any other: the turn may end, and the person reads why.
-pub fn stop(speaker: &Speaker, decide: impl FnOnce(&Input) -> Decision) -> Exit {
+pub fn stop(speaker: &Speaker, budget: &Budget, decide: impl FnOnce(&Input) -> Decision) -> Exit {
     let approve = |problem: String| Decision::Approve {
         note: Some(speaker.line(&problem)),
     };
-    let decision = catch_unwind(AssertUnwindSafe(|| {
-        let limits = ReadLimits {
-            deadline: INPUT,
-            ..ReadLimits::default()
-        };
-        match input::read(io::stdin(), limits) {
-            Ok(input) => decide(&input),
-            Err(error) => approve(format!("the Stop hook's input: {error}")),
-        }
+    let decision = catch_unwind(AssertUnwindSafe(|| match read(budget) {
+        Ok(input) => decide(&input),
+        Err(error) => approve(format!("the Stop hook's input: {error}")),
     }));
     let decision = decision.unwrap_or_else(|_| {
         approve(format!(
@@ -43,25 +34,29 @@ pub fn stop(speaker: &Speaker, decide: impl FnOnce(&Input) -> Decision) -> Exit 
 }
 
 /// The hook on AskUserQuestion. Says nothing where it is not concerned, and where something went wrong on our side.
-pub fn answer(take: impl FnOnce(&Input) -> Told) -> Exit {
+pub fn answer(budget: &Budget, take: impl FnOnce(&Input) -> Told) -> Exit {
     let told = catch_unwind(AssertUnwindSafe(|| {
-        input::read(io::stdin(), ReadLimits::default())
-            .map(|input| take(&input))
-            .unwrap_or_default()
+        read(budget).map(|input| take(&input)).unwrap_or_default()
     }));
     out::text(&told.unwrap_or_default().to_json("PostToolUse"));
     Exit::Complete
 }
 
 /// The hook at the start of a session. Says nothing where no loop waits, and where something went wrong on our side.
-pub fn session_start(tell: impl FnOnce(&Input) -> Told) -> Exit {
+pub fn session_start(budget: &Budget, tell: impl FnOnce(&Input) -> Told) -> Exit {
     let told = catch_unwind(AssertUnwindSafe(|| {
-        input::read(io::stdin(), ReadLimits::default())
-            .map(|input| tell(&input))
-            .unwrap_or_default()
+        read(budget).map(|input| tell(&input)).unwrap_or_default()
     }));
     out::text(&told.unwrap_or_default().to_json("SessionStart"));
     Exit::Complete
+}
+
+/// Reads what the client says, within what the call has left.
+fn read(budget: &Budget) -> Result<Input, InputError> {
+    let usual = ReadLimits::default();
+    budget.wait(usual.deadline, |deadline| {
+        input::read(io::stdin(), ReadLimits { deadline, ..usual })
+    })
 }
 
 /// The hooks as a settings file has them, calling a program by this path or name. The one on AskUserQuestion is for

@@ -35,7 +35,7 @@ pub enum NotFound {
         help: String,
     },
     /// No loop is active.
-    #[display("no loop is active in {from}")]
+    #[display("no loop is active in {from}", from = crate::text::shown(from))]
     #[diagnostic(code(claudex::locate::none), help("{help}"))]
     NoneActive {
         /// Where the search began.

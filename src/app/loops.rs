@@ -157,7 +157,7 @@ pub fn bring_back(store: &Store, id: &LoopId) -> Result<bool, Failure> {
         .map_err(|error| Failure::new(Exit::Refused, error))?;
     out::line(&format!(
         "Loop {id} was brought back from {}/swept",
-        store.folder()
+        text::shown(store.folder())
     ));
     Ok(true)
 }
@@ -222,9 +222,9 @@ pub fn sweep(speaker: &Speaker, older: Duration, dry_run: bool) -> Result<Exit, 
         for id in swept.moved.iter().chain(&swept.would_move) {
             nothing = false;
             out::line(&format!(
-                "Loop {id} {verb} moved to {}/swept; {} resume {id} brings it back",
+                "Loop {id} {verb} moved to {}/swept; this brings it back:{}",
                 text::shown(store.folder()),
-                speaker.program
+                speaker.command(&format!("resume {id}"))
             ));
         }
         for path in &swept.foreign {
@@ -330,8 +330,8 @@ pub(super) fn resume<M: Program>(id: Option<&str>) -> Result<Exit, Failure> {
     let owner = text::one_line(&raw.text(speaker.state.fields.session), 200);
     if caller.session.is_some_and(|session| session != owner) {
         out::line(&format!(
-            "It belongs to session {owner}; to take it over into this one: {} adopt {id}",
-            speaker.program
+            "It belongs to session {owner}; to take it over into this one:{}",
+            speaker.command(&format!("adopt {id}"))
         ));
     }
     Ok(Exit::Complete)

@@ -5,9 +5,13 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::text;
 
-/// Prints a line on stdout.
+/// Prints a sentence on stdout, so that nothing in it runs when it is pasted between a shell's quotes.
 pub fn line(text: &str) {
-    let _ = writeln!(io::stdout().lock(), "{}", text::plain(text));
+    print(&text::pasteable(&text::plain(text)).replace('"', "”"));
+}
+
+fn print(line: &str) {
+    let _ = writeln!(io::stdout().lock(), "{line}");
 }
 
 /// Prints a value on stdout byte for byte, for a script that reads it; a terminal gets it plain.
@@ -19,7 +23,7 @@ pub fn exact(value: &str) {
     };
 }
 
-/// Prints text on stdout, without a line end of its own.
+/// Prints text on stdout as it is but plain, without a line end of its own: a file, or what an agent is to do.
 pub fn text(text: &str) {
     let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(text::plain(text).as_bytes());
@@ -39,7 +43,7 @@ pub(super) fn report(text: &str) {
 /// A value as pretty JSON on stdout.
 pub fn json(value: &impl serde::Serialize) {
     match serde_json::to_string_pretty(value) {
-        Ok(text) => line(&text::plain_json(&text)),
+        Ok(text) => print(&text::plain_json(&text)),
         Err(error) => note(&format!("could not write JSON: {error}")),
     }
 }
@@ -48,7 +52,7 @@ pub fn json(value: &impl serde::Serialize) {
 pub fn json_lines(values: &[impl serde::Serialize]) {
     for value in values {
         match serde_json::to_string(value) {
-            Ok(text) => line(&text::plain_json(&text)),
+            Ok(text) => print(&text::plain_json(&text)),
             Err(error) => note(&format!("an entry cannot be written as JSON: {error}")),
         }
     }

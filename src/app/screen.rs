@@ -6,6 +6,8 @@ use std::io::IsTerminal;
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::text::COMMAND;
+
 /// Narrower than this nothing can be laid out; what does not fit then breaks where the terminal breaks it.
 const NARROWEST: usize = 30;
 
@@ -44,23 +46,21 @@ pub fn cut(line: &str, columns: Option<usize>) -> String {
     kept + mark
 }
 
-/// A space that [`wrap`] does not break at.
-const TIED: char = '\u{a0}';
-
-/// A text whose end, from `command` on, is to be copied: it goes on a line of its own rather than over two.
-pub fn tied(text: &str, command: &str) -> String {
-    match text.find(command) {
-        Some(at) => format!("{}{}", &text[..at], text[at..].replace(' ', &TIED.to_string())),
-        None => text.to_owned(),
-    }
+/// A label and its text, wrapped between words; what goes on stands below the text's beginning. A word that is wider
+/// than the room is left whole: an id or a path that is cut in two is of no use. So is the line of a command.
+pub fn wrap(label: &str, text: &str, columns: Option<usize>) -> Vec<String> {
+    let below = " ".repeat(width(label));
+    let lines = text.split('\n').enumerate().flat_map(|(at, line)| {
+        let label = if at == 0 { label } else { &below };
+        match columns.filter(|_| !line.starts_with(COMMAND)) {
+            Some(columns) => wrapped(label, line, columns),
+            None => vec![format!("{label}{line}")],
+        }
+    });
+    lines.collect()
 }
 
-/// A label and its text, wrapped between words; what goes on stands below the text's beginning. A word that is wider
-/// than the room is left whole: an id or a path that is cut in two is of no use.
-pub fn wrap(label: &str, text: &str, columns: Option<usize>) -> Vec<String> {
-    let Some(columns) = columns else {
-        return vec![format!("{label}{text}").replace(TIED, " ")];
-    };
+fn wrapped(label: &str, text: &str, columns: usize) -> Vec<String> {
     let indent = width(label);
     let mut lines = Vec::new();
     let mut line = label.to_owned();
@@ -77,7 +77,7 @@ pub fn wrap(label: &str, text: &str, columns: Option<usize>) -> Vec<String> {
         is_empty = false;
     }
     lines.push(line);
-    lines.iter().map(|line| line.replace(TIED, " ")).collect()
+    lines
 }
 
 #[cfg(test)]
@@ -109,15 +109,11 @@ mod tests {
             ]
         );
         assert_eq!(
-            wrap(
-                "next: ",
-                &tied("end the turn, or: claudex-loop cancel x", "claudex-loop"),
-                Some(34)
-            ),
-            ["next: end the turn, or:", "      claudex-loop cancel x"],
+            wrap("next: ", "end the turn, or:\n    claudex-loop cancel x", Some(30)),
+            ["next: end the turn, or:", "          claudex-loop cancel x"],
             "a command is not broken"
         );
-        assert_eq!(wrap("", &tied("run: a b", "a "), None), ["run: a b"]);
+        assert_eq!(wrap("n: ", "a:\n    b c", None), ["n: a:", "       b c"]);
         assert_eq!(wrap("a: ", "one two", None), ["a: one two"]);
         assert_eq!(wrap("a: ", "", Some(40)), ["a: "]);
         let long = "x".repeat(60);

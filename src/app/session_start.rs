@@ -1,4 +1,5 @@
-//! The hook at the start of a session: one line where a loop of this project waits, and how it is taken up; else nothing.
+//! The hook at the start of a session: one line where a loop of this project waits, and how it is taken up, or
+//! where the state folder is not used; else nothing.
 //!
 //! A session starts, is taken up again, is cleared (and goes on under another id), or was compacted. The model has lost then
 //! what a block told it, so it is told again. The line quotes nothing that people or models wrote, and a project without a
@@ -9,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 
 use super::caller::UNKNOWN;
+use super::loops::with_help;
 use super::speaker::Speaker;
 use super::stop::{Driver, Surroundings, stores_of};
 use super::{stranded, told, words};
@@ -20,8 +22,8 @@ use crate::text;
 
 /// A loop of another session that was touched since then is in that session's hands.
 const RECENT: Duration = Duration::from_secs(15 * 60);
-/// How long the project's lock is waited for: nobody's session starts later for it.
-const DEADLINE: Duration = Duration::from_secs(2);
+/// Limits the line of why a state folder is not used, in characters.
+const LONGEST: usize = 450;
 /// Longest part of a line that the driver says, in characters.
 const PART: usize = 150;
 
@@ -52,7 +54,7 @@ pub fn tell<D: Driver>(driver: &mut D, input: &Input, surroundings: &Surrounding
         Some(Waiting::Nobodys(listed)) => both(
             &speaker,
             &format!(
-                "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it up. Where it is: {}",
+                "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it up. Where it is:{}",
                 listed.id,
                 phase(&speaker, &listed),
                 speaker.command("status"),
@@ -61,12 +63,19 @@ pub fn tell<D: Driver>(driver: &mut D, input: &Input, surroundings: &Surrounding
         Some(Waiting::PutAside(id)) => both(
             &speaker,
             &format!(
-                "loop {id} of this session was put aside after it had been idle for too long. To take it up: {}",
+                "loop {id} of this session was put aside after it had been idle for too long. To take it up:{}",
                 speaker.command(&format!("resume {id}")),
             ),
         ),
         Some(Waiting::Anothers(store, listed)) => anothers(&speaker, &store, &listed, source == "clear"),
-        None => Told::default(),
+        None if source == "compact" => Told::default(),
+        None => Told {
+            person: stores
+                .iter()
+                .find_map(Store::refusal)
+                .map(|refusal| speaker.line(&text::note(&with_help(&refusal), LONGEST))),
+            ..Told::default()
+        },
     }
 }
 
@@ -104,14 +113,13 @@ fn waiting(stores: &[Store], session: Option<&str>) -> Option<Waiting> {
 /// The session's own loop. After compaction the agent goes on with it; at a start that is the person's to say.
 fn own<D: Driver>(driver: &mut D, store: &Store, listed: &Listed, compacted: bool, now: Timestamp) -> Told {
     let (speaker, id) = (*driver.speaker(), &listed.id);
-    let store = store.clone().with_deadline(DEADLINE);
-    let held = match driver.open(&store, id) {
+    let held = match driver.open(store, id) {
         Ok(held) => held,
         Err(error) => {
             let said = stranded::line(&speaker, &store.path_of(id), &error);
             let line = format!(
                 "loop {id} of this session cannot go on: {}",
-                text::one_line(&said, 300)
+                text::note(&said, 300)
             );
             return both(&speaker, &line);
         }
@@ -121,7 +129,7 @@ fn own<D: Driver>(driver: &mut D, store: &Store, listed: &Listed, compacted: boo
     let phase = told::phase(raw).name;
     let (waits_for, next) = (
         text::one_line(&outlook.waits_for, PART),
-        text::one_line(&outlook.next, PART),
+        text::note(&outlook.next, PART),
     );
     let resume = speaker.table.edges_at("resume", raw.phase()).next();
     let resume = resume.map(|_| format!("resume {id}"));
@@ -139,9 +147,9 @@ fn own<D: Driver>(driver: &mut D, store: &Store, listed: &Listed, compacted: boo
         ),
     };
     let how = match &resume {
-        Some(resume) => format!("To take it up: {}", speaker.command(resume)),
+        Some(resume) => format!("To take it up:{}", speaker.command(resume)),
         None => format!(
-            "The next stop of this session goes on with it. Where it is: {}",
+            "The next stop of this session goes on with it. Where it is:{}",
             speaker.command("status")
         ),
     };
@@ -151,10 +159,10 @@ fn own<D: Driver>(driver: &mut D, store: &Store, listed: &Listed, compacted: boo
     let repaired = (!repairs.is_empty()).then(|| repairs.join("; "));
     Told {
         agent: Some(speaker.line(&agent)),
-        more: compacted.then(|| driver.again(&store, &held, now)).flatten(),
+        more: compacted.then(|| driver.again(store, &held, now)).flatten(),
         person: match (compacted, repaired) {
             (false, None) => Some(speaker.line(&person)),
-            (false, Some(repaired)) => Some(speaker.line(&format!("{person}; {repaired}"))),
+            (false, Some(repaired)) => Some(speaker.line(&format!("{person}\n{repaired}"))),
             // The person sees the loop go on.
             (true, repaired) => repaired.map(|repaired| speaker.line(&format!("loop {id}: {repaired}"))),
         },
@@ -177,13 +185,13 @@ fn anothers(speaker: &Speaker, store: &Store, listed: &Listed, cleared: bool) ->
         return both(
             speaker,
             &format!(
-                "loop {id} (phase {phase}) belongs to another session, such as the one that /clear ended. To take it over into this one: {adopt}"
+                "loop {id} (phase {phase}) belongs to another session, such as the one that /clear ended. To take it over into this one:{adopt}"
             ),
         );
     }
     if idle < RECENT {
         let line = format!(
-            "another session has loop {id} (phase {phase}) in its hands; its last sign of life was {age} ago. If that session is over, this takes it over: {adopt}"
+            "another session has loop {id} (phase {phase}) in its hands; its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
         );
         return Told {
             person: Some(speaker.line(&line)),
@@ -193,7 +201,7 @@ fn anothers(speaker: &Speaker, store: &Store, listed: &Listed, cleared: bool) ->
     both(
         speaker,
         &format!(
-            "loop {id} of another session waits in phase {phase}; its last sign of life was {age} ago. If that session is over, this takes it over: {adopt}"
+            "loop {id} of another session waits in phase {phase}; its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
         ),
     )
 }
@@ -202,7 +210,7 @@ fn anothers(speaker: &Speaker, store: &Store, listed: &Listed, cleared: bool) ->
 fn both(speaker: &Speaker, line: &str) -> Told {
     Told {
         agent: Some(speaker.line(&format!(
-            "{line}. This is for the person to decide: do nothing about it unasked"
+            "{line}\nThis is for the person to decide: do nothing about it unasked"
         ))),
         more: None,
         person: Some(speaker.line(line)),

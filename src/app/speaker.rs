@@ -2,6 +2,7 @@
 
 use crate::machine::Table;
 use crate::store::StateSpec;
+use crate::text::COMMAND;
 
 /// A program as its own messages name it.
 #[derive(Debug, Clone, Copy)]
@@ -24,11 +25,11 @@ impl Speaker {
         format!("{}: {text}", self.name)
     }
 
-    /// How a command is called: in a client with the plugin, and in a terminal.
+    /// Returns how a command is called, in a client with the plugin and in a terminal: each on a line of its own, where nothing
+    /// runs it that pastes the message. It stands at the end of a sentence.
     pub fn command(&self, words: &str) -> String {
-        match self.plugin {
-            Some(plugin) => format!("/{plugin}:{words} (in a terminal: {} {words})", self.program),
-            None => format!("{} {words}", self.program),
-        }
+        let typed = self.plugin.map(|plugin| format!("\n{COMMAND}/{plugin}:{words}"));
+        let program = self.program;
+        format!("{}\n{COMMAND}{program} {words}", typed.unwrap_or_default())
     }
 }

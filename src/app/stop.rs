@@ -3,8 +3,6 @@
 //! This is the boundary where every fault becomes "approve" with one line that says why: whatever goes wrong on our
 //! side, nobody's turn is held. What the machine does and says is the [`Driver`]'s.
 
-use std::time::Duration;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
@@ -20,13 +18,8 @@ use crate::hook::input::Input;
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Refusal, Refused};
 use crate::process::environment::GUARD;
-use crate::store::{Budget, Entry, Listed, LoopId, MOST_FOLDERS, Store, StoreError};
+use crate::store::{Budget, Entry, Listed, LoopId, MOST_FOLDERS, OF_A_HOOK, Store, StoreError};
 use crate::text;
-
-/// How long a hook waits for locks, all of them together.
-const WAITS: Duration = Duration::from_secs(2);
-/// How long it looks for the loop that it is about. What it does with that loop may take longer: it may run a command.
-const LOOKS: Duration = Duration::from_secs(2);
 
 /// What a program has of its own in a stop.
 pub trait Driver {
@@ -75,7 +68,7 @@ pub trait Driver {
 }
 
 /// What the hook's surroundings say.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Surroundings {
     /// CLAUDE_PROJECT_DIR.
     pub project: Option<Utf8PathBuf>,
@@ -83,11 +76,14 @@ pub struct Surroundings {
     pub here: Option<Utf8PathBuf>,
     /// Whether this runs inside a reviewer of ours.
     pub reviewer_child: bool,
+    /// What the call has left of its time.
+    pub budget: Budget,
 }
 
 impl Surroundings {
-    /// What the environment says.
+    /// What the environment says. The call's time begins here.
     pub fn from_env() -> Self {
+        let budget = Budget::of_hook();
         let project = std::env::var("CLAUDE_PROJECT_DIR")
             .ok()
             .filter(|path| !path.is_empty());
@@ -95,6 +91,7 @@ impl Surroundings {
             project: project.map(Utf8PathBuf::from),
             here: locate::here().ok(),
             reviewer_child: std::env::var_os(GUARD).is_some(),
+            budget,
         }
     }
 }
@@ -116,10 +113,12 @@ pub fn decide(
         return approve;
     }
     let mut healed = Vec::new();
-    let decision = match choose(&speaker, &stores, input.session_id.as_deref(), &mut healed) {
+    let choice = choose(&speaker, &stores, input.session_id.as_deref(), &mut healed);
+    let decision = match choice {
+        _ if surroundings.budget.is_over() => noted(speaker.line(&out_of_time(&speaker, &stores[0]))),
         Choice::Drive { store, id } => drive(driver, &store, &id, input, now),
         Choice::Swept { id } => noted(speaker.line(&format!(
-            "loop {id} was put aside after it had been idle for too long. To take it up: {}",
+            "loop {id} was put aside after it had been idle for too long. To take it up:{}",
             speaker.command(&format!("resume {id}"))
         ))),
         Choice::Broken { problem } => {
@@ -129,6 +128,18 @@ pub fn decide(
         Choice::None => approve,
     };
     with_repairs(&speaker, decision, &healed)
+}
+
+/// What is said where the time was over before a loop was found and could be driven. What went wrong until then is not said: it may
+/// follow from that, as where git had no time to answer.
+fn out_of_time(speaker: &Speaker, store: &Store) -> String {
+    format!(
+        "a turn waits {} s for loops at most, and there was more to look at or to wait for in {}, so nothing was done; move what is no \
+         loop of yours out of it, end what holds its .lock, or see why git is slow here (‘{} status’ takes its time)",
+        OF_A_HOOK.as_secs(),
+        text::shown(store.folder()),
+        speaker.program
+    )
 }
 
 /// The state folders that a hook's call is about.
@@ -142,9 +153,8 @@ pub(super) fn stores_of(speaker: &Speaker, input: &Input, surroundings: &Surroun
     .flatten()
     .filter(|path| path.is_absolute())
     .collect();
-    let budget = Budget::new(WAITS, LOOKS);
     let stores = locate::stores(speaker.state, &starts).into_iter();
-    stores.map(|store| store.within(&budget)).collect()
+    stores.map(|store| store.within(&surroundings.budget)).collect()
 }
 
 /// The loop that is not over and belongs to this session, as a stop would choose it.
@@ -192,14 +202,21 @@ fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &m
     let mut left_alone = None;
     for store in stores {
         if let Some(error) = store.refusal() {
-            broken.get_or_insert_with(|| text::one_line(&with_help(&error), 700));
+            broken.get_or_insert_with(|| text::note(&with_help(&error), 700));
             continue;
         }
         for listed in heal(speaker, store, healed) {
             if listed.left_alone && !listed.terminal && store.is_for(listed.root.as_deref()) {
                 left_alone.get_or_insert_with(|| {
                     let what = text::one_line(listed.problem.as_deref().unwrap_or_default(), 700);
-                    format!("{what}; {}", stranded::take_up(speaker, listed.id.as_str()))
+                    let id = listed.id.as_str();
+                    let taken_up = store
+                        .has_journal(&listed.id)
+                        .then(|| stranded::take_up(speaker, id));
+                    format!(
+                        "{what}; {}",
+                        taken_up.unwrap_or_else(|| stranded::NO_LOOP.to_owned())
+                    )
                 });
                 continue;
             }
@@ -238,22 +255,14 @@ fn choose(speaker: &Speaker, stores: &[Store], session: Option<&str>, healed: &m
     let swept = stores.iter().flat_map(Store::swept).find(|listed| {
         session.is_some() && listed.session.as_deref() == session && !listed.terminal && listed.owned
     });
-    let not_seen = if stores.iter().any(Store::is_out_of_time) {
-        Some(format!(
-            "there is more in {} than can be looked at in {} s, so nothing was done; move what is no loop of yours out of it",
-            stores[0].folder(),
-            LOOKS.as_secs()
-        ))
-    } else {
-        left_alone.or_else(|| {
-            (stores.len() == MOST_FOLDERS).then(|| {
-                format!(
-                    "{MOST_FOLDERS} state folders or more lie above this one; only the nearest were looked at"
-                )
-            })
+    let not_seen = || {
+        (stores.len() == MOST_FOLDERS).then(|| {
+            format!(
+                "{MOST_FOLDERS} state folders or more lie above this one; only the nearest were looked at"
+            )
         })
     };
-    let broken = broken.or(not_seen);
+    let broken = broken.or(left_alone).or_else(not_seen);
     match (broken, swept) {
         (Some(problem), _) => Choice::Broken { problem },
         (None, Some(listed)) => Choice::Swept { id: listed.id },
@@ -269,7 +278,7 @@ fn heal(speaker: &Speaker, store: &Store, healed: &mut Vec<String>) -> Vec<Liste
     // What this user's record does not know is left as it is.
     let to_heal = |listed: &&mut Listed| listed.problem.is_some() && listed.owned;
     for broken in listed.iter_mut().filter(to_heal) {
-        if store.is_out_of_time() {
+        if store.budget().is_over() {
             break;
         }
         match store.open(&broken.id) {
@@ -319,7 +328,13 @@ fn heal(speaker: &Speaker, store: &Store, healed: &mut Vec<String>) -> Vec<Liste
 fn drive<D: Driver>(driver: &mut D, store: &Store, id: &LoopId, input: &Input, now: Timestamp) -> Decision {
     let speaker = *driver.speaker();
     let fault = |problem: String| {
-        let line = text::one_line(&problem, 900);
+        let mut line = text::note(&problem, 900);
+        if store.budget().is_over() {
+            line += &format!(
+                "; the {} s that a turn waits for loops are over, and the next one tries again",
+                OF_A_HOOK.as_secs()
+            );
+        }
         store.log(&format!("{id} stop: {line}"));
         noted(speaker.line(&format!("loop {id} was left as it is: {line}")))
     };
@@ -364,7 +379,7 @@ fn drive<D: Driver>(driver: &mut D, store: &Store, id: &LoopId, input: &Input, n
     if let Err(problem) = driver.prepare(store) {
         return fault(problem);
     }
-    let decision = match driver.step(held) {
+    let decision = match store.budget().stand_still(|| driver.step(held)) {
         // The change is made by now: whatever goes wrong in telling it, the loop is not as it was.
         Ok(step) => match driver.tell(step, now) {
             Err(problem) => {

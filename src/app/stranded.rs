@@ -29,7 +29,10 @@ fn way_out(speaker: &Speaker, id: &str) -> Option<String> {
     Some(format!("{} {}", speaker.program, words::call_of(id, edge)))
 }
 
-/// What a person does about a loop that could not be opened because another version of the machine wrote it, or because it was
+/// Says what a person does about a state file without a journal: there is no loop to take up.
+pub const NO_LOOP: &str = "nobody can take it up: remove it, or leave it to the next start, which moves it to the folder quarantine";
+
+/// Says what a person does about a loop that could not be opened because another version of the machine wrote it, or because it was
 /// not started here; None for any other error.
 pub fn help(speaker: &Speaker, error: &StoreError) -> Option<String> {
     if let StoreError::NotStartedHere { id, .. } = error {
@@ -46,26 +49,24 @@ pub fn help(speaker: &Speaker, error: &StoreError) -> Option<String> {
     ))
 }
 
-/// How a person takes up a loop that was not started here. The command stands on a line of its own, where no shell runs it.
+/// Says how a person takes up a loop that was not started here. The command stands on a line of its own, where no shell runs it.
 pub fn take_up(speaker: &Speaker, id: &str) -> String {
-    let typed = speaker.plugin.map(|plugin| format!("\n    /{plugin}:adopt {id}"));
     format!(
-        "if it is yours (copied or moved here, or begun with an earlier version), a person takes it up:{}\n    {} adopt {id}",
-        typed.unwrap_or_default(),
-        speaker.program
+        "if it is yours (copied or moved here, or begun with an earlier version), a person takes it up:{}",
+        speaker.command(&format!("adopt {id}"))
     )
 }
 
-/// The same where it stands in a start's way: it is taken up, or everything here is moved aside.
+/// Says the same where the loop stands in a start's way: it is taken up, or everything here is moved aside.
 pub fn in_the_way(speaker: &Speaker, id: &str) -> String {
-    let typed = speaker.plugin.map(|plugin| {
-        format!(
-            "{}\nor moves every loop of the project aside:\n    /{plugin}:rollback\n    {} rollback",
+    match speaker.plugin {
+        Some(_) => format!(
+            "{}\nor moves every loop of the project aside:{}",
             take_up(speaker, id),
-            speaker.program
-        )
-    });
-    typed.unwrap_or_else(|| take_up(speaker, id))
+            speaker.command("rollback")
+        ),
+        None => take_up(speaker, id),
+    }
 }
 
 /// A loop that could not be opened, as a failure of a command.

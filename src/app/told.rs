@@ -71,13 +71,13 @@ pub fn ways(speaker: &Speaker, raw: &Raw) -> Vec<Way> {
     ways
 }
 
-/// `. The ways on: release-train approve ID, release-train abort ID --why <why>`, or nothing.
+/// `. The ways on:` and a line for each, such as `release-train approve ID`, or nothing.
 fn ways_on(speaker: &Speaker, raw: &Raw) -> String {
     let commands: Vec<String> = ways(speaker, raw).into_iter().map(|way| way.command).collect();
-    if commands.is_empty() {
-        return String::new();
+    match commands.is_empty() {
+        true => String::new(),
+        false => format!(". The ways on:{}", words::lines(&commands)),
     }
-    format!(". The ways on: {}", commands.join(", "))
 }
 
 /// ` (DOC)`, or nothing.

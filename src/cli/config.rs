@@ -53,7 +53,7 @@ fn path(json: bool) -> Result<Exit, Failure> {
             Ok(_) => "",
             Err(_) => " (not there)",
         };
-        out::line(&format!(
+        out::exact(&format!(
             "{:<8} {}{there}",
             format!("{whose}:"),
             plain(path.as_str())
@@ -81,7 +81,7 @@ fn show(json: bool) -> Result<Exit, Failure> {
     let widest = lines.iter().map(|(line, _)| width(line)).max().unwrap_or(0);
     for (line, origin) in &lines {
         let space = " ".repeat(widest - width(line));
-        out::line(&format!("{line}{space}  {origin}"));
+        out::text(&format!("{line}{space}  {origin}\n"));
     }
     Ok(Exit::Complete)
 }
@@ -97,11 +97,11 @@ fn checked() -> Result<Exit, Failure> {
         };
         match checked.found {
             Ok(true) if path.is_none() => {}
-            Ok(true) if checked.names => out::line(&format!("{called}: well-formed")),
-            Ok(true) => out::line(&format!(
+            Ok(true) if checked.names => out::exact(&format!("{called}: well-formed")),
+            Ok(true) => out::exact(&format!(
                 "{called}: well-formed; whether you have the names in it can be told once your own file is right"
             )),
-            Ok(false) => out::line(&format!("{called}: not there")),
+            Ok(false) => out::exact(&format!("{called}: not there")),
             Err(error) => {
                 exit = Exit::Usage;
                 Failure::new(Exit::Usage, error).print();
@@ -144,7 +144,7 @@ fn init() -> Result<Exit, Failure> {
         .open(&path)
         .map_err(problem)?;
     file.write_all(example_to_edit().as_bytes()).map_err(problem)?;
-    out::line(&format!(
+    out::exact(&format!(
         "{}: written, with every setting commented out",
         plain(path.as_str())
     ));

@@ -22,14 +22,18 @@ use super::out;
 
 /// The Stop hook.
 pub(crate) fn stop() -> Exit {
-    hooks::stop(&SPEAKER, |input| {
-        stop::decide(input, &Surroundings::from_env(), Timestamp::now())
+    let here = Surroundings::from_env();
+    hooks::stop(&SPEAKER, &here.budget, |input| {
+        stop::decide(input, &here, Timestamp::now())
     })
 }
 
 /// The hook at the start of a session.
 pub(crate) fn session_start() -> Exit {
-    hooks::session_start(|input| stop::at_session_start(input, &Surroundings::from_env(), Timestamp::now()))
+    let here = Surroundings::from_env();
+    hooks::session_start(&here.budget, |input| {
+        stop::at_session_start(input, &here, Timestamp::now())
+    })
 }
 
 /// The prompt hooks: keep what was typed after one of our commands. Says nothing: what they print reaches the model.
@@ -67,12 +71,10 @@ pub(crate) fn prompt() -> Exit {
 
 /// The hook on AskUserQuestion: takes the answers of an interview into the topic, or the answer to the question of a phase.
 pub(crate) fn answer() -> Exit {
-    hooks::answer(|input| {
-        let surroundings = Surroundings::from_env();
-        match interview::take(input, &surroundings) {
-            told if told == Told::default() => answer::take::<Plan>(&SPEAKER, input, &surroundings),
-            told => told,
-        }
+    let here = Surroundings::from_env();
+    hooks::answer(&here.budget, |input| match interview::take(input, &here) {
+        told if told == Told::default() => answer::take::<Plan>(&SPEAKER, input, &here),
+        told => told,
     })
 }
 

@@ -178,7 +178,7 @@ fn tell_summary(held: &AnyLoop) {
         return;
     };
     if let Some(summary) = outlook::again(held, &settings.personas, Timestamp::now()) {
-        out::line(&format!("\n{summary}"));
+        out::text(&format!("\n{summary}\n"));
     }
 }
 

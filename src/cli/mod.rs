@@ -69,7 +69,7 @@ pub(crate) fn settings(root: &Utf8Path) -> Result<Settings, Failure> {
     settings_of(root, None)
 }
 
-/// The same for a command that is about a loop of this session.
+/// Loads the same for a command that is about a loop of this session.
 pub(crate) fn settings_of(root: &Utf8Path, session: Option<&str>) -> Result<Settings, Failure> {
     let settings = Settings::for_call(root, &Caller::from_env(), session);
     let settings = settings.map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -122,7 +122,7 @@ fn not_inside_a_reviewer(command: &Command) -> Result<(), Failure> {
     ))
 }
 
-/// Whether a command is about loops that are there already.
+/// Returns whether a command is about loops that are there already.
 fn is_about_loops(command: &Command) -> bool {
     let looks = matches!(
         command,

@@ -86,9 +86,9 @@ fn follow(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     ));
     let has_verdict = run.ended.as_ref().is_some_and(|how| how.digest().is_some());
     if has_verdict {
-        out::line(&format!(
-            "claudex: {}",
-            text::shown(twin::findings_path(store, id, run.began.round))
+        out::text(&format!(
+            "claudex: {}\n",
+            text::exact(twin::findings_path(store, id, run.began.round))
         ));
     }
     Ok(if has_verdict || !running {
@@ -207,7 +207,7 @@ pub(crate) fn review(arguments: args::Review) -> Result<Exit, Failure> {
     out::line(&format!("claudex: {}", result(&report)));
     let output = round::output_path(&store, &id, &report.run.began.run);
     if report.how.cause().is_some() && output.exists() {
-        out::line(&format!("claudex: what it wrote: {}", text::shown(output)));
+        out::text(&format!("claudex: what it wrote: {}\n", text::exact(output)));
     }
     if let How::Findings { .. } = report.how
         && let Ok(findings) = store.read(&report.path).and_then(claudex_loop::files::text)
@@ -228,12 +228,12 @@ fn report_on(held: &AnyLoop) {
     out::line("");
     match report::write(held) {
         Ok(written) => {
-            out::line(&format!("claudex: report: {}", text::shown(written.report)));
+            out::text(&format!("claudex: report: {}\n", text::exact(written.report)));
             if let Some(fixes) = written.fixes {
                 let (applying, all) = written.applying;
-                out::line(&format!(
-                    "claudex: proposed patches, none of them applied: {} ({applying} of {all} would apply)",
-                    text::shown(fixes)
+                out::text(&format!(
+                    "claudex: proposed patches, none of them applied: {} ({applying} of {all} would apply)\n",
+                    text::exact(fixes)
                 ));
             }
         }
@@ -278,11 +278,11 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
     flag
 }
 
-/// Most bytes of a program's lines that are printed where no person watches: with the findings they are what a client shows an agent
-/// of a command's output. The kept output has the rest.
+/// Limits the bytes of a program's lines that are printed where no person watches: with the findings they are what a client
+/// shows an agent of a command's output. The kept output has the rest.
 const WATCHED: usize = 8 * 1024;
 
-/// Lines of progress, and how many of those that a program wrote are still printed.
+/// Chooses the lines of progress that are printed, and counts those that a program wrote.
 pub(crate) struct Lines {
     /// In bytes; None: no limit, or that there are more has been said.
     left: Option<usize>,
@@ -290,12 +290,12 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// For stdout as it is.
+    /// Makes one for stdout as it is.
     pub(crate) fn new() -> Self {
         Self::limited(!std::io::stdout().is_terminal())
     }
 
-    /// With a limit, or without.
+    /// Makes one with a limit, or without.
     pub(crate) fn limited(limited: bool) -> Self {
         Self {
             left: limited.then_some(WATCHED),
@@ -303,7 +303,7 @@ impl Lines {
         }
     }
 
-    /// A line of progress, where there is one.
+    /// Returns a line of progress, where there is one.
     pub(crate) fn shown(&mut self, said: Said<'_>, reviewer: &str) -> Option<String> {
         match said {
             Said::Began { .. } => Some(format!("reviewer: {reviewer}")),
@@ -314,7 +314,7 @@ impl Lines {
         }
     }
 
-    /// A line that a program wrote; once there are too many, what is said instead, and then nothing.
+    /// Returns a line that a program wrote; once there are too many, what is said instead, and then nothing.
     pub(crate) fn of_program<'l>(&mut self, line: &'l str) -> Option<&'l str> {
         if !self.limited {
             return Some(line);

@@ -85,8 +85,8 @@ pub(crate) fn run(arguments: args::Run) -> Result<Exit, Failure> {
     })
 }
 
-/// The path of a plan, without symlinks: below the project's root none is followed, and elsewhere the folder is the person's
-/// own choice.
+/// Returns the path of a plan without symlinks: below the project's root none is followed, and elsewhere the folder is the
+/// person's own choice.
 fn plan_path(here: &Utf8Path, given: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     let path = here.join(given);
     let found = folder_of(&[&locate::root(here)], &path)
@@ -94,7 +94,8 @@ fn plan_path(here: &Utf8Path, given: &Utf8Path) -> Result<Utf8PathBuf, Failure> 
     found.map_err(|source| Failure::new(Exit::Usage, JobError::Plan { path, source }))
 }
 
-/// Who reviews is the person's choice, as for `review`. `lint` is open to all: it is no program, and the same for everyone.
+/// Refuses an agent's choice: who reviews is the person's, as for `review`. `lint` is open to all: it is no program, and the
+/// same for everyone.
 fn not_the_agents() -> Failure {
     Failure::plain(
         Exit::Refused,

@@ -4,7 +4,7 @@ use claudex_loop::app::stranded;
 use claudex_loop::files::scratch;
 use claudex_loop::plan::caller::Caller;
 use claudex_loop::plan::interview;
-use claudex_loop::plan::messages::{self, REVIEW_STARTED, STARTED, Started};
+use claudex_loop::plan::messages::{REVIEW_STARTED, STARTED, Started};
 use claudex_loop::plan::start::{self, StartRefused, Wanted};
 use claudex_loop::plan::{Mode, locate};
 use claudex_loop::review::changes::ChangesError;
@@ -36,7 +36,8 @@ pub(crate) fn start(arguments: args::Start) -> Result<Exit, Failure> {
         Mode::Review => REVIEW_STARTED,
     };
     let interview = from_prompt && interview::is_due(&held, wanted.skip_interview);
-    let text = messages::render(message, &Started::of(&held, notes, interview))
+    let text = message
+        .render(&Started::of(&held, notes, interview))
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     out::text(&text);
     Ok(Exit::Complete)

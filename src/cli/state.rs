@@ -139,11 +139,11 @@ pub(crate) fn state(command: State) -> Result<Exit, Failure> {
             Ok(Exit::Complete)
         }
         State::Persona { round } => {
-            out::line(&super::settings_here()?.personas.of_round(round).prompt);
+            out::exact(&super::settings_here()?.personas.of_round(round).prompt);
             Ok(Exit::Complete)
         }
         State::PersonaLabel { round } => {
-            out::line(&super::settings_here()?.personas.of_round(round).label);
+            out::exact(&super::settings_here()?.personas.of_round(round).label);
             Ok(Exit::Complete)
         }
     }

@@ -137,7 +137,7 @@ fn parse(path: &Utf8Path, source: &str) -> Result<BTreeMap<String, Command>, Com
 }
 
 impl Command {
-    /// Whether its program is there to be started for the project with this root.
+    /// Returns whether its program is there to be started for the project with this root.
     pub fn is_installed(&self, root: &Utf8Path) -> bool {
         find_program(&self.program, std::env::var_os("PATH").as_deref(), root).is_some()
     }

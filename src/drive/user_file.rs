@@ -10,6 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
 use toml_parser::lexer::TokenKind;
 
+use crate::files::Distrust;
 use crate::text;
 
 /// The user's file, in the configuration folder.
@@ -77,17 +78,15 @@ pub enum FileError {
         /// The line with the first byte that is wrong.
         line: usize,
     },
-    /// A project's file that is another one.
-    #[display("{} leads out of the project, to {}", shown(path), shown(target))]
-    #[diagnostic(
-        code(claudex::config::outside),
-        help("put a file of the project's own there, or remove the link")
-    )]
-    Outside {
-        /// The file.
+    /// A project's file, or its folder, that is a symlink or somebody else's.
+    #[display("{} is not trusted: {why}", shown(path))]
+    #[diagnostic(code(claudex::config::untrusted), help("{}", why.help()))]
+    Untrusted {
+        /// What is in the way.
         path: Utf8PathBuf,
-        /// Where it leads.
-        target: Utf8PathBuf,
+        /// Why it is not used.
+        #[error(not(source))]
+        why: Distrust,
     },
 }
 
@@ -126,26 +125,18 @@ fn path_in(
     Ok(folder.join(USER))
 }
 
-/// The user's file; None where there is none.
-///
-/// # Errors
-/// See [`FileError`].
-pub(crate) fn text(path: &Utf8Path) -> Result<Option<String>, FileError> {
-    read(path, path, MOST_USER)
-}
-
 /// Whether nothing is there: the file, its folder, or a folder where a file stands.
 pub(crate) fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Reads a file that is called `name` in messages; None where there is none.
+/// Reads the user's file, through symlinks; None where there is none.
 ///
 /// # Errors
-/// It is no regular file, larger than `most` bytes or not UTF-8, or the system refuses.
-pub(crate) fn read(path: &Utf8Path, name: &Utf8Path, most: u64) -> Result<Option<String>, FileError> {
+/// See [`FileError`].
+pub(crate) fn text(path: &Utf8Path) -> Result<Option<String>, FileError> {
     let io = |source| FileError::Io {
-        path: name.to_owned(),
+        path: path.to_owned(),
         source,
     };
     // A pipe that nobody writes to would hold an open for ever.
@@ -160,21 +151,29 @@ pub(crate) fn read(path: &Utf8Path, name: &Utf8Path, most: u64) -> Result<Option
     };
     if !file.metadata().map_err(io)?.is_file() {
         return Err(FileError::Kind {
-            path: name.to_owned(),
+            path: path.to_owned(),
         });
     }
     let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes).map_err(io)?;
-    if bytes.len() as u64 > most {
+    file.take(MOST_USER + 1).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() as u64 > MOST_USER {
         return Err(FileError::Large {
-            path: name.to_owned(),
-            most,
+            path: path.to_owned(),
+            most: MOST_USER,
         });
     }
-    String::from_utf8(bytes).map(Some).map_err(|error| {
+    utf8(bytes, path).map(Some)
+}
+
+/// Takes the bytes of a configuration file as text.
+///
+/// # Errors
+/// They are not UTF-8.
+pub(crate) fn utf8(bytes: Vec<u8>, path: &Utf8Path) -> Result<String, FileError> {
+    String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         FileError::NotUtf8 {
-            path: name.to_owned(),
+            path: path.to_owned(),
             line: good.iter().filter(|&&byte| byte == b'\n').count() + 1,
         }
     })

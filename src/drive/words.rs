@@ -6,19 +6,14 @@
 //! came from outside is one plain, short line. What an application knows besides, it renders itself.
 
 use camino::Utf8Path;
-use derive_more::{Display, Error};
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
-use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::ask::{self, Asked};
 use super::{command_runs, commands};
 use crate::machine::guard::Update;
-use crate::machine::table::{BehaviourInfo, EdgeInfo, Message};
+use crate::machine::message::{Message, MessageError, facts};
+use crate::machine::table::{BehaviourInfo, EdgeInfo};
 use crate::machine::{Actor, Raw};
-use crate::store::Value;
 use crate::text;
 
 /// How many characters of a field a text shows.
@@ -32,26 +27,12 @@ const ASK: Message = Message {
     text: include_str!("words/ask.md"),
 };
 
-/// A template that does not render.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
-#[display("the message template {name} does not render: {source}")]
-#[diagnostic(
-    code(claudex::words::template),
-    help("mend the template: docs/behaviours.md lists what it can name; then build the program anew")
-)]
-pub struct WordsError {
-    /// The template, as machine.toml names it.
-    name: &'static str,
-    /// What is wrong with it.
-    source: minijinja::Error,
-}
-
 /// The text of the block after an edge was taken: the edge's message, else that of the phase entered, else, in a phase that
 /// asks, the engine's own. None: there is nothing to say. `raw` is the loop after the edge.
 ///
 /// # Errors
 /// The template does not render.
-pub fn of(raw: &Raw, edge: &'static EdgeInfo) -> Result<Option<String>, WordsError> {
+pub fn of(raw: &Raw, edge: &'static EdgeInfo) -> Result<Option<String>, MessageError> {
     said(raw, edge.words(raw.table()))
 }
 
@@ -59,59 +40,23 @@ pub fn of(raw: &Raw, edge: &'static EdgeInfo) -> Result<Option<String>, WordsErr
 ///
 /// # Errors
 /// The template does not render.
-pub fn here(raw: &Raw) -> Result<Option<String>, WordsError> {
+pub fn here(raw: &Raw) -> Result<Option<String>, MessageError> {
     said(raw, raw.table().phases[raw.phase()].message)
 }
 
-fn said(raw: &Raw, message: Option<Message>) -> Result<Option<String>, WordsError> {
+fn said(raw: &Raw, message: Option<Message>) -> Result<Option<String>, MessageError> {
     let asks = raw.table().phases[raw.phase()].question.map(|_| ASK);
     let Some(message) = message.or(asks) else {
         return Ok(None);
     };
-    let failed = |source| WordsError {
-        name: message.name,
-        source,
-    };
-    render(message, &facts(raw)).map(Some).map_err(failed)
+    message.render(&context(raw)).map(Some)
 }
 
-/// Renders a template.
-pub(crate) fn render(message: Message, facts: &impl Serialize) -> Result<String, minijinja::Error> {
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .keep_trailing_newline(true)
-        .build()?;
-    let mut environment = Environment::new();
-    environment.set_syntax(syntax);
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_auto_escape_callback(|_| AutoEscape::None);
-    environment.render_named_str(message.name, message.text, Serde(facts))
-}
-
-/// What a text can name.
-fn facts(raw: &Raw) -> Map<String, Json> {
-    let table = raw.table();
-    let mut facts = Map::new();
-    for field in table.fields {
-        let value = match raw.value(field.name) {
-            Value::Null => json!(""),
-            Value::Flag(flag) => json!(flag),
-            Value::Count(count) => json!(count),
-            Value::Word(text) | Value::Text(text) => json!(text::one_line(&text, FIELD)),
-            Value::List(texts) => texts
-                .iter()
-                .map(|text| json!(text::one_line(text, FIELD)))
-                .collect(),
-        };
-        facts.insert(field.name.to_owned(), value);
-    }
+/// Returns what a text can name.
+fn context(raw: &Raw) -> Map<String, Json> {
     let verbs = Verbs::of(raw);
+    let mut context = facts(raw, FIELD);
     let own = [
-        ("id", json!(raw.id().as_str())),
-        ("phase", json!(table.phases[raw.phase()].name)),
-        ("machine", json!(table.name)),
-        ("root", json!(text::one_line(raw.root().as_str(), FIELD))),
         (
             "question",
             ask::asked(raw).map_or(Json::Null, |asked| question(raw, &asked)),
@@ -119,8 +64,8 @@ fn facts(raw: &Raw) -> Map<String, Json> {
         ("last_run", json!(command_runs::last(raw))),
         ("verbs", json!({ "agent": verbs.agent, "person": verbs.person })),
     ];
-    facts.extend(own.map(|(name, value)| (name.to_owned(), value)));
-    facts
+    context.extend(own.map(|(name, value)| (name.to_owned(), value)));
+    context
 }
 
 /// A question for a template: its words, the call of the client's tool, and the command line of each answer.
@@ -248,15 +193,21 @@ pub fn outlook(raw: &Raw) -> (String, Vec<String>) {
     (what, verbs)
 }
 
-/// One line for the person when a loop waits: for what, and which verbs lead on.
+/// A note for the person when a loop waits: for what, and which verbs lead on, each on its line.
 pub fn waiting(raw: &Raw) -> String {
     let (what, verbs) = outlook(raw);
     let mut line = format!("loop {} waits for {what}", raw.id());
     let stop = if line.ends_with(['?', '.', '!']) { "" } else { "." };
     if !verbs.is_empty() {
-        line.push_str(&format!("{stop} In a terminal: {}", verbs.join(", or: ")));
+        line.push_str(&format!("{stop} In a terminal:{}", lines(&verbs)));
     }
     line
+}
+
+/// Returns command lines as a message ends in them, each on a line of its own.
+pub fn lines(commands: &[String]) -> String {
+    let line = |command: &String| format!("\n{}{command}", text::COMMAND);
+    commands.iter().map(line).collect()
 }
 
 /// What a behaviour waits for, where that can be said better than by the phase's name.

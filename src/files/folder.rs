@@ -62,6 +62,11 @@ impl Found {
         SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos)
     }
 
+    /// Returns whether other users may read it, write it or look into it.
+    pub(crate) fn is_open_to_others(&self) -> bool {
+        Mode::from_raw_mode(self.stat.st_mode).intersects(Mode::RWXG | Mode::RWXO)
+    }
+
     /// Returns whether it is this open file.
     pub(crate) fn is(&self, file: &File) -> bool {
         rustix::fs::fstat(file)
@@ -112,7 +117,7 @@ impl Folder {
     /// # Errors
     /// It is not there, or it or a folder on the way to it is not trusted.
     pub fn below(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
-        self.walk(path.as_ref(), false)
+        self.walk(path.as_ref(), None)
     }
 
     /// Opens a folder below this one, and makes it, and those on the way to it, where they are not there.
@@ -120,10 +125,33 @@ impl Folder {
     /// # Errors
     /// See [`Folder::below`]; or it cannot be made.
     pub fn make(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
-        self.walk(path.as_ref(), true)
+        self.walk(path.as_ref(), Some(0o777))
     }
 
-    fn walk(&self, path: &Utf8Path, make: bool) -> io::Result<Self> {
+    /// The same with folders that no other user may look into. One that is there already is closed to them.
+    ///
+    /// # Errors
+    /// See [`Folder::make`].
+    pub(crate) fn make_private(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
+        let folder = self.walk(path.as_ref(), Some(0o700))?;
+        folder.close_to_others()?;
+        Ok(folder)
+    }
+
+    /// Takes from others what they may do with the folder.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub(crate) fn close_to_others(&self) -> io::Result<()> {
+        match self.check_closed() {
+            Err(error) if UntrustedError::of(&error).is_some() => {
+                Ok(rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(0o700))?)
+            }
+            checked => checked,
+        }
+    }
+
+    fn walk(&self, path: &Utf8Path, make: Option<u32>) -> io::Result<Self> {
         let mut at = Self {
             fd: self.fd.try_clone()?,
             path: self.path.clone(),
@@ -133,8 +161,8 @@ impl Folder {
                 Utf8Component::CurDir => continue,
                 other => other.as_str(),
             };
-            if make {
-                match rustix::fs::mkdirat(&at.fd, single(name)?, Mode::from_raw_mode(0o777)) {
+            if let Some(mode) = make {
+                match rustix::fs::mkdirat(&at.fd, single(name)?, Mode::from_raw_mode(mode)) {
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(error.into()),
                 }
@@ -146,6 +174,21 @@ impl Folder {
             };
         }
         Ok(at)
+    }
+
+    /// Tries whether files can be made here. Nothing is left.
+    pub(crate) fn try_out(&self) -> io::Result<()> {
+        self.prepare("tried", b"").map(drop)
+    }
+
+    /// Refuses a folder that other users may look into.
+    pub(crate) fn check_closed(&self) -> io::Result<()> {
+        let stat = rustix::fs::fstat(&self.fd)?;
+        if (Found { stat }).is_open_to_others() {
+            let (path, why) = (self.path.clone(), Distrust::OpenToOthers);
+            return Err(UntrustedError { path, why }.into());
+        }
+        Ok(())
     }
 
     /// Opens what stands under a name if it is what is wanted and this user's. Nothing is waited for, as the opening of a
@@ -316,21 +359,23 @@ impl Folder {
         Ok(rustix::fs::unlinkat(&self.fd, single(name)?, AtFlags::REMOVEDIR)?)
     }
 
-    /// Removes what stands under a name: a folder with all that is in it, symlinks themselves. It is no error if nothing does.
+    /// Removes what stands under a name: a folder with all that is in it, symlinks themselves. It is no error if nothing does,
+    /// or if someone else removes it meanwhile.
     ///
     /// # Errors
     /// The system refuses; what was removed before that is gone.
     pub fn remove_tree(&self, name: &str) -> io::Result<()> {
-        match self.look(name)? {
+        let removed = match self.look(name)? {
             None => return Ok(()),
-            Some(found) if !found.is_folder() => return self.remove(name),
-            Some(_) => {}
-        }
-        let below = self.below(name)?;
-        for (name, _) in below.list()? {
-            below.remove_tree(&name)?;
-        }
-        self.remove_folder(name)
+            Some(found) if !found.is_folder() => self.remove(name),
+            Some(_) => self.below(name).and_then(|below| {
+                for (name, _) in below.list()? {
+                    below.remove_tree(&name)?;
+                }
+                self.remove_folder(name)
+            }),
+        };
+        if_there(removed).map(drop)
     }
 
     /// Makes what was renamed, made or removed in the folder survive a power loss.
@@ -382,6 +427,31 @@ pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, St
         None => Folder::open(parent)?,
     };
     Ok((folder, name.to_owned()))
+}
+
+/// A folder that was made, by its name in the one above it.
+pub(crate) type Made = (Folder, String);
+
+/// Makes a folder where it is not there. No symlink is followed below `base`, or below the nearest folder above it that is
+/// there. Returns it with the folders that were made for it, innermost last.
+///
+/// # Errors
+/// See [`Folder::make`].
+pub(crate) fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<(Folder, Vec<Made>)> {
+    let mut at = (base.ancestors())
+        .find_map(|there| Folder::open(there).ok())
+        .ok_or(ErrorKind::NotFound)?;
+    let below = path.strip_prefix(at.path()).unwrap_or(path).to_owned();
+    let mut made = Vec::new();
+    for name in below.components() {
+        let is_new = !at.has(name.as_str());
+        let below = at.make(name.as_str())?;
+        let above = std::mem::replace(&mut at, below);
+        if is_new {
+            made.push((above, name.as_str().to_owned()));
+        }
+    }
+    Ok((at, made))
 }
 
 /// Resolves `.` and `..` by name. Where no symlink is followed that is what they mean.

@@ -17,6 +17,7 @@ pub mod scratch;
 mod trust;
 
 pub use folder::{Folder, Found, folder_of, if_there};
+pub(crate) use folder::{Made, make_all};
 pub(crate) use read::MOST;
 pub use read::{read, read_in, read_to_string, text};
 pub(crate) use replace::TEMPORARY;

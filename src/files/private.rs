@@ -1,66 +1,56 @@
 //! A folder of the user's own, outside every project: readable by its owner only, and reached through no link.
 
-use std::fs::{self, DirBuilder};
+use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
+
+use super::folder::{Folder, if_there};
 
 /// The user's own folder below the state home.
 const OWN: &str = "claudex-loop";
 
-/// Why a folder cannot be used.
-#[derive(Debug)]
-pub(crate) enum PrivateError {
-    /// The system refused.
-    Io {
-        /// With which folder.
-        path: Utf8PathBuf,
-        /// What it said.
-        source: io::Error,
-    },
-    /// It is a link, no folder, or belongs to another user.
-    Refused {
-        /// Which folder.
-        path: Utf8PathBuf,
-    },
+/// Makes `claudex-loop/<name>` below a state home where it is missing, and closes both to other users.
+///
+/// # Errors
+/// One of them is not trusted, or the system refuses.
+pub(crate) fn make(home: &Utf8Path, name: &str) -> io::Result<Folder> {
+    DirBuilder::new().recursive(true).mode(0o700).create(home)?;
+    Folder::open(home)?.make_private(OWN)?.make_private(name)
 }
 
-/// Makes `claudex-loop/<name>` below a state home where it is missing, and checks it.
-pub(crate) fn make(base: &Utf8Path, name: &str) -> Result<Utf8PathBuf, PrivateError> {
-    let path = base.join(OWN).join(name);
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
-    match made {
-        Ok(()) => check(path),
-        Err(source) => Err(PrivateError::Io { path, source }),
+/// Opens `claudex-loop/<name>` below a state home, where it is there. Both are closed to other users then.
+///
+/// # Errors
+/// See [`make`].
+pub(crate) fn existing(home: &Utf8Path, name: &str) -> io::Result<Option<Folder>> {
+    let mut folder = Folder::open(home);
+    for name in [OWN, name] {
+        folder = folder.and_then(|above| above.below(name));
+        folder = folder.and_then(|folder| folder.close_to_others().map(|()| folder));
     }
+    if_there(folder)
 }
 
-/// Returns `claudex-loop/<name>` below a state home, checked, where it is there.
-pub(crate) fn existing(base: &Utf8Path, name: &str) -> Result<Option<Utf8PathBuf>, PrivateError> {
-    let path = base.join(OWN).join(name);
-    match path.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        _ => check(path).map(Some),
+/// Tries whether `claudex-loop` below a state home can be used, and gives whether it is there. Nothing is made or changed.
+///
+/// # Errors
+/// It, or a folder in it, is not trusted or open to others, or cannot be written.
+pub(crate) fn try_out(home: &Utf8Path) -> io::Result<bool> {
+    let Some(own) = if_there(Folder::open(home).and_then(|home| home.below(OWN)))? else {
+        // The first folder above that is there lies on the same file system.
+        let there = home.ancestors().find(|folder| folder.is_dir());
+        let there = there.ok_or(io::ErrorKind::NotFound)?;
+        return Folder::open(there)?.try_out().map(|()| false);
+    };
+    let inside = own.list()?.into_iter().filter(|(_, found)| !found.is_file());
+    let inside: Vec<Folder> = inside
+        .map(|(name, _)| own.below(name))
+        .collect::<Result<_, _>>()?;
+    for folder in inside.iter().chain([&own]) {
+        folder.check_closed()?;
+        folder.try_out()?;
     }
-}
-
-/// Checks that the last two components of a path are folders of this user's, and closes them to others.
-fn check(path: Utf8PathBuf) -> Result<Utf8PathBuf, PrivateError> {
-    for folder in path.ancestors().take(2) {
-        let failed = |source| PrivateError::Io {
-            path: folder.to_owned(),
-            source,
-        };
-        let found = folder.symlink_metadata().map_err(failed)?;
-        if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
-            return Err(PrivateError::Refused {
-                path: folder.to_owned(),
-            });
-        }
-        if found.permissions().mode() & 0o077 != 0 {
-            fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
-        }
-    }
-    Ok(path)
+    Ok(true)
 }

@@ -1,103 +1,137 @@
 //! Scratch folders: data that is of no use once the process is gone that made it, such as a copy of a work tree's index.
 //!
-//! Each has a lock file beside it, `<name>.lock`, which its process holds from before the folder is made until after it is removed. So
-//! whoever comes next can tell what a killed process left, and removes it. A process id could not tell.
+//! A process holds a lock on a file in its folder for as long as it has it. So whoever comes next can tell what a killed
+//! process left, and removes it. A process id could not tell.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::sync::Mutex;
+use std::fs::File;
+use std::io::{self, ErrorKind, Write as _};
+use std::sync::{Arc, Mutex};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use rustix::fs::OFlags;
 
-/// What is added to a scratch folder's name for its lock file.
-const LOCK: &str = "lock";
+use super::folder::{Folder, Made, if_there, make_all};
+
+/// The file in a scratch folder that is locked. It also keeps git from taking the folder for work.
+const LOCK: &str = ".gitignore";
 /// How the name of a scratch folder begins.
 const PREFIX: &str = "tree-";
+/// How the name of one ends that is being removed.
+const GONE: &str = ".gone";
 /// How often a new folder is tried: another process may take an empty place away, or look at our lock, at the same moment.
 const TRIES: usize = 20;
 
 /// The scratch folders of this process.
-static LIVE: Mutex<Vec<Utf8PathBuf>> = Mutex::new(Vec::new());
+static LIVE: Mutex<Vec<Arc<Live>>> = Mutex::new(Vec::new());
+
+/// A folder that scratch folders are made in, when one is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    base: Utf8PathBuf,
+    path: Utf8PathBuf,
+}
 
 /// A scratch folder. Dropped, it is removed, and so is the place where it lay if that was made for it.
 #[derive(Debug)]
-pub(crate) struct Scratch {
-    path: Utf8PathBuf,
-    /// Folders that were made for it, innermost first.
-    made: Vec<Utf8PathBuf>,
+pub(crate) struct Scratch(Arc<Live>);
+
+#[derive(Debug)]
+struct Live {
+    folder: Folder,
+    place: Folder,
+    name: String,
+    /// Folders that were made for it, innermost last.
+    made: Vec<Made>,
     _lock: File,
 }
 
-impl Scratch {
-    /// Makes one in `place`, after what was left there was removed. A `.gitignore` in it keeps git from taking it for work.
+impl Place {
+    /// Names a place. No symlink is followed below `base`.
+    pub fn new(base: impl Into<Utf8PathBuf>, path: impl Into<Utf8PathBuf>) -> Self {
+        let (base, path) = (base.into(), path.into());
+        Self { base, path }
+    }
+
+    /// Makes a scratch folder, after what was left in the place was removed.
     ///
     /// # Errors
-    /// The place is a link or another user's, or the system refuses.
-    pub(crate) fn new_in(place: &Utf8Path) -> io::Result<Self> {
-        let missing = |path: &&Utf8Path| !path.as_str().is_empty() && path.symlink_metadata().is_err();
-        let made = place.ancestors().take_while(missing);
-        let made: Vec<Utf8PathBuf> = made.map(Utf8Path::to_owned).collect();
+    /// The place is not trusted, or the system refuses.
+    pub(crate) fn scratch(&self) -> io::Result<Scratch> {
         let mut refused = io::Error::from(ErrorKind::ResourceBusy);
+        let mut made = Vec::new();
         for _ in 0..TRIES {
-            match Self::try_in(place) {
-                Ok((path, lock)) => {
-                    live(|paths| paths.push(path.clone()));
-                    let scratch = Self {
-                        path,
-                        made,
-                        _lock: lock,
-                    };
-                    std::fs::DirBuilder::new().mode(0o700).create(&scratch.path)?;
-                    std::fs::write(scratch.path.join(".gitignore"), "*\n")?;
-                    return Ok(scratch);
+            match self.try_scratch(&mut made) {
+                Ok(live) => {
+                    let live = Arc::new(live);
+                    lives(|lives| lives.push(Arc::clone(&live)));
+                    return Ok(Scratch(live));
                 }
-                Err(error) if [ErrorKind::NotFound, ErrorKind::WouldBlock].contains(&error.kind()) => {
-                    refused = error;
-                }
-                Err(error) => return Err(error),
+                Err(error) => match error.kind() {
+                    ErrorKind::NotFound | ErrorKind::AlreadyExists | ErrorKind::WouldBlock => refused = error,
+                    _ => return Err(error),
+                },
             }
         }
         Err(refused)
     }
 
-    fn try_in(place: &Utf8Path) -> io::Result<(Utf8PathBuf, File)> {
-        std::fs::create_dir_all(place)?;
-        for folder in place.ancestors().take(2) {
-            if !is_own_folder(folder) {
-                let why = format!("{folder} is no folder of yours");
-                return Err(io::Error::new(ErrorKind::NotADirectory, why));
-            }
-        }
-        sweep(place);
+    fn try_scratch(&self, made: &mut Vec<Made>) -> io::Result<Live> {
+        let (place, new) = make_all(&self.base, &self.path)?;
+        made.extend(new);
+        sweep(&place);
         let mut random = [0_u8; 8];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let path = place.join(format!("{PREFIX}{:016x}", u64::from_be_bytes(random)));
-        let lock_path = path.with_extension(LOCK);
-        let lock = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&lock_path)?;
+        let name = format!("{PREFIX}{:016x}", u64::from_be_bytes(random));
+        let folder = place.make_private(&name)?;
+        let mut lock = folder.new_file(LOCK)?;
         // Who sweeps may have been faster.
-        if lock.try_lock().is_err() || !is_at(&lock, &lock_path) {
+        if lock.try_lock().is_err() || !is_at(&place, &name, &lock) {
             return Err(ErrorKind::WouldBlock.into());
         }
-        Ok((path, lock))
+        lock.write_all(b"*\n")?;
+        Ok(Live {
+            folder,
+            place,
+            name,
+            made: std::mem::take(made),
+            _lock: lock,
+        })
     }
 
+    /// Removes what processes left here that are gone. A place that is not trusted is left alone, and so is what is not named
+    /// like a scratch folder.
+    pub fn sweep(&self) {
+        let below = self.path.strip_prefix(&self.base).unwrap_or(&self.path);
+        if let Ok(place) = Folder::open(&self.base).and_then(|base| base.below(below)) {
+            sweep(&place);
+        }
+    }
+}
+
+impl Scratch {
+    /// Returns the folder.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.0.folder
+    }
+
+    /// Returns where it is.
     pub(crate) fn path(&self) -> &Utf8Path {
-        &self.path
+        self.0.folder.path()
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        live(|paths| paths.retain(|path| *path != self.path));
-        remove(&self.path);
-        for folder in &self.made {
-            if std::fs::remove_dir(folder).is_err() {
+        lives(|lives| lives.retain(|live| !Arc::ptr_eq(live, &self.0)));
+        self.0.remove();
+    }
+}
+
+impl Live {
+    fn remove(&self) {
+        remove(&self.place, &self.name);
+        for (above, name) in self.made.iter().rev() {
+            // Only where it is empty: others may be at work there.
+            if if_there(above.remove_folder(name)).is_err() {
                 return;
             }
         }
@@ -106,69 +140,40 @@ impl Drop for Scratch {
 
 /// Removes all scratch folders of this process, which is about to end.
 pub fn remove_all() {
-    for path in live(std::mem::take) {
-        remove(&path);
-        // Only where it is empty: others may be at work there.
-        for folder in path.ancestors().skip(1).take(2) {
-            let _ = std::fs::remove_dir(folder);
-        }
+    for live in lives(std::mem::take) {
+        live.remove();
     }
 }
 
-/// Removes what processes left in `place` that are gone. A place that is a link is left alone, and so is what is not named like a
-/// scratch folder.
-pub(crate) fn sweep(place: &Utf8Path) {
-    if !is_own_folder(place) {
-        return;
-    }
-    for entry in place.read_dir_utf8().into_iter().flatten().flatten() {
-        let path = entry.path();
-        if !entry.file_name().starts_with(PREFIX) {
+fn sweep(place: &Folder) {
+    for (name, found) in place.list().unwrap_or_default() {
+        if !name.starts_with(PREFIX) || !found.is_folder() {
             continue;
         }
-        let lock_path = path.with_extension(LOCK);
-        let nofollow = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let lock = OpenOptions::new()
-            .read(true)
-            .custom_flags(nofollow.bits().cast_signed())
-            .open(&lock_path);
-        let gone = match &lock {
-            Ok(lock) => lock.try_lock().is_ok() && is_at(lock, &lock_path),
-            Err(error) => error.kind() == ErrorKind::NotFound,
-        };
-        if gone {
-            remove(&path.with_extension(""));
+        // Its maker locks the file before anything else. Where there is none yet, ours keeps the maker from going on.
+        let lock = place.below(&name).and_then(|folder| folder.file_or_new(LOCK));
+        if lock.is_ok_and(|lock| lock.try_lock().is_ok() && is_at(place, &name, &lock)) {
+            remove(place, &name);
         }
     }
 }
 
-/// Removes a scratch folder, then its lock file. It is renamed first: a program that still writes there finds its paths gone.
-fn remove(path: &Utf8Path) {
-    let gone = path.with_extension("gone");
-    if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-        let _ = std::fs::rename(path, &gone);
-    }
-    if gone.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-        let _ = std::fs::remove_dir_all(&gone);
-    }
-    let _ = std::fs::remove_file(path.with_extension(LOCK));
+/// Removes a scratch folder. It is renamed first: a program that still writes there finds its paths gone.
+fn remove(place: &Folder, name: &str) {
+    let gone = format!("{}{GONE}", name.trim_end_matches(GONE));
+    let _ = place.rename(name, place, &gone);
+    let _ = place.remove_tree(&gone);
 }
 
-fn live<R>(work: impl FnOnce(&mut Vec<Utf8PathBuf>) -> R) -> R {
-    // A list of paths is whole whoever panicked beside it.
+fn lives<R>(work: impl FnOnce(&mut Vec<Arc<Live>>) -> R) -> R {
+    // The list is whole whoever panicked beside it.
     work(&mut LIVE.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
-fn is_own_folder(path: &Utf8Path) -> bool {
-    path.symlink_metadata()
-        .is_ok_and(|found| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw())
-}
-
-fn is_at(file: &File, path: &Utf8Path) -> bool {
-    match (file.metadata(), path.symlink_metadata()) {
-        (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
-        _ => false,
-    }
+/// Returns whether this is the lock of the folder that stands under the name.
+fn is_at(place: &Folder, name: &str, lock: &File) -> bool {
+    let found = place.below(name).and_then(|folder| folder.look(LOCK));
+    found.is_ok_and(|found| found.is_some_and(|found| found.is(lock)))
 }
 
 #[cfg(test)]
@@ -185,18 +190,17 @@ mod tests {
     fn what_lives_stays_and_what_was_left_goes() {
         let (_kept, folder) = folder();
         let place = folder.join("state/scratch");
-        let mine = Scratch::new_in(&place).unwrap();
+        let scratch = Place::new(&folder, &place);
+        let mine = scratch.scratch().unwrap();
         for left in ["tree-0123456789abcdef", "tree-0123456789abcdee.gone"] {
             std::fs::create_dir_all(place.join(left).join("objects/ab")).unwrap();
         }
         std::fs::create_dir(place.join("tree-00")).unwrap();
-        std::fs::write(place.join("tree-00.lock"), "").unwrap();
-        std::fs::write(place.join("tree-01.lock"), "").unwrap();
+        std::fs::write(place.join("tree-00").join(LOCK), "").unwrap();
         std::fs::write(place.join("notes"), "mine").unwrap();
-        sweep(&place);
-        let (path, lock) = (mine.path().to_owned(), mine.path().with_extension(LOCK));
-        assert_eq!(names(&place).len(), 3, "{:?}", names(&place));
-        assert!(path.is_dir() && lock.is_file() && place.join("notes").is_file());
+        scratch.sweep();
+        assert_eq!(names(&place).len(), 2, "{:?}", names(&place));
+        assert!(mine.path().is_dir() && place.join("notes").is_file());
         drop(mine);
         assert_eq!(names(&place), ["notes"]);
     }
@@ -205,8 +209,9 @@ mod tests {
     fn the_place_goes_with_the_last_one_that_made_it() {
         let (_kept, folder) = folder();
         let place = folder.join("state/scratch");
-        let first = Scratch::new_in(&place).unwrap();
-        let second = Scratch::new_in(&place).unwrap();
+        let place = Place::new(&folder, place);
+        let first = place.scratch().unwrap();
+        let second = place.scratch().unwrap();
         assert_ne!(first.path(), second.path());
         drop(second);
         drop(first);
@@ -220,8 +225,9 @@ mod tests {
         std::fs::create_dir(folder.join("state")).unwrap();
         let place = folder.join("state/scratch");
         std::os::unix::fs::symlink("../elsewhere", &place).unwrap();
-        assert!(Scratch::new_in(&place).is_err());
-        sweep(&place);
+        let place = Place::new(&folder, place);
+        assert!(place.scratch().is_err());
+        place.sweep();
         assert_eq!(names(&folder.join("elsewhere")), ["tree-0123456789abcdef"]);
     }
 }

@@ -24,6 +24,9 @@ pub enum Distrust {
         /// Who asks.
         own: u32,
     },
+    /// Other users may look into it.
+    #[display("other users may look into it")]
+    OpenToOthers,
     /// In the repository.
     #[display("git tracks it, so it came with the repository or will go into it")]
     Tracked,
@@ -37,6 +40,7 @@ impl Distrust {
                 "remove it, or put a file or folder of your own in its place"
             }
             Self::OtherOwner { .. } => "run as that user, or remove it and start a loop of your own",
+            Self::OpenToOthers => "close it with `chmod 700`",
             Self::Tracked => "take it out of the repository with `git rm --cached`, or remove it",
         }
     }

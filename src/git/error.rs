@@ -7,7 +7,7 @@ use derive_more::{Display, Error};
 
 use crate::process::limits::Spelled;
 
-/// Why a work tree could not be read through git.
+/// Tells why a work tree could not be read through git.
 #[derive(Debug, Display, Error, miette::Diagnostic)]
 #[non_exhaustive]
 pub enum WorktreeError {

@@ -26,9 +26,9 @@ use crate::process::limits::Limits;
 use crate::process::{self, Call, Ended, How, StartError};
 use crate::text;
 
-/// The program.
+/// Names the program.
 const PROGRAM: &str = "git";
-/// The most changed and untracked files of one work tree that are read.
+/// Limits the changed and untracked files of one work tree that are read.
 pub const MOST_FILES: usize = 20_000;
 /// How long one command of git may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -82,7 +82,7 @@ pub(crate) struct Answer {
 }
 
 impl Git {
-    /// git for the work tree whose top is `root`. Commands that are not done by `until` fail.
+    /// Makes one for the work tree whose top is `root`. Commands that are not done by `until` fail.
     ///
     /// # Errors
     /// There is no such work tree, no git, one that is too old, one that refuses this repository, or no time left.
@@ -111,7 +111,7 @@ impl Git {
         Ok(git)
     }
 
-    /// git in `root`, which neither obeys nor fetches anything. Filters of the repository's own are still in force: see
+    /// Makes one in `root`, which neither obeys nor fetches anything. Filters of the repository's own are still in force: see
     /// [`Self::distrust`].
     fn hardened(root: &Utf8Path, patience: Duration) -> Result<Self, WorktreeError> {
         let path = std::env::var_os("PATH");

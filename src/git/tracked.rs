@@ -7,15 +7,12 @@ use camino::Utf8Path;
 
 use super::Git;
 
-/// How long the answer may take: a stop waits for it.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 /// Returns the files that the index of the repository at `top` holds at `place`, a file or a folder with all below it, or
-/// `None` where git cannot tell. Both are paths from the top.
+/// `None` where git cannot tell within `patience`. Both are paths from the top.
 ///
 /// The index alone is read. Where it is a sparse one git reads trees besides, those that are here: an answer with an object
 /// missing is none.
-pub(crate) fn tracked_at(top: &Utf8Path, place: &Utf8Path) -> Option<BTreeSet<Vec<u8>>> {
+pub(crate) fn tracked_at(top: &Utf8Path, place: &Utf8Path, patience: Duration) -> Option<BTreeSet<Vec<u8>>> {
     let arguments = [
         // A git before 2.31 takes no configuration from its environment.
         "-c",
@@ -27,7 +24,7 @@ pub(crate) fn tracked_at(top: &Utf8Path, place: &Utf8Path) -> Option<BTreeSet<Ve
         "--",
         place.as_str(),
     ];
-    let answer = Git::hardened(top, PATIENCE).ok()?.ask(&arguments, &[]).ok()?;
+    let answer = Git::hardened(top, patience).ok()?.ask(&arguments, &[]).ok()?;
     let is_whole = answer.status == 0 && !answer.cut && !answer.stderr.contains("error:");
     is_whole.then(|| {
         let names = answer.stdout.split(|byte| *byte == 0);

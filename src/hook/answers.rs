@@ -13,7 +13,7 @@ use crate::text;
 const TOOL: &str = "AskUserQuestion";
 /// More questions than the client asks at once.
 const MOST: usize = 16;
-/// The longest line for agent or person, in characters.
+/// The longest sentences of a note for agent or person, in characters.
 const LINE: usize = 500;
 /// The longest text below the agent's line, in characters: the client shortens what is above 10,000.
 const MORE: usize = 8_000;
@@ -91,11 +91,11 @@ fn choices(raw: &str) -> Option<String> {
 /// What the hook says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told {
-    /// One line for the agent.
+    /// A note for the agent: see [`text::note`].
     pub agent: Option<String>,
-    /// What the agent is to do now, of several lines; nothing without the line.
+    /// What the agent is to do now, of several lines; nothing without the note.
     pub more: Option<String>,
-    /// One line for the person.
+    /// A note for the person.
     pub person: Option<String>,
 }
 
@@ -104,7 +104,7 @@ impl Told {
     pub fn to_json(&self, event: &str) -> String {
         let mut object = json!({});
         if let Some(line) = &self.agent {
-            let mut line = text::pasteable(&text::one_line(line, LINE));
+            let mut line = text::pasteable(&text::note(line, LINE));
             if let Some(more) = &self.more {
                 let more: String = text::plain(more).trim_end().chars().take(MORE).collect();
                 line = format!("{line}\n\n{more}");
@@ -112,7 +112,7 @@ impl Told {
             object["hookSpecificOutput"] = json!({"hookEventName": event, "additionalContext": line});
         }
         if let Some(line) = &self.person {
-            object["systemMessage"] = text::pasteable(&text::one_line(line, LINE)).into();
+            object["systemMessage"] = text::pasteable(&text::note(line, LINE)).into();
         }
         match object.as_object() {
             Some(fields) if fields.is_empty() => String::new(),

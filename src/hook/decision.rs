@@ -10,7 +10,7 @@ use crate::text;
 /// A reason is shorter than this. In UTF-16 units, as the client, which shortens above 10,000, counts; the number of
 /// characters is never larger.
 pub const REASON_LIMIT: usize = 9_000;
-/// The longest note, in characters.
+/// The longest sentences of a note, in characters.
 const NOTE_LIMIT: usize = 1000;
 /// The longest text that says where the rest is, in characters.
 const REST_LIMIT: usize = 300;
@@ -20,14 +20,14 @@ const REST_LIMIT: usize = 300;
 pub enum Decision {
     /// The turn may end.
     Approve {
-        /// One line for the person.
+        /// A note for the person: see [`text::note`].
         note: Option<String>,
     },
     /// The agent goes on.
     Block {
         /// What the agent is told.
         reason: String,
-        /// One line for the person.
+        /// A note for the person: see [`text::note`].
         note: Option<String>,
     },
 }
@@ -52,7 +52,7 @@ impl Decision {
         };
         if let Some(note) = note
             .as_deref()
-            .map(|note| text::pasteable(&text::one_line(note, NOTE_LIMIT)))
+            .map(|note| text::pasteable(&text::note(note, NOTE_LIMIT)))
             .filter(|n| !n.is_empty())
         {
             answer["systemMessage"] = note.into();

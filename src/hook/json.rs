@@ -21,10 +21,10 @@ pub struct ReadLimits {
 }
 
 impl Default for ReadLimits {
-    /// Five seconds and 8 MiB: a client writes at once, and its largest value is a tool's response.
+    /// Two seconds and 8 MiB: a client writes at once, and whoever does not must not hold the turn. Its largest value is a tool's response.
     fn default() -> Self {
         Self {
-            deadline: Duration::from_secs(5),
+            deadline: Duration::from_secs(2),
             max_bytes: 8 * 1024 * 1024,
         }
     }

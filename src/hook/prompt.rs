@@ -12,9 +12,7 @@
 //!
 //! What the arguments mean, and which commands are for persons only, is not known here.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,12 +24,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::input::Input;
-use crate::files::private::{self, PrivateError};
+use crate::files::{Distrust, Folder, UntrustedError, if_there, private};
 
 /// The plugin's name, before the colon of its commands.
 const PLUGIN: &str = "claudex:";
 /// The folder of the records, in the user's own.
 const PROMPTS: &str = "prompts";
+/// The file in it that is locked.
+const LOCK: &str = ".lock";
 /// How long a record can be taken.
 const VALID: Duration = Duration::from_secs(600);
 /// The longest arguments that are kept, in bytes.
@@ -66,7 +66,7 @@ pub enum PromptError {
         source: io::Error,
     },
     /// The folder is not safely ours.
-    #[display("{path} is a link, no folder, or belongs to another user: nothing was stored or taken", path = crate::text::shown(path))]
+    #[display("{path} is not trusted, since {why}: nothing was stored or taken", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::prompt::refused),
         help("move it away; it is made again when it is needed")
@@ -74,6 +74,9 @@ pub enum PromptError {
     Refused {
         /// The folder.
         path: Utf8PathBuf,
+        /// Why.
+        #[error(not(source))]
+        why: Distrust,
     },
     /// Another process held the folder for too long.
     #[display("{path} is held by another process", path = crate::text::shown(path))]
@@ -102,15 +105,6 @@ pub enum PromptError {
         /// How long they are.
         bytes: usize,
     },
-}
-
-impl From<PrivateError> for PromptError {
-    fn from(error: PrivateError) -> Self {
-        match error {
-            PrivateError::Io { path, source } => Self::Io { path, source },
-            PrivateError::Refused { path } => Self::Refused { path },
-        }
-    }
 }
 
 /// A record as it is stored.
@@ -151,10 +145,11 @@ pub fn store(input: &Input, now: Timestamp, base: &Utf8Path) -> Result<bool, Pro
             bytes: prompt.arguments.len(),
         });
     }
-    let folder = Folder::make(base)?;
+    let folder = private::make(base, PROMPTS).map_err(failed(base))?;
+    let folder = Records { folder };
     folder.locked(|| {
         folder.sweep(now);
-        let (record, mark) = folder.files(session, &prompt.command);
+        let (record, mark) = Records::names(session, &prompt.command);
         if let Ok(Some(taken)) = folder.load::<Taken>(&mark)
             && is_fresh(taken.taken_at, now)
             && input.prompt_id.as_ref() == Some(&taken.prompt_id)
@@ -196,12 +191,13 @@ pub fn take(
     if session.trim().is_empty() || !is_name(command) {
         return Ok(None);
     }
-    let Some(folder) = Folder::existing(base)? else {
+    let Some(folder) = private::existing(base, PROMPTS).map_err(failed(base))? else {
         return Ok(None);
     };
+    let folder = Records { folder };
     folder.locked(|| {
         folder.sweep(now);
-        let (record, mark) = folder.files(session, command);
+        let (record, mark) = Records::names(session, command);
         let loaded = folder.load::<Record>(&record);
         // Gone before anyone can have it: a crash from here on costs a prompt, but never gives it out twice.
         folder.remove(&record)?;
@@ -269,44 +265,26 @@ fn is_fresh(then: Timestamp, now: Timestamp) -> bool {
     now.duration_since(then).unsigned_abs() <= VALID
 }
 
-/// The folder with the records, checked to be ours alone.
-struct Folder {
-    path: Utf8PathBuf,
+/// The folder with the records.
+struct Records {
+    folder: Folder,
 }
 
-impl Folder {
-    /// The folder, made where it is missing.
-    fn make(base: &Utf8Path) -> Result<Self, PromptError> {
-        let path = private::make(base, PROMPTS)?;
-        Ok(Self { path })
-    }
-
-    /// The folder, where it is there.
-    fn existing(base: &Utf8Path) -> Result<Option<Self>, PromptError> {
-        let path = private::existing(base, PROMPTS)?;
-        Ok(path.map(|path| Self { path }))
-    }
-
-    /// The record and the mark of a session's command.
-    fn files(&self, session: &str, command: &str) -> (Utf8PathBuf, Utf8PathBuf) {
+impl Records {
+    /// Returns the names of the record and of the mark of a session's command.
+    fn names(session: &str, command: &str) -> (String, String) {
         let digest: String = Sha256::digest(session)
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        let name = |suffix| self.path.join(format!("{digest}-{command}.{suffix}"));
+        let name = |suffix| format!("{digest}-{command}.{suffix}");
         (name("json"), name("taken"))
     }
 
     /// Runs it while no other process stores or takes.
     fn locked<T>(&self, work: impl FnOnce() -> Result<T, PromptError>) -> Result<T, PromptError> {
-        let path = self.path.join(".lock");
-        let file: File = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(failed(&path))?;
+        let path = self.folder.path().join(LOCK);
+        let file = self.folder.file_or_new(LOCK).map_err(failed(&path))?;
         let mut lock = fd_lock::RwLock::new(file);
         let since = Instant::now();
         loop {
@@ -321,56 +299,53 @@ impl Folder {
 
     /// Removes what is past its time, half-written files included. What cannot be removed is left: it is not valid.
     fn sweep(&self, now: Timestamp) {
-        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
-            let modified = entry.metadata().and_then(|found| found.modified()).ok();
-            let written = modified.and_then(|time| Timestamp::try_from(time).ok());
-            if entry.file_name() != ".lock" && written.is_some_and(|written| !is_fresh(written, now)) {
-                let _ = fs::remove_file(entry.path());
+        for (name, found) in self.folder.list().unwrap_or_default() {
+            let written = Timestamp::try_from(found.modified());
+            if name != LOCK && written.is_ok_and(|written| !is_fresh(written, now)) {
+                let _ = self.folder.remove(&name);
             }
         }
     }
 
-    fn load<T: serde::de::DeserializeOwned>(&self, path: &Utf8Path) -> Result<Option<T>, PromptError> {
-        let found = match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            found => found.map_err(failed(path))?,
-        };
-        let corrupt = || PromptError::Corrupt {
-            path: path.to_owned(),
-        };
-        if !found.is_file() || found.len() > MAX_FILE {
-            return Err(corrupt());
-        }
-        let bytes = fs::read(path).map_err(failed(path))?;
-        serde_json::from_slice(&bytes).map(Some).map_err(|_| corrupt())
-    }
-
-    /// Replaces a file whole. Not synced: it is worth ten minutes, and a crash of the machine ends the session too.
-    fn save(&self, path: &Utf8Path, value: &impl Serialize) -> Result<(), PromptError> {
-        let bytes = serde_json::to_vec(value)
-            .map_err(io::Error::other)
-            .map_err(failed(path))?;
-        // tempfile makes it with 0600.
-        let mut file = tempfile::NamedTempFile::new_in(&self.path).map_err(failed(&self.path))?;
-        file.write_all(&bytes).map_err(failed(path))?;
-        file.persist(path).map_err(|error| failed(path)(error.error))?;
-        Ok(())
-    }
-
-    fn remove(&self, path: &Utf8Path) -> Result<(), PromptError> {
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(path)(error)),
-            _ => Ok(()),
+    fn load<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<Option<T>, PromptError> {
+        let path = self.folder.path().join(name);
+        match if_there(self.folder.read(name, MAX_FILE)) {
+            Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(|_| PromptError::Corrupt { path }),
+            Ok(None) => Ok(None),
+            Err(error) if is_foreign(&error) => Err(PromptError::Corrupt { path }),
+            Err(error) => Err(failed(&path)(error)),
         }
     }
+
+    fn save(&self, name: &str, value: &impl Serialize) -> Result<(), PromptError> {
+        let saved = serde_json::to_vec(value)
+            .map_err(Into::into)
+            .and_then(|bytes| self.folder.replace(name, &bytes));
+        saved.map_err(failed(&self.folder.path().join(name)))
+    }
+
+    fn remove(&self, name: &str) -> Result<(), PromptError> {
+        let removed = if_there(self.folder.remove(name));
+        removed.map(drop).map_err(failed(&self.folder.path().join(name)))
+    }
+}
+
+/// Returns whether something else than a file of ours is there.
+fn is_foreign(error: &io::Error) -> bool {
+    UntrustedError::of(error).is_some() || error.kind() == io::ErrorKind::FileTooLarge
 }
 
 /// Turns an error of the system into ours, with the path.
 fn failed(path: &Utf8Path) -> impl Fn(io::Error) -> PromptError {
-    let path = path.to_owned();
-    move |source| PromptError::Io {
-        path: path.clone(),
-        source,
+    move |source| match UntrustedError::of(&source) {
+        Some(UntrustedError { path, why }) => PromptError::Refused {
+            path: path.clone(),
+            why: *why,
+        },
+        None => PromptError::Io {
+            path: path.to_owned(),
+            source,
+        },
     }
 }
 

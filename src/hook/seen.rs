@@ -16,13 +16,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::files::private::{self, PrivateError};
-use crate::files::{read, replace};
+use crate::files::{Folder, private};
 
 /// The folder of the records, in the user's own.
 const FOLDER: &str = "sessions";
 /// How long a record is kept after its session's last hook.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// The largest record that is read, in bytes.
+const LARGEST: u64 = 1024 * 1024;
 /// The variables that say where programs and the clients' own configuration are. Those of ours come on top.
 const VARIABLES: [&str; 6] = [
     "PATH",
@@ -107,12 +108,7 @@ impl Seen {
     /// # Errors
     /// The folder is not safely the user's, or the system refuses.
     pub fn keep(mut self, session: &str, home: &Utf8Path) -> io::Result<()> {
-        let folder = private::make(home, FOLDER).map_err(|error| match error {
-            PrivateError::Io { path, source } => io::Error::new(source.kind(), format!("{path}: {source}")),
-            PrivateError::Refused { path } => {
-                io::Error::other(format!("{path} is a link, no folder, or belongs to another user"))
-            }
-        })?;
+        let folder = private::make(home, FOLDER)?;
         let before = Self::of(session, home);
         // A program that was replaced in mid-session stays the one that the session began with.
         self.programs
@@ -121,22 +117,22 @@ impl Seen {
             return Ok(());
         }
         expire(&folder);
-        replace(&file(&folder, session), &serde_json::to_vec(&self)?)
+        folder.replace(&name_of(session), &serde_json::to_vec(&self)?)
     }
 
     /// Returns what the hooks of a session saw; `None` where none has run.
     pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
         let folder = private::existing(home, FOLDER).ok()??;
-        serde_json::from_slice(&read(&file(&folder, session)).ok()?).ok()
+        serde_json::from_slice(&folder.read(&name_of(session), LARGEST).ok()?).ok()
     }
 }
 
-fn file(folder: &Utf8Path, session: &str) -> Utf8PathBuf {
+fn name_of(session: &str) -> String {
     let digest: String = Sha256::digest(session)
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    folder.join(format!("{digest}.json"))
+    format!("{digest}.json")
 }
 
 fn mark(file: &Path) -> Option<String> {
@@ -153,15 +149,11 @@ fn mark(file: &Path) -> Option<String> {
 }
 
 /// Removes records of sessions that are long over. What cannot be removed is tried again.
-fn expire(folder: &Utf8Path) {
+fn expire(folder: &Folder) {
     let is_over = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age > KEPT);
-    for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {
-        if entry
-            .metadata()
-            .and_then(|found| found.modified())
-            .is_ok_and(is_over)
-        {
-            let _ = std::fs::remove_file(entry.path());
+    for (name, found) in folder.list().unwrap_or_default() {
+        if is_over(found.modified()) {
+            let _ = folder.remove(&name);
         }
     }
 }

@@ -42,7 +42,7 @@ impl Tally {
     /// The folder is not there, or what it holds cannot be read.
     pub fn add_folder(&mut self, table: &Table, folder: &Path) -> io::Result<()> {
         if !folder.is_dir() {
-            let problem = format!("{} is no folder", folder.display());
+            let problem = format!("{} is no folder", crate::text::shown(folder.to_string_lossy()));
             return Err(io::Error::new(io::ErrorKind::NotFound, problem));
         }
         match File::open(file(folder, table)) {

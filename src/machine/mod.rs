@@ -3,6 +3,7 @@
 //! `claudex-build` turns a `machine.toml` into types; this room is what those types stand on. It knows no phase by
 //! name, nothing of reviews beyond the claim that evidence makes, and nothing of hooks or command lines.
 //!
+//! - [`message`]: templates, filled with what a loop knows of itself.
 //! - [`table`]: the const description of a machine, as `machine.toml` declared it.
 //! - [`guard`]: guards and updates, evaluated over a state document.
 //! - [`raw`]: a loop without its type: what was read from disk, and by whom.
@@ -17,6 +18,7 @@ pub mod claim;
 mod commit;
 pub mod coverage;
 pub mod guard;
+pub mod message;
 pub mod raw;
 pub mod refusal;
 pub mod table;

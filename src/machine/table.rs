@@ -2,6 +2,7 @@
 //!
 //! Generated code builds these in consts; nothing here is read from a file at run time.
 
+use crate::machine::message::Message;
 use crate::machine::{Actor, Requirement, guard::Guard, guard::Update};
 use crate::store::{StateSpec, Value};
 
@@ -205,15 +206,6 @@ pub struct EdgeInfo {
     pub doc: &'static str,
     /// The line of `machine.toml`.
     pub line: u32,
-}
-
-/// A message template, compiled in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Message {
-    /// The file's name, for errors.
-    pub name: &'static str,
-    /// The template.
-    pub text: &'static str,
 }
 
 impl Table {

@@ -57,7 +57,7 @@ pub fn now(store: &Store) -> Result<Changes, ChangesError> {
     changes::collect(store.root(), reports::ours(store, store.root()))
 }
 
-/// The changes of a store's project now, also where there are none.
+/// Reads the changes of a store's project now, also where there are none.
 ///
 /// # Errors
 /// They cannot be read, or not by `until`.

@@ -145,7 +145,8 @@ fn of_changes(held: &AnyLoop) -> Vec<String> {
     let mut told = Vec::new();
     let copy = raw.read("{subject}").and_then(crate::files::text).ok();
     let copy = copy.filter(|copy| Digest::of(copy.as_bytes()) == last_run.began.subject);
-    match changes::look(raw.store(), Instant::now() + PATIENCE) {
+    let look = |patience| changes::look(raw.store(), Instant::now() + patience);
+    match raw.store().budget().wait(PATIENCE, look) {
         Ok(now) => told.extend(reviewed.differences(copy.as_deref(), &now)),
         Err(error) => told.push(format!(
             "The work tree could not be compared with what was reviewed: {error}."

@@ -12,11 +12,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::drive::{Step, words};
-use crate::machine::table::Message;
+use crate::machine::message::{Message, MessageError};
 use crate::machine::{Actor, Refused};
 use crate::plan::caller::{Caller, RUN};
-use crate::plan::messages::{self, Facts, RenderError};
-use crate::plan::personas::Personas;
+use crate::plan::messages::Facts;
 use crate::plan::start::{self, StartRefused, Wanted};
 use crate::plan::stop::PlanLoop;
 use crate::plan::summary::{self, RoundLine};
@@ -27,6 +26,7 @@ use crate::process::limits::Limits;
 use crate::process::{self, Call, Event as ProcessEvent, How as ProcessEnd};
 use crate::review::evidence::{self, Found};
 use crate::review::focus::Kind;
+use crate::review::personas::Personas;
 use crate::review::reviewer::Reviewer;
 use crate::review::round::{self, Brief, Report, RoundError, Said};
 use crate::review::runs::How;
@@ -197,7 +197,7 @@ pub enum JobError {
     /// A message does not render.
     #[display("{_0}")]
     #[diagnostic(transparent)]
-    Render(RenderError),
+    Render(MessageError),
     /// A file of the loop cannot be written.
     #[display("could not write a file of the loop: {_0}")]
     #[diagnostic(code(claudex::run::io))]
@@ -401,7 +401,8 @@ fn through(
                 if now.phase() == Phase::Summarizing
                     && let Some(message) = edge.words(&TABLE)
                 {
-                    summary = messages::render(message, &Facts::of(&now, job.personas, Timestamp::now()))
+                    summary = message
+                        .render(&Facts::of(&now, job.personas, Timestamp::now()))
                         .map_err(JobError::Render)?;
                 }
                 if now.phase().is_terminal() {
@@ -458,7 +459,9 @@ fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'
     let findings = raw.store().read(&findings).and_then(crate::files::text);
     let text = text::plain(&findings.map_err(JobError::Io)?);
     let facts = Facts::of(held, job.personas, Timestamp::now());
-    let message = messages::render(DRAFT, &DraftFacts { facts: &facts, text }).map_err(JobError::Render)?;
+    let message = DRAFT
+        .render(&DraftFacts { facts: &facts, text })
+        .map_err(JobError::Render)?;
     if listener(Event::Drafting).is_break() {
         return Err(JobError::Interrupted);
     }

@@ -22,7 +22,7 @@ pub fn state_dir() -> Option<String> {
     any::state_dir(&STATE)
 }
 
-/// The store that a start in a folder would use.
+/// Returns the store that a start in a folder would use.
 pub fn for_start(from: &Utf8Path) -> Store {
     any::for_start(&STATE, from)
 }

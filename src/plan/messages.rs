@@ -3,17 +3,15 @@
 //! Whatever a person or a model wrote (topic, plan, findings) goes in as quoted data: one plain line, capped. The files
 //! are templates so that no text of more than a line stands in code.
 
-use derive_more::{Display, Error};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::drive::words;
-use crate::machine::table::Message;
+use crate::machine::message::Message;
 use crate::plan::caller::RUN;
-use crate::plan::personas::Personas;
 use crate::plan::typestate::DecisionSignal;
 use crate::plan::{AnyLoop, changes, report, runner, summary};
 use crate::review::findings::Counts;
+use crate::review::personas::Personas;
 use crate::review::runs::Run;
 use crate::review::twin;
 use crate::text;
@@ -32,7 +30,7 @@ pub const REVIEW_STARTED: Message = Message {
     text: include_str!("messages/review-started.md"),
 };
 /// What review mode says in place of the texts that machine.toml names, which speak of a plan.
-const OF_REVIEW_MODE: [(&str, Message); 4] = [
+const OF_REVIEW_MODE: [(&str, Message); 5] = [
     (
         "round.md",
         Message {
@@ -47,6 +45,13 @@ const OF_REVIEW_MODE: [(&str, Message); 4] = [
             text: include_str!("messages/review-missing.md"),
         },
     ),
+    (
+        "prompt.md",
+        Message {
+            name: "prompt-review.md",
+            text: include_str!("messages/prompt-review.md"),
+        },
+    ),
     ("complete.md", REVIEW_COMPLETE),
     ("stopped.md", REVIEW_COMPLETE),
 ];
@@ -55,33 +60,11 @@ const REVIEW_COMPLETE: Message = Message {
     name: "review-complete.md",
     text: include_str!("messages/review-complete.md"),
 };
-/// The prompt of a reviewer of changes that is a model.
-pub const PROMPT_REVIEW: Message = Message {
-    name: "prompt-review.md",
-    text: include_str!("messages/prompt-review.md"),
-};
 /// The runner script.
 pub const RUNNER: Message = Message {
     name: "runner.sh",
     text: include_str!("messages/runner.sh"),
 };
-/// The prompt of a reviewer that is a model.
-pub const PROMPT: Message = Message {
-    name: "prompt.md",
-    text: include_str!("messages/prompt.md"),
-};
-
-/// A template that does not render.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
-#[display("the message template {name} does not render: {source}")]
-#[diagnostic(
-    code(claudex::message),
-    help("this is a fault of claudex-loop: please report it with this line")
-)]
-pub struct RenderError {
-    name: &'static str,
-    source: minijinja::Error,
-}
 
 /// What every message can say of its loop.
 #[derive(Debug, Serialize)]
@@ -240,15 +223,4 @@ pub fn for_mode(message: Message, held: &AnyLoop) -> Message {
         Some((_, instead)) => *instead,
         None => message,
     }
-}
-
-/// Renders a template.
-///
-/// # Errors
-/// The template names what the facts do not have: a fault of ours, caught by the tests.
-pub fn render(message: Message, facts: &impl Serialize) -> Result<String, RenderError> {
-    words::render(message, facts).map_err(|source| RenderError {
-        name: message.name,
-        source,
-    })
 }

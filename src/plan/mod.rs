@@ -18,7 +18,6 @@ pub mod interview;
 pub mod locate;
 pub mod messages;
 pub mod outlook;
-pub mod personas;
 pub mod report;
 pub mod reviewers;
 pub mod runner;

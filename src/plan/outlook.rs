@@ -5,11 +5,11 @@ use jiff::Timestamp;
 use crate::app::told::Outlook;
 use crate::drive;
 use crate::drive::observe::{RequireFileSeen, require_file};
-use crate::machine::table::Message;
+use crate::machine::message::Message;
 use crate::plan::messages::{self, Facts};
-use crate::plan::personas::Personas;
 use crate::plan::typestate::{DecisionSignal, TABLE};
 use crate::plan::{AnyLoop, Phase, changes};
+use crate::review::personas::Personas;
 use crate::review::runs::{How, Run};
 use crate::text;
 
@@ -28,7 +28,7 @@ pub fn of(held: &AnyLoop, runs: &[Run], running: bool) -> Outlook {
         ),
         Phase::Reviewing if running => (
             format!("the review of round {round}, which is running"),
-            format!("follow it: claudex-loop review {id} --follow"),
+            format!("follow it:\n    claudex-loop review {id} --follow"),
         ),
         Phase::Reviewing => {
             let verdict = runs
@@ -47,11 +47,11 @@ pub fn of(held: &AnyLoop, runs: &[Run], running: bool) -> Outlook {
                 ),
                 Some(_) => (
                     format!("the agent, to deal with the findings of round {round}"),
-                    format!("revise {plan} and end the turn, or: claudex-loop mark-done {id}"),
+                    format!("revise {plan} and end the turn, or:\n    claudex-loop mark-done {id}"),
                 ),
                 None => (
                     format!("the review of round {round}"),
-                    format!("run the review: claudex-loop review {id}"),
+                    format!("run the review:\n    claudex-loop review {id}"),
                 ),
             }
         }
@@ -65,7 +65,7 @@ pub fn of(held: &AnyLoop, runs: &[Run], running: bool) -> Outlook {
             let (what, verbs) = drive::words::outlook(held.raw());
             let next = match verbs.is_empty() {
                 true => phase.info().doc.to_owned(),
-                false => format!("a person goes on with: {}", verbs.join(", or: ")),
+                false => format!("a person goes on with:{}", drive::words::lines(&verbs)),
             };
             (what, next)
         }
@@ -94,7 +94,9 @@ pub fn again(held: &AnyLoop, personas: &Personas, now: Timestamp) -> Option<Stri
         phase => phase.info().message,
     };
     let render = |message: Message| {
-        messages::render(messages::for_mode(message, held), &Facts::of(held, personas, now)).ok()
+        messages::for_mode(message, held)
+            .render(&Facts::of(held, personas, now))
+            .ok()
     };
     match message {
         Some(message) => render(message),

@@ -14,8 +14,7 @@ use serde::Serialize;
 
 use self::fixes::{Fix, Fixes};
 use crate::files::{Distrust, Folder, Found, TEMPORARY, UntrustedError};
-use crate::machine::table::Message;
-use crate::plan::messages::{self, RenderError};
+use crate::machine::message::{Message, MessageError};
 use crate::plan::{AnyLoop, summary};
 use crate::review::findings::{Finding, Severity};
 use crate::review::reports::{self, FOLDER};
@@ -79,7 +78,7 @@ pub enum ReportError {
     /// A template does not render.
     #[display("{_0}")]
     #[diagnostic(transparent)]
-    Render(RenderError),
+    Render(MessageError),
 }
 
 #[derive(Serialize)]
@@ -163,10 +162,7 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
         fixes: fixes.to_string(),
     };
     remove_temporary(&folder);
-    put(
-        &report,
-        &messages::render(REPORT, &facts).map_err(ReportError::Render)?,
-    )?;
+    put(&report, &REPORT.render(&facts).map_err(ReportError::Render)?)?;
 
     let written = Written {
         report: report.clone(),
@@ -190,10 +186,7 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
                 500,
             ),
         };
-        put(
-            &fixes,
-            &messages::render(FIXES, &facts).map_err(ReportError::Render)?,
-        )?;
+        put(&fixes, &FIXES.render(&facts).map_err(ReportError::Render)?)?;
     }
     Ok(written)
 }

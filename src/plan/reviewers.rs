@@ -11,7 +11,6 @@ use derive_more::{Display, Error};
 use crate::machine::Raw;
 use crate::plan::near;
 use crate::plan::settings::Settings;
-use crate::process::environment::find_program;
 use crate::process::limits::Limits;
 use crate::review::builtin::Lint;
 use crate::review::claude::{self, Claude};
@@ -94,7 +93,7 @@ fn before(raw: &Raw, round: u64) -> Option<String> {
     Some(last.began.reviewer)
 }
 
-/// The reviewer of this name for the project with this root; None: the one of the settings.
+/// Finds the reviewer of this name for the project with this root; None: the one of the settings.
 ///
 /// # Errors
 /// The name means no reviewer.
@@ -148,7 +147,7 @@ pub fn program(settings: &ReviewerSettings, root: &Utf8Path) -> Option<PathBuf> 
         ReviewerKind::Command => "",
     };
     let program = settings.program.as_deref().unwrap_or(usual);
-    find_program(program, settings.path().as_deref(), root)
+    settings.find(program, root)
 }
 
 fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {

@@ -9,24 +9,21 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 pub use crate::app::shell::quoted;
+use crate::machine::message::MessageError;
 use crate::machine::{Actor, Raw};
 use crate::plan::AnyLoop;
 use crate::plan::changes;
-use crate::plan::messages::{self, PROMPT, PROMPT_REVIEW, RUNNER, RenderError};
-use crate::plan::personas::Personas;
+use crate::plan::messages::{self, RUNNER};
 use crate::plan::typestate::REVIEWING_REVIEW;
-use crate::review::{Digest, evidence, track, twin};
+use crate::review::focus::Kind;
+use crate::review::personas::Personas;
+use crate::review::prompt::{self, Prompt};
+use crate::review::twin;
 use crate::store::{LoopId, StoreError};
 use crate::text;
 
-/// Most findings files of earlier rounds that a prompt holds, the newest ones.
-const EARLIER: usize = 20;
-/// Most findings that a prompt names by their id.
-const KNOWN: usize = 60;
 /// Most loops that are looked through for findings, each the one that the other goes on from.
 const CHAIN: usize = 10;
-/// Most bytes of the plan that a prompt holds.
-const DOCUMENT: usize = 256 * 1024;
 
 /// `<id>-runner.sh`
 pub fn path(raw: &Raw) -> Utf8PathBuf {
@@ -59,21 +56,6 @@ struct RunnerFacts {
     binary: String,
 }
 
-#[derive(Serialize)]
-struct PromptFacts<'a> {
-    round: u64,
-    max_rounds: u64,
-    persona: &'a str,
-    who: &'a str,
-    earlier: String,
-    known: Vec<String>,
-    topic: String,
-    marker: String,
-    document: &'a str,
-    /// How many bytes of the document are not there.
-    cut: usize,
-}
-
 /// Writes both files for the round that a loop is in.
 ///
 /// # Errors
@@ -96,7 +78,7 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> io::Result<()> {
         state_dir: (!usual).then(|| quoted(folder.as_str())),
         binary: quoted(binary.as_deref().unwrap_or("claudex-loop")),
     };
-    let script = messages::render(RUNNER, &facts).map_err(io::Error::other)?;
+    let script = RUNNER.render(&facts).map_err(io::Error::other)?;
     raw.store().replace(&path(raw), script.as_bytes())?;
     let plan = raw.read("{subject}").unwrap_or_default();
     let prompt = prompt(held, personas, &String::from_utf8_lossy(&plan)).map_err(io::Error::other)?;
@@ -126,66 +108,28 @@ pub fn prepare(
 ///
 /// # Errors
 /// The template does not render.
-pub fn prompt(held: &AnyLoop, personas: &Personas, document: &str) -> Result<String, RenderError> {
-    let (raw, fields) = (held.raw(), held.fields());
-    let plan = text::plain(document);
-    let mut end = plan.len().min(DOCUMENT);
-    while !plan.is_char_boundary(end) {
-        end -= 1;
-    }
-    let earlier: Vec<String> = history(held)
-        .iter()
-        .rev()
-        .take(EARLIER)
-        .rev()
-        .filter_map(|path| raw.store().read(path).and_then(crate::files::text).ok())
-        .map(|findings| text::plain(&findings))
-        .collect();
-    let persona = personas.of_round(fields.round());
-    let facts = PromptFacts {
-        round: fields.round(),
-        max_rounds: fields.max_rounds(),
-        persona: &persona.label,
-        who: &persona.prompt,
-        earlier: earlier.join("\n"),
-        known: known(held),
-        topic: text::one_line(&fields.topic(), 1000).replace('"', "'"),
-        // A marker that the document cannot know beforehand cannot be closed by it.
-        marker: Digest::of(format!("{}{plan}", raw.id()).as_bytes()).as_str()[..16].to_owned(),
-        document: &plan[..end],
-        cut: plan.len() - end,
+pub fn prompt(held: &AnyLoop, personas: &Personas, document: &str) -> Result<String, MessageError> {
+    let prompt = Prompt {
+        raw: held.raw(),
+        spec: &REVIEWING_REVIEW,
+        persona: personas.of_round(held.fields().round()),
+        kind: match changes::are_reviewed(held) {
+            true => Kind::Diff,
+            false => Kind::Document,
+        },
+        template: REVIEWING_REVIEW
+            .prompt
+            .map(|usual| messages::for_mode(usual, held)),
+        earlier: history(held),
     };
-    let template = if changes::are_reviewed(held) {
-        PROMPT_REVIEW
-    } else {
-        PROMPT
-    };
-    messages::render(template, &facts)
-}
-
-/// What the rounds of this loop found, each with its id, the latest ones.
-fn known(held: &AnyLoop) -> Vec<String> {
-    let rounds = evidence::history(held.raw(), &REVIEWING_REVIEW).unwrap_or_default();
-    let mut all = track::standings(&rounds);
-    let told = all.split_off(all.len().saturating_sub(KNOWN));
-    told.iter()
-        .map(|one| {
-            format!(
-                "{} ({}): {}",
-                one.id,
-                one.severity,
-                text::one_line(&one.what, 200)
-            )
-        })
-        .collect()
+    prompt.render(document)
 }
 
 /// The findings files of the rounds before this one, oldest first: those of the loops that it goes on from, too.
 pub fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
     let (raw, fields) = (held.raw(), held.fields());
     let store = raw.store();
-    let own = (1..fields.round()).map(|round| twin::findings_path(store, raw.id(), round));
-    let mut loops = vec![own.collect::<Vec<_>>()];
+    let mut loops = vec![prompt::earlier(raw, &REVIEWING_REVIEW)];
     let mut before = fields.continues();
     // A chain that an edited file bends into a ring ends here too.
     while loops.len() < CHAIN

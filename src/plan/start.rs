@@ -405,7 +405,9 @@ fn over(store: &Store, given: &str) -> Result<AnyLoop, StartRefused> {
     let id = LoopId::parse(given, STATE.ids).map_err(|_| unknown("it is not the id of a loop".to_owned()))?;
     if !store.list().iter().any(|listed| listed.id == id) {
         return Err(unknown(match store.swept().iter().any(|swept| swept.id == id) {
-            true => format!("it is not over: it was put aside; to bring it back: claudex-loop resume {id}"),
+            true => {
+                format!("it is not over: it was put aside; to bring it back:\n    claudex-loop resume {id}")
+            }
             false => format!("{} has no such loop", text::shown(store.folder())),
         }));
     }

@@ -16,10 +16,10 @@ use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Refused};
 use crate::plan::locate::SPEAKER;
 use crate::plan::messages::{self, Facts};
-use crate::plan::personas::Personas;
 use crate::plan::settings::Settings;
-use crate::plan::typestate::TABLE;
+use crate::plan::typestate::{PERSONAS, TABLE};
 use crate::plan::{AnyLoop, OnStop, Phase, closing, outlook, runner, summary};
+use crate::review::personas::Personas;
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -32,7 +32,7 @@ pub struct PlanLoop;
 impl OnStop for PlanLoop {}
 
 /// The plan loop in a stop, with the personas of its project.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct InPlan {
     personas: Personas,
     /// The client's session whose hook this is.
@@ -42,7 +42,7 @@ struct InPlan {
 impl InPlan {
     fn of(input: &Input) -> Self {
         Self {
-            personas: Personas::default(),
+            personas: Personas::declared(PERSONAS),
             session: input.session_id.clone(),
         }
     }
@@ -145,7 +145,8 @@ pub fn after(step: Step<AnyLoop>, personas: &Personas, now: Timestamp) -> Result
                 },
                 Some(message) => {
                     let message = messages::for_mode(message, &held);
-                    let reason = messages::render(message, &Facts::of(&held, personas, now))
+                    let reason = message
+                        .render(&Facts::of(&held, personas, now))
                         .map_err(|error| error.to_string())?;
                     Ok(Decision::Block { reason, note: None })
                 }
@@ -182,7 +183,7 @@ fn ended(held: &AnyLoop, personas: &Personas, now: Timestamp) -> Decision {
         _ => {
             let facts = facts();
             noted(format!(
-                "claudex: the review gave no verdict: {}. With another reviewer: claudex-loop review {id} --reviewer NAME. L{}",
+                "claudex: the review gave no verdict: {}. With another reviewer:\n    claudex-loop review {id} --reviewer NAME\nL{}",
                 facts.cause(),
                 waiting(held).trim_start_matches("claudex: l"),
             ))
@@ -190,20 +191,21 @@ fn ended(held: &AnyLoop, personas: &Personas, now: Timestamp) -> Decision {
     }
 }
 
-/// One line for a loop that waits: for what, and the ways on.
+/// A note for a loop that waits: for what, and the ways on.
 fn waiting(held: &AnyLoop) -> String {
     let (id, fields) = (held.id(), held.fields());
     let what = match held.phase() {
-        Phase::Drafting => format!("{} to be written", fields.subject()),
+        Phase::Drafting => format!("{} to be written.", text::shown(fields.subject())),
         Phase::Reviewing => format!(
-            "the review of round {} of {} (claudex-loop review {id})",
+            "the review of round {} of {}:\n    claudex-loop review {id}",
             fields.round(),
             fields.max_rounds(),
         ),
         _ => return format!("claudex: {}", words::waiting(held.raw())),
     };
     format!(
-        "claudex: loop {id} waits for {what}. To be reminded again: /claudex:resume {id} (in a terminal: claudex-loop resume {id}). \
-         To give it up: /claudex:cancel {id} (in a terminal: claudex-loop cancel {id})"
+        "claudex: loop {id} waits for {what}\nTo be reminded again:{}\nTo give it up:{}",
+        SPEAKER.command(&format!("resume {id}")),
+        SPEAKER.command(&format!("cancel {id}")),
     )
 }

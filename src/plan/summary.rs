@@ -7,11 +7,11 @@ use serde::Serialize;
 
 pub use crate::app::words::elapsed;
 use crate::machine::Claim;
-use crate::plan::personas::Personas;
 use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW};
 use crate::plan::{AnyLoop, changes, closing};
 use crate::review::findings::Counts;
 use crate::review::look::while_it_ran;
+use crate::review::personas::Personas;
 use crate::review::runs::{self, How, Run};
 use crate::review::track::{self, Standing, Tally};
 use crate::review::{Digest, evidence, findings_file, twin};
@@ -127,7 +127,7 @@ pub fn seconds(held: &AnyLoop, now: Timestamp) -> u64 {
     u64::try_from(until.as_second() - started).unwrap_or_default()
 }
 
-/// The note that a reviewer's program changed while a session worked.
+/// Names the note that a reviewer's program changed while a session worked.
 const REPLACED: &str = "reviewer-replaced";
 
 /// Notes that a reviewer's program is not the one any more that the session's hook saw first: the summary says so.
@@ -150,7 +150,7 @@ pub fn note_replaced(
     store.note(id, REPLACED, data.into_iter().collect())
 }
 
-/// The caveats of such notes.
+/// Returns the caveats of such notes.
 fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
     let notes = journal.iter().filter_map(|entry| match entry {
         Entry::Note(note) if note.note == REPLACED => Some(&note.data),

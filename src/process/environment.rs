@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use camino::Utf8Path;
 
-/// Set in every reviewer's process: a hook of ours that finds it does nothing. It holds the mark of the run, by which a
+/// Marks every reviewer's process: a hook of ours that finds it does nothing. It holds the mark of the run, by which a
 /// process that got away is found again, or `1`.
 pub const GUARD: &str = "CLAUDEX_REVIEWER_CHILD";
 
-/// What any program needs to start, speak the person's language and find its own files. `LC_*` comes on top.
+/// Names what any program needs to start, speak the person's language and find its own files. `LC_*` comes on top.
 const ALWAYS: [&str; 6] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER"];
 
-/// The variables that a reviewer's process gets: a short fixed list, the names given here, and [`GUARD`].
+/// Describes the variables that a reviewer's process gets: a short fixed list, the names given here, and [`GUARD`].
 ///
 /// Keys of other services and the client's own variables stay out unless a person's configuration names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The fixed list and these names, each exact.
+    /// Allows the fixed list and these names, each exact.
     pub fn allowing<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         Self {
             names: names.into_iter().map(Into::into).collect(),
@@ -36,26 +36,26 @@ impl Environment {
         }
     }
 
-    /// The same and these names.
+    /// Allows these names, too.
     #[must_use]
     pub fn and<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.names.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// The same for a run, whose mark [`GUARD`] then holds. A mark is not empty and no other run has it.
+    /// Marks it as that of a run, whose mark [`GUARD`] then holds. A mark is not empty and no other run has it.
     #[must_use]
     pub fn of_run(mut self, mark: &str) -> Self {
         self.mark = Some(mark.to_owned()).filter(|mark| !mark.is_empty());
         self
     }
 
-    /// The mark of the run that this is for.
+    /// Returns the mark of the run that this is for.
     pub fn mark(&self) -> Option<&str> {
         self.mark.as_deref()
     }
 
-    /// The same with one variable that has this value, whatever ours is. [`GUARD`] stays as it is.
+    /// Gives one variable this value, whatever ours is. [`GUARD`] stays as it is.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let name = name.into();
@@ -72,7 +72,7 @@ impl Environment {
         self
     }
 
-    /// The same with the folders of the project's own programs (`node_modules/.bin`) left in PATH: for a command of the
+    /// Leaves the folders of the project's own programs (`node_modules/.bin`) in PATH: for a command of the
     /// person's, which works on the project.
     #[must_use]
     pub fn with_projects_programs(mut self) -> Self {
@@ -80,7 +80,7 @@ impl Environment {
         self
     }
 
-    /// The variables for a child that works on this project, out of ours: PATH without relative folders and those of the
+    /// Returns the variables for a child that works on this project, out of ours: PATH without relative folders and those of the
     /// project, and no home that is a relative path.
     pub fn resolve(
         &self,
@@ -101,13 +101,19 @@ impl Environment {
             let value: OsString = value.as_ref()?.into();
             Some((name.into(), value))
         });
-        let mut variables: Vec<_> = (ours.into_iter())
+        let all: Vec<_> = (ours.into_iter())
             .filter(|(name, _)| !is_pinned(name))
             .chain(pinned)
+            .collect();
+        let home = all
+            .iter()
+            .find(|(name, _)| name == "HOME")
+            .map(|(_, home)| home.clone());
+        let mut variables: Vec<_> = (all.into_iter())
             .filter(|(name, value)| allowed(name) && !is_relative_home(name, value))
             .map(|(name, value)| match name == "PATH" {
                 true if self.with_projects_programs => (name, joined(absolute(&value))),
-                true => (name, clean_path(&value, project)),
+                true => (name, joined(trusted(&value, home.as_deref(), project))),
                 false => (name, value),
             })
             .collect();
@@ -119,8 +125,8 @@ impl Environment {
     }
 }
 
-/// Whether a variable names a person's folder by a relative path, which would be a folder of the repository. It counts as
-/// not set.
+/// Returns whether a variable names a person's folder by a relative path, which would be a folder of the repository. It
+/// counts as not set.
 pub fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
     name.to_str()
         .is_some_and(|name| name == "HOME" || name.ends_with("_HOME") || name == "CLAUDE_CONFIG_DIR")
@@ -128,12 +134,22 @@ pub fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
         && !Path::new(value).is_absolute()
 }
 
-/// The executable file that a program's name means: an absolute path as it is, a bare name by the absolute folders of
+/// Finds the executable file that a program's name means: an absolute path as it is, a bare name by the absolute folders of
 /// `path` outside of the project.
 ///
 /// A relative folder in `path`, a relative name and a folder below `project`, such as the `node_modules/.bin` that npm puts
 /// first, would mean a file of the repository that is being reviewed, and a repository must not choose what we run.
 pub fn find_program(name: &str, path: Option<&OsStr>, project: &Utf8Path) -> Option<PathBuf> {
+    find_by(name, path, std::env::var_os("HOME").as_deref(), project)
+}
+
+/// The same where the person's home may be another one than this process is told of.
+pub fn find_by(
+    name: &str,
+    path: Option<&OsStr>,
+    home: Option<&OsStr>,
+    project: &Utf8Path,
+) -> Option<PathBuf> {
     if name.is_empty() {
         return None;
     }
@@ -141,30 +157,29 @@ pub fn find_program(name: &str, path: Option<&OsStr>, project: &Utf8Path) -> Opt
         let file = Path::new(name);
         return (file.is_absolute() && is_executable(file)).then(|| file.to_owned());
     }
-    trusted(path?, project)
+    trusted(path?, home, project)
         .map(|folder| folder.join(name))
         .find(|file| is_executable(file))
 }
 
-/// A PATH with its absolute folders outside of the project alone.
+/// Returns a PATH with its absolute folders outside of the project alone.
 pub fn clean_path(path: &OsStr, project: &Utf8Path) -> OsString {
-    joined(trusted(path, project))
+    joined(trusted(path, std::env::var_os("HOME").as_deref(), project))
 }
 
-/// The absolute folders of a PATH. An empty one means the working directory, and is relative.
+/// Returns the absolute folders of a PATH. An empty one means the working directory, and is relative.
 fn absolute(path: &OsStr) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(path).filter(|folder| folder.is_absolute())
 }
 
-/// Those outside of the project, links followed. A project that is the person's home, or holds it, is the person's whole: what
+/// Returns those outside of the project, links followed. A project that is the person's home, or holds it, is the person's whole: what
 /// they installed lies in it.
-fn trusted(path: &OsStr, project: &Utf8Path) -> impl Iterator<Item = PathBuf> {
+fn trusted(path: &OsStr, home: Option<&OsStr>, project: &Utf8Path) -> impl Iterator<Item = PathBuf> {
     let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let project = canonical(project.as_std_path());
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let home = home.filter(|home| home.is_absolute());
+    let home = home.map(Path::new).filter(|home| home.is_absolute());
     let is_whole =
-        project.parent().is_none() || home.is_some_and(|home| canonical(&home).starts_with(&project));
+        project.parent().is_none() || home.is_some_and(|home| canonical(home).starts_with(&project));
     absolute(path).filter(move |folder| {
         is_whole || !(folder.starts_with(&project) || canonical(folder).starts_with(&project))
     })
@@ -175,7 +190,7 @@ fn joined(folders: impl Iterator<Item = PathBuf>) -> OsString {
     std::env::join_paths(folders).unwrap_or_default()
 }
 
-/// Whether it is a file (links followed) that someone may execute.
+/// Returns whether it is a file (links followed) that someone may execute.
 fn is_executable(file: &Path) -> bool {
     file.metadata()
         .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
@@ -187,7 +202,7 @@ mod tests {
 
     const PROJECT: &str = "/no/such/project";
 
-    /// What a child of a project that is elsewhere gets.
+    /// Returns what a child of a project that is elsewhere gets.
     fn resolved(
         environment: &Environment,
         ours: impl IntoIterator<Item = (OsString, OsString)>,

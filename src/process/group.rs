@@ -72,7 +72,7 @@ impl Group {
         }
     }
 
-    /// The id of the group, which is its head's.
+    /// Returns the id of the group, which is its head's.
     pub(super) fn id(&self) -> Pid {
         self.id
     }
@@ -89,7 +89,7 @@ impl Group {
         true
     }
 
-    /// The head's status, after [`kill`](Self::kill).
+    /// Returns the head's status, after [`kill`](Self::kill).
     ///
     /// # Errors
     /// The head outlived KILL for two seconds, or its status went to someone else.

@@ -16,14 +16,15 @@ use rustix::process::{Pid, Signal, getppid, kill_process, kill_process_group};
 
 use super::{Call, strays};
 
-/// The argument by which a process knows that it is the keeper. It is no subcommand that anybody is shown.
+/// Names the argument by which a process knows that it is the keeper. It is no subcommand that anybody is shown.
 const NAME: &str = "keep-deadline";
-/// How long after the limit it waits: by then we have ended the run ourselves, unless we are stopped.
+/// Says how long after the limit it waits: by then we have ended the run ourselves, unless we are stopped.
 const GRACE: Duration = Duration::from_secs(5);
-/// How often it tries again. What it ended may have left something that stops us once more.
+/// Says how often it tries again. What it ended may have left something that stops us once more.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// Set where this program answers to [`NAME`]. A program that does not would be started with an argument that means something else.
+/// Tells whether this program answers to [`NAME`]. A program that does not would be started with an argument that means something
+/// else.
 static SERVED: AtomicBool = AtomicBool::new(false);
 
 /// Keeps the deadline if this process was started for that, and does not return then. To be called first in `main`; where it is not,
@@ -72,7 +73,7 @@ fn keep(after: Duration, mark: &str) {
     }
 }
 
-/// The keeper of a run. Dropped, it is ended at once.
+/// Holds the keeper of a run. Dropped, it is ended at once.
 #[derive(Debug)]
 pub(super) struct Keeper(Child);
 

@@ -40,7 +40,7 @@ const POLL: Duration = Duration::from_millis(20);
 const LINGER: Duration = Duration::from_millis(500);
 /// How long the group has between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(2);
-/// The signal by which the keeper ends a group whose time is over. We ended none that its status is read of.
+/// Names the signal by which the keeper ends a group whose time is over. We ended none that its status is read of.
 const KILLED: i32 = 9;
 /// How long output is still read after KILL.
 const SETTLE: Duration = Duration::from_millis(500);

@@ -3,19 +3,20 @@
 //! The program sees everything that the person sees, but cannot write below the root of the project (nor into the git folder that a
 //! work tree shares), and it has process ids of its own, so that nothing it starts outlives it. This file knows no reviewer.
 
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::Display;
 
-use super::environment::{Environment, find_program};
+use super::environment::Environment;
 use super::limits::Limits;
 use super::{Call, How, supervise};
 use crate::text;
 
 /// The program.
-const PROGRAM: &str = "bwrap";
+pub const PROGRAM: &str = "bwrap";
 /// How long its trial may take: it does nothing.
 const TRIAL: Duration = Duration::from_secs(10);
 
@@ -39,17 +40,15 @@ pub enum Sandbox {
     },
 }
 
-/// Tries it once per process, and remembers. It is looked up outside of the project with this root.
-pub fn probe(root: &Utf8Path) -> &'static Sandbox {
+/// Tries the program, where it was found, once per process, and remembers.
+pub fn probe(found: Option<PathBuf>) -> &'static Sandbox {
     static FOUND: OnceLock<Sandbox> = OnceLock::new();
-    FOUND.get_or_init(|| {
-        let path = std::env::var_os("PATH");
-        let found = find_program(PROGRAM, path.as_deref(), root);
-        match found.and_then(|program| Utf8PathBuf::from_path_buf(program).ok()) {
+    FOUND.get_or_init(
+        || match found.and_then(|program| Utf8PathBuf::from_path_buf(program).ok()) {
             None => Sandbox::NotInstalled,
             Some(program) => try_out(program),
-        }
-    })
+        },
+    )
 }
 
 fn try_out(program: Utf8PathBuf) -> Sandbox {
@@ -129,6 +128,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use super::*;
+    use crate::process::environment::find_program;
 
     #[test]
     fn nothing_is_writable_below_the_root_but_the_temporary_folder() {
@@ -176,11 +176,12 @@ mod tests {
             .unwrap()
             .canonicalize_utf8()
             .unwrap();
-        let Sandbox::Works { program } = probe(&root) else {
+        let path = std::env::var_os("PATH");
+        let found = probe(find_program(PROGRAM, path.as_deref(), &root));
+        let Sandbox::Works { program } = found else {
             assert!(
-                probe(&root).to_string().contains("bubblewrap"),
-                "it says what is missing: {}",
-                probe(&root)
+                found.to_string().contains("bubblewrap"),
+                "it says what is missing: {found}"
             );
             return;
         };

@@ -208,7 +208,7 @@ fn begins_a_line(before: &str) -> bool {
     line.is_empty() || fence.is_some_and(|info| info.chars().all(|c| c.is_ascii_alphanumeric()))
 }
 
-/// The text before an object that is all of a text, or that a fence at its end holds; `None`: it is neither.
+/// Returns the text before an object that is all of a text, or that a fence at its end holds; `None`: it is neither.
 fn text_before<'t>(text: &'t str, place: &Range<usize>) -> Option<&'t str> {
     let before = text[..place.start].trim_matches(is_blank);
     let after = text[place.end..].trim_matches(is_blank);

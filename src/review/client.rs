@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::reviewer::{Cause, CauseKind, Request};
 use super::settings::{ReviewerSettings, SandboxPolicy};
-use crate::process::environment::{Environment, find_program};
+use crate::process::environment::Environment;
 use crate::process::output::Stream;
 use crate::process::sandbox::{self, Sandbox};
 use crate::process::{Call, Ended, Event, How, StartError, Watch, supervise_events};
@@ -73,9 +73,9 @@ impl Client<'_> {
         self.settings.program.as_deref().unwrap_or(self.program)
     }
 
-    /// Where the program is, in the PATH that its process gets and outside of the project.
+    /// Returns where the program is, in the PATH that its process gets and outside of the project.
     pub(super) fn find(&self, root: &Utf8Path) -> Option<std::path::PathBuf> {
-        find_program(self.program(), self.settings.path().as_deref(), root)
+        self.settings.find(self.program(), root)
     }
 
     /// Runs it over a prompt and hands its events over as they come.
@@ -103,7 +103,7 @@ impl Client<'_> {
             None
         } else {
             self.sandboxed(
-                sandbox::probe(request.root),
+                sandbox::probe(self.settings.find(sandbox::PROGRAM, request.root)),
                 request.root,
                 &program,
                 arguments,

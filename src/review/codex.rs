@@ -7,24 +7,26 @@ mod config;
 mod failure;
 mod shell;
 
-use std::fs;
 use std::io::{self, Write as _};
 use std::time::Instant;
 
 use camino::Utf8Path;
 use serde_json::{Map, Value};
-use tempfile::NamedTempFile;
 
 use self::config::UserConfig;
 use super::answer::{CLOSING, SCHEMA};
 use super::client::{Client, Events, USUAL, said, shown, shown_path, text_of};
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
+use crate::files::scratch::{Place, Scratch};
 use crate::process::Watch;
 use crate::process::environment::GUARD;
 
 /// Its program.
 pub const PROGRAM: &str = "codex";
+
+/// The file with the schema of its answer.
+const ANSWER: &str = "answer.json";
 
 /// Variables that it gets besides the usual ones.
 const VARIABLES: [&str; 5] = [
@@ -63,22 +65,17 @@ impl Reviewer for Codex {
     }
 
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        // Kept to the end of the run: the client reads it when it starts. It lies among the temporary files, not in the project.
-        let schema = match schema() {
+        // Kept to the end of the run: the client reads it when it starts.
+        let schema = match schema(request.scratch) {
             Ok(schema) => schema,
             Err(error) => {
                 let detail = format!("cannot write the schema of the answer: {error}");
                 return Outcome::CouldNotRun(Cause::new(CauseKind::Io, &detail));
             }
         };
-        let Some(path) = schema.path().to_str() else {
-            return Outcome::CouldNotRun(Cause::new(
-                CauseKind::Io,
-                "the temporary folder's name is not UTF-8",
-            ));
-        };
+        let path = schema.path().join(ANSWER);
         let config = UserConfig::read();
-        let arguments = arguments(&self.settings, &config, request.root, path);
+        let arguments = arguments(&self.settings, &config, request.root, path.as_str());
         let variables = variables_with(&config);
         let client = Client {
             settings: &self.settings,
@@ -111,18 +108,10 @@ pub fn provider_key() -> Option<String> {
     UserConfig::read().key
 }
 
-fn schema() -> io::Result<NamedTempFile> {
-    let mut file = tempfile::Builder::new()
-        .prefix("claudex-answer-")
-        .suffix(".json")
-        .tempfile()?;
-    file.write_all(SCHEMA.as_bytes())?;
-    file.flush()?;
-    // It is no secret, and a client in a sandbox of its own may be another user there.
-    let mut permissions = file.as_file().metadata()?.permissions();
-    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o644);
-    fs::set_permissions(file.path(), permissions)?;
-    Ok(file)
+fn schema(place: &Place) -> io::Result<Scratch> {
+    let scratch = place.scratch()?;
+    scratch.folder().new_file(ANSWER)?.write_all(SCHEMA.as_bytes())?;
+    Ok(scratch)
 }
 
 /// The arguments of a call. Docs: each flag and its reason in docs/reviewers.md.

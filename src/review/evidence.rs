@@ -44,7 +44,7 @@ impl Policy {
         }
     }
 
-    /// What the environment says, where it says anything.
+    /// Reads what the environment says, where it says anything.
     fn from_env() -> Option<Self> {
         let value = std::env::var(EVIDENCE_ENV).ok()?;
         (!value.trim().is_empty()).then(|| Self::parse(&value))
@@ -138,7 +138,7 @@ pub enum Found {
 #[derive(Debug, derive_more::Display)]
 pub enum Missing {
     /// No review of this round has ended with a verdict.
-    #[display("round {round} was not reviewed yet; run the review first: claudex-loop review {id}")]
+    #[display("round {round} was not reviewed yet; run the review first:\n    claudex-loop review {id}")]
     NotReviewed {
         /// The round.
         round: u64,
@@ -146,7 +146,7 @@ pub enum Missing {
         id: String,
     },
     /// One is running.
-    #[display("the review of round {round} is still running; follow it: claudex-loop review {id}")]
+    #[display("the review of round {round} is still running; follow it:\n    claudex-loop review {id}")]
     Running {
         /// The round.
         round: u64,
@@ -155,7 +155,7 @@ pub enum Missing {
     },
     /// There are findings, and no review of this loop wrote them.
     #[display(
-        "round {round} was not reviewed yet: {file} is there, and no review of this loop wrote it; run the review first: \
+        "round {round} was not reviewed yet: {file} is there, and no review of this loop wrote it; run the review first:\n    \
          claudex-loop review {id}", file = crate::text::shown(file)
     )]
     Unexplained {
@@ -168,7 +168,7 @@ pub enum Missing {
     },
     /// The last one failed.
     #[display(
-        "the review of round {round} gave no verdict ({cause}); run it again: claudex-loop review {id}"
+        "the review of round {round} gave no verdict ({cause}); run it again:\n    claudex-loop review {id}"
     )]
     Failed {
         /// The round.
@@ -180,7 +180,7 @@ pub enum Missing {
     },
     /// The findings were edited after the run.
     #[display(
-        "the findings of round {round} are not those of its run any more; run the review again: claudex-loop review {id}"
+        "the findings of round {round} are not those of its run any more; run the review again:\n    claudex-loop review {id}"
     )]
     Tampered {
         /// The round.

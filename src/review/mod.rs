@@ -26,6 +26,8 @@ pub mod focus;
 #[cfg(feature = "cli")]
 pub mod lint;
 pub mod look;
+pub mod personas;
+pub mod prompt;
 pub mod reports;
 pub mod reviewer;
 pub mod round;
@@ -38,4 +40,4 @@ pub mod worktree;
 
 pub use digest::Digest;
 pub use evidence::{Reviewed, Settled};
-pub use spec::ReviewSpec;
+pub use spec::{PersonaInfo, ReviewSpec};

@@ -27,12 +27,11 @@ pub fn fixes(id: &LoopId) -> Utf8PathBuf {
 
 /// The files below a root that a review of changes passes over: the loops' state and the reports.
 pub fn ours(store: &Store, root: &Utf8Path) -> Ours {
-    let ours = Ours::default()
+    let ours = Ours::new(store.scratch())
         .files(&format!("{FOLDER}/{REPORT}"), ".md")
         .files(&format!("{FOLDER}/{FIXES}"), ".md")
         // What a crash left of either.
-        .files(&format!("{FOLDER}/{TEMPORARY}"), "")
-        .scratch_in(&store.scratch_folder());
+        .files(&format!("{FOLDER}/{TEMPORARY}"), "");
     match store.folder().strip_prefix(root) {
         Ok(folder) => ours.folder(folder.as_str()),
         Err(_) => ours,

@@ -14,6 +14,7 @@ use super::findings::Findings;
 use super::findings_file::Verdict;
 use super::focus::{Focus, Kind};
 use crate::files::Folder;
+use crate::files::scratch::Place;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::output::KEPT;
@@ -39,6 +40,8 @@ pub struct Request<'a> {
     pub run: &'a str,
     /// The loop's root folder; a reviewer's process starts there.
     pub root: &'a Utf8Path,
+    /// Where a reviewer puts a file that is of no use after the review.
+    pub scratch: &'a Place,
     /// How long it may take.
     pub limits: Limits,
     /// What a reviewer's process sees of our environment.

@@ -246,6 +246,7 @@ fn perform(
         focus: brief.focus,
         run: &began.run,
         root: store.root(),
+        scratch: &store.scratch(),
         limits: brief.limits,
         environment: &environment,
         output: Some((folder, &output)),

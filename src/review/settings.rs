@@ -4,7 +4,12 @@
 //! under review never supplies any of them.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
+
+use camino::Utf8Path;
+
+use crate::process::environment::find_by;
 
 /// Which program speaks, and in which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display, strum::EnumString, strum::EnumIter)]
@@ -74,11 +79,18 @@ impl ReviewerSettings {
         }
     }
 
-    /// Returns the PATH that its process gets: the pinned one, else our own.
-    pub fn path(&self) -> Option<OsString> {
-        match self.pinned.iter().find(|(name, _)| name == "PATH") {
-            Some((_, path)) => path.as_ref().map(OsString::from),
-            None => std::env::var_os("PATH"),
-        }
+    /// Returns the file of a program: as its process would find it, by the pinned variables before our own, and outside of the
+    /// project.
+    pub fn find(&self, program: &str, root: &Utf8Path) -> Option<PathBuf> {
+        let variable = |name| match self.pinned.iter().find(|(pinned, _)| pinned == name) {
+            Some((_, value)) => value.as_ref().map(OsString::from),
+            None => std::env::var_os(name),
+        };
+        find_by(
+            program,
+            variable("PATH").as_deref(),
+            variable("HOME").as_deref(),
+            root,
+        )
     }
 }

@@ -8,10 +8,10 @@ use serde_json::{Map, json};
 
 use super::chain;
 use super::error::{StoreError, io_error};
-use super::heal::{self, Older};
 use super::id::LoopId;
 use super::journal::{self, Entry, Loaded, NoteEntry};
 use super::lock::Held;
+use super::repair::{Older, heal};
 use super::store::Store;
 use super::versions::Versions;
 
@@ -32,13 +32,13 @@ impl Store {
     /// attempt that failed must not fail otherwise for it.
     pub fn note_attempt(&self, id: &LoopId, note: &str, data: &[(&str, &str)]) {
         let noted = self.locked(|lock| -> Result<(), StoreError> {
-            let found = heal::heal(self, lock, id, Older::Leave)?.record;
+            let found = heal(self, lock, id, Older::Leave)?.record;
             if self.spec().is_terminal(found.phase()) {
                 return Ok(());
             }
             self.append_attempt(lock, id, note, data)
         });
-        if let Err(StoreError::NotStartedHere { .. }) = noted {
+        if let Err(StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. }) = noted {
             return;
         }
         if let Err(error) = noted {
@@ -46,7 +46,7 @@ impl Store {
         }
     }
 
-    /// The same where the lock is held, the journal is whole and the loop is not over.
+    /// Appends it where the lock is held, the journal is whole and the loop is not over.
     pub(super) fn append_attempt(
         &self,
         lock: &Held,

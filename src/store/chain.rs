@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::heal::{ENGINE, MIGRATE, hash_of, value_in};
 use super::journal::ChangeEntry;
 use super::ownership::{ADOPT, Ownership};
+use super::recover::{hash_of, value_in};
+use super::repair::{ENGINE, MIGRATE};
 use super::shape::{EdgeShape, Shape};
 use super::spec::StateSpec;
 use super::store::Store;
@@ -17,7 +18,7 @@ use super::versions::Versions;
 /// The shapes that were read in this process, by their hash: a stop looks at every loop of a folder.
 static SHAPES: Mutex<BTreeMap<&'static str, Option<Arc<Shape>>>> = Mutex::new(BTreeMap::new());
 
-/// The judgement for the journal of a loop. Of one that this user's record knows, a change counts only where it is of a version
+/// Judges the changes of a loop's journal. Of a loop that this user's record knows, a change counts only where it is of a version
 /// with which this user's programs began or changed the loop, and of the folder that the loop belongs to. The edges of
 /// another version are read off its shape; where that is gone, its changes are judged by their numbers alone.
 pub(super) fn possible<'s>(
@@ -50,7 +51,7 @@ pub(super) fn possible<'s>(
     }
 }
 
-/// Whether a change leaves the loop in its folder, or is the one by which a person took it up where it is now.
+/// Returns whether a change leaves the loop in its folder, or is the one by which a person took it up where it is now.
 fn stays(spec: &StateSpec, owned: &Ownership, before: Option<&ChangeEntry>, change: &ChangeEntry) -> bool {
     let root = |change: &ChangeEntry| {
         value_in(&change.fields, spec.fields.root).map(|root| root.to_plain().into_owned())

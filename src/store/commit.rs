@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use super::document::is_field_name;
 use super::error::{CommitError, StoreError, io_error};
 use super::fault::{self, Point};
-use super::heal::{self, Older};
 use super::id::{LoopId, iso};
 use super::journal::{self, Change, ChangeEntry, Entry};
 use super::lock::Held;
 use super::record::Record;
+use super::repair::{Older, heal};
 use super::store::Store;
 use super::value::Value;
 use super::versions;
@@ -29,7 +29,7 @@ impl Store {
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, CommitError> {
         self.some_loop(&held.id)?;
         self.locked(|lock| {
-            let found = heal::heal(self, lock, &held.id, Older::Migrate)?.record;
+            let found = heal(self, lock, &held.id, Older::Migrate)?.record;
             let expected_phase = change.from.as_deref().unwrap_or(&held.phase);
             if found.revision != held.revision || found.phase != held.phase || found.phase != expected_phase {
                 return Err(CommitError::Stale {
@@ -103,7 +103,7 @@ impl Store {
         }
         self.some_loop(id)?;
         self.locked(|lock| {
-            let found = heal::heal(self, lock, id, Older::Migrate)?.record;
+            let found = heal(self, lock, id, Older::Migrate)?.record;
             self.apply(
                 lock,
                 found,
@@ -120,7 +120,7 @@ impl Store {
         self.apply_at(lock, found, change, None)
     }
 
-    /// The same for a loop that belongs to another folder from then on.
+    /// Applies a change to a loop that belongs to another folder from then on.
     pub(super) fn apply_at(
         &self,
         lock: &Held,

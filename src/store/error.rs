@@ -60,7 +60,9 @@ pub enum StoreError {
     #[display("{path} has no journal, so no start made it here", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::store::no_journal),
-        help("it was copied or shipped with the repository: remove it and start a loop of your own")
+        help(
+            "it was copied or shipped with the repository: remove it, or start a loop of your own, which sets it aside"
+        )
     )]
     NoJournal {
         /// The state file.
@@ -233,6 +235,7 @@ impl StoreError {
         matches!(
             self,
             Self::NotStartedHere { .. }
+                | Self::NoJournal { .. }
                 | Self::Ownership { .. }
                 | Self::NoStateHome { .. }
                 | Self::NoMachine { .. }

@@ -300,7 +300,7 @@ impl Loaded {
     }
 }
 
-/// The last bytes of the journal, and whether they are all that it has.
+/// Reads the last bytes of the journal, and says whether they are all that it has.
 fn read_tail(folder: &Folder, most: u64) -> io::Result<(Vec<u8>, bool)> {
     let mut file = folder.file(FILE)?;
     let length = file.metadata()?.len();

@@ -7,11 +7,11 @@ use super::spec::StateSpec;
 use super::store::Store;
 use super::trust::git_top;
 
-/// The most state folders that are looked at from one place, the nearest ones. Nobody nests more, and whoever unpacked
+/// Limits the state folders that are looked at from one place, the nearest ones. Nobody nests more, and whoever unpacked
 /// hundreds must not hold the turn with them.
 pub const MOST_FOLDERS: usize = 32;
 
-/// The state folders that are there among the ancestors of each start (itself included), nearest first, each once, at most
+/// Finds the state folders that are there among the ancestors of each start (itself included), nearest first, each once, at most
 /// [`MOST_FOLDERS`]. One that is there and not used is among them: see [`Store::refusal`].
 ///
 /// `env_override` is the value of the spec's environment variable, if it is set and not empty. A relative one takes the
@@ -68,7 +68,7 @@ fn named<'n>(spec: &'static StateSpec, env_override: Option<&'n str>) -> &'n Utf
     Utf8Path::new(given.unwrap_or(spec.folder))
 }
 
-/// The state folder of a root. An absolute one is the person's own choice: symlinks on the way to it are followed, here and
+/// Returns the state folder of a root. An absolute one is the person's own choice: symlinks on the way to it are followed, here and
 /// never again.
 fn state_folder(root: &Utf8Path, named: &Utf8Path) -> Utf8PathBuf {
     if !named.is_absolute() {

@@ -22,7 +22,7 @@ const POLL: Duration = Duration::from_millis(5);
 /// Name of the project's lock in a state folder.
 pub(super) const PROJECT: &str = ".lock";
 
-/// Name of the lock of a running review in a loop's folder.
+/// Names the lock of a running review in a loop's folder.
 pub(super) const RUN: &str = "run.lock";
 
 /// Proof that the project's lock is held; operations that need it take a reference.
@@ -170,7 +170,7 @@ impl RunLock {
         Ok(Self::try_take(folder)?.map(|lock| work(&lock)))
     }
 
-    /// Whether someone holds the lock in a loop's folder. Creates nothing; what cannot be opened is not held.
+    /// Returns whether someone holds the lock in a loop's folder. Creates nothing; what cannot be opened is not held.
     pub fn is_held(folder: &Folder) -> bool {
         let Ok(file) = folder.file(RUN) else {
             return false;
@@ -213,7 +213,7 @@ impl PidLock {
     }
 }
 
-/// Whether `file` is what stands under the name now.
+/// Returns whether `file` is what stands under the name now.
 fn is_still_in(folder: &Folder, name: &str, file: &File) -> io::Result<bool> {
     let found = folder.look(name)?;
     Ok(found.is_some_and(|found| found.is(file)))

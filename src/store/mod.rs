@@ -17,7 +17,9 @@
 //! | `trust`    | files that git tracks                                                   |
 //! | `journal`  | lines of the journal                                                    |
 //! | `chain`    | whether a change can have come after another                            |
-//! | `heal`     | making document and journal agree again                                 |
+//! | `inspect`  | reading what stands on disk for a loop                                  |
+//! | `recover`  | what a loop is, once document and journal agree again                   |
+//! | `repair`   | writing what is needed for them to agree, and migrating                 |
 //! | `orphans`  | processes of a run that was cut off                                     |
 //! | `attempts` | notes of what was tried and did not come to pass                        |
 //! | `ownership` | this user's own record of the loops that were started here              |
@@ -60,8 +62,8 @@ mod commit;
 mod document;
 mod error;
 mod fault;
-mod heal;
 mod id;
+mod inspect;
 mod journal;
 mod lines;
 mod locate;
@@ -70,6 +72,8 @@ mod orphans;
 mod ownership;
 pub mod partial;
 mod record;
+mod recover;
+mod repair;
 mod scalar;
 pub mod shape;
 mod spec;
@@ -86,10 +90,9 @@ mod value;
 mod versions;
 
 pub use attempts::{HEALED, MOST_ATTEMPTS, REFUSED, UNEXPLAINED};
-pub use budget::Budget;
+pub use budget::{Budget, OF_A_HOOK};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
 pub use error::{CommitError, StartError, StoreError};
-pub use heal::{Opened, Repair};
 pub use id::{InvalidId, LoopId};
 pub use journal::{Change, ChangeEntry, Entry, NoteEntry};
 pub use locate::{MOST_FOLDERS, folders, for_start};
@@ -97,6 +100,7 @@ pub use lock::{Held, LockError, PidLock, RunLock, with_lock};
 pub use orphans::run_mark;
 pub use ownership::StateHome;
 pub use record::Record;
+pub use repair::{Opened, Repair};
 pub use shape::Shape;
 pub use spec::{Form, HeldFields, IdForm, StateSpec};
 pub use start::{StartPlan, Started};

@@ -8,10 +8,9 @@ use std::time::Duration;
 use super::id::LoopId;
 use super::journal::Entry;
 use super::store::Store;
-use crate::files::scratch;
 use crate::process::strays;
 
-/// How long such a process has between TERM and KILL. A stop waits for it.
+/// Bounds the time that such a process has between TERM and KILL. A stop waits for it.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Returns what the processes of a run have in their environment. No other run of any loop has it.
@@ -30,15 +29,16 @@ impl Store {
         }
     }
 
-    /// The same for whoever holds the run lock.
+    /// Ends the same for whoever holds the run lock.
     pub fn end_orphans_held(&self, id: &LoopId) -> usize {
         let journal = self.journal(id).unwrap_or_default();
         cut_off(&journal).map_or(0, |run| self.end_run(id, run))
     }
 
     fn end_run(&self, id: &LoopId, run: &str) -> usize {
-        scratch::sweep(&self.scratch_folder());
-        let ended = strays::end(&run_mark(id, run), GRACE);
+        self.scratch().sweep();
+        let end = |grace| strays::end(&run_mark(id, run), grace);
+        let ended = self.budget().wait(GRACE, end);
         if ended > 0 {
             self.log(&format!("{id}: ended what run {run} had left running ({ended})"));
         }

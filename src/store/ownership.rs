@@ -5,6 +5,8 @@
 //! is written and synced before the loop can be seen, and removed with the loop. What it says of folder, machine and id is
 //! compared with what is asked for, so a record that was copied or renamed is none.
 
+use std::io;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,25 +14,25 @@ use sha2::{Digest as _, Sha256};
 
 use super::chain;
 use super::error::{StoreError, io_error};
-use super::heal::{self, Older, State, value_in};
 use super::id::LoopId;
-use super::journal::{Change, Loaded};
+use super::inspect::State;
+use super::journal::{self, Change, Loaded};
+use super::recover::{hash_of, other_machine, value_in};
+use super::repair::{Older, heal_as};
 use super::store::Store;
-use super::trust::Trust;
 use super::versions::Versions;
-use crate::files::private::{self, PrivateError};
-use crate::files::{Folder, if_there};
+use crate::files::{UntrustedError, if_there, private};
 
-/// The folder of the records, in the user's own.
+/// Names the folder of the records, in the user's own.
 const FOLDER: &str = "loops";
-/// What the change is called by which a person takes a loop up.
+/// Names the change by which a person takes a loop up.
 pub(super) const ADOPT: &str = "adopt";
-/// The form of a record.
+/// Numbers the form of a record.
 const VERSION: u32 = 1;
-/// The largest record that is read, in bytes.
+/// Limits the record that is read, in bytes.
 const LARGEST: u64 = 64 * 1024;
 
-/// The folder of this user's own state, outside every project: `XDG_STATE_HOME` where it is absolute, else `.local/state` in
+/// Holds the folder of this user's own state, outside every project: `XDG_STATE_HOME` where it is absolute, else `.local/state` in
 /// an absolute `HOME`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateHome(Result<Utf8PathBuf, String>);
@@ -69,13 +71,25 @@ impl StateHome {
         self.0.as_deref().ok()
     }
 
-    fn checked(&self) -> Result<&Utf8Path, StoreError> {
+    /// Returns the folder.
+    ///
+    /// # Errors
+    /// No variable names one.
+    pub fn checked(&self) -> Result<&Utf8Path, StoreError> {
         let home = self.0.as_deref();
         home.map_err(|why| StoreError::NoStateHome { why: why.clone() })
     }
+
+    /// Tries whether this user's own folder in it can be used, and gives whether it is there. Nothing is left or changed.
+    ///
+    /// # Errors
+    /// It is another user's, open to others or reached through a symlink (see [`UntrustedError`]), or cannot be written.
+    pub fn try_out(folder: &Utf8Path) -> io::Result<bool> {
+        private::try_out(folder)
+    }
 }
 
-/// What the record of a loop says.
+/// Holds what the record of a loop says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ownership {
     version: u32,
@@ -92,22 +106,18 @@ pub(super) struct Ownership {
 impl Store {
     /// Returns what this user's record says of a loop; `None` where there is none.
     pub(super) fn ownership(&self, id: &LoopId) -> Result<Option<Ownership>, StoreError> {
-        let there = private::existing(self.home().checked()?, FOLDER);
-        let Some(folder) = there.map_err(|error| refused("read", error))? else {
+        let home = self.home().checked()?;
+        let Some(folder) = private::existing(home, FOLDER).map_err(refused("read", home))? else {
             return Ok(None);
         };
         let wanted = self.unowned(id);
-        let path = folder.join(wanted.name());
-        let unusable = |why: String| StoreError::Ownership {
-            doing: "read",
-            path: path.clone(),
-            why,
-        };
-        let bytes = if_there(Folder::open(&folder).and_then(|folder| folder.read(&wanted.name(), LARGEST)));
-        let Some(bytes) = bytes.map_err(|error| unusable(error.to_string()))? else {
+        let path = folder.path().join(wanted.name());
+        let Some(bytes) = if_there(folder.read(&wanted.name(), LARGEST)).map_err(refused("read", &path))?
+        else {
             return Ok(None);
         };
-        let found: Ownership = serde_json::from_slice(&bytes).map_err(|error| unusable(error.to_string()))?;
+        let found: Ownership =
+            serde_json::from_slice(&bytes).map_err(|error| refused("read", &path)(error.into()))?;
         let is_it = found.version == VERSION && found.name() == wanted.name();
         Ok(is_it.then_some(found))
     }
@@ -143,7 +153,7 @@ impl Store {
         if let Some(home) = self.home().folder()
             && let Ok(Some(folder)) = private::existing(home, FOLDER)
         {
-            let _ = Folder::open(&folder).and_then(|folder| folder.remove(&self.unowned(id).name()));
+            let _ = folder.remove(&self.unowned(id).name());
         }
     }
 
@@ -157,7 +167,7 @@ impl Store {
     pub fn take_up(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
         self.some_loop(id)?;
         self.locked(|lock| {
-            let (trust, versions) = (Trust::new(), Versions::default());
+            let (trust, versions) = (self.trust(), Versions::default());
             trust.untracked(&self.path_of(id))?;
             trust.untracked(&self.journal_path(id))?;
             // A record that cannot be read is written anew.
@@ -197,7 +207,7 @@ impl Store {
                 || {
                     let mut graphs: Vec<String> = loaded
                         .changes()
-                        .filter_map(|change| heal::hash_of(spec, change))
+                        .filter_map(|change| hash_of(spec, change))
                         .collect();
                     graphs.sort();
                     graphs.dedup();
@@ -210,7 +220,7 @@ impl Store {
                 graphs: graphs.clone(),
                 ..self.unowned(id)
             };
-            let found = heal::heal_as(self, lock, id, Older::Leave, Some(as_it_was))?.record;
+            let found = heal_as(self, lock, id, Older::Leave, Some(as_it_was))?.record;
             self.own(id, graphs)?;
             let taken = self.apply_at(lock, found, Change::bare(ADOPT, by), Some(self.root()));
             if taken.is_err() {
@@ -230,10 +240,17 @@ impl Store {
         match machine {
             Some(None) => StoreError::NoMachine { path },
             Some(Some(machine)) if machine.to_plain() != self.spec().machine => {
-                heal::other_machine(self, path, &machine)
+                other_machine(self, path, &machine)
             }
+            _ if !self.has_journal(id) => StoreError::NoJournal { path },
             _ => self.not_started_here(id),
         }
+    }
+
+    /// Returns whether a loop has a journal: without one nobody can take it up.
+    pub fn has_journal(&self, id: &LoopId) -> bool {
+        self.open_loop_folder(id)
+            .is_ok_and(|folder| folder.has(journal::FILE))
     }
 
     pub(super) fn not_started_here(&self, id: &LoopId) -> StoreError {
@@ -244,19 +261,15 @@ impl Store {
     }
 
     fn save(&self, record: &Ownership) -> Result<(), StoreError> {
-        let folder =
-            private::make(self.home().checked()?, FOLDER).map_err(|error| refused("write", error))?;
-        let path = folder.join(record.name());
-        let bytes = serde_json::to_vec(record).map_err(|error| io_error("write", &path)(error.into()))?;
-        let written = Folder::open(&folder).and_then(|folder| folder.replace(&record.name(), &bytes));
-        written.map_err(|source| StoreError::Ownership {
-            doing: "write",
-            path: folder,
-            why: source.to_string(),
-        })
+        let home = self.home().checked()?;
+        let folder = private::make(home, FOLDER).map_err(refused("write", home))?;
+        let written = serde_json::to_vec(record)
+            .map_err(Into::into)
+            .and_then(|bytes| folder.replace(&record.name(), &bytes));
+        written.map_err(refused("write", folder.path()))
     }
 
-    /// The record of a loop as a start would write it, without the versions.
+    /// Makes the record of a loop as a start would write it, without the versions.
     fn unowned(&self, id: &LoopId) -> Ownership {
         Ownership {
             version: VERSION,
@@ -271,7 +284,7 @@ impl Store {
 }
 
 impl Ownership {
-    /// The name of its file.
+    /// Returns the name of its file.
     fn name(&self) -> String {
         let mut digest = Sha256::new();
         for part in [self.folder.as_str(), &self.machine, &self.id] {
@@ -287,15 +300,15 @@ impl Ownership {
     }
 }
 
-fn refused(doing: &'static str, error: PrivateError) -> StoreError {
-    let (path, why) = match error {
-        PrivateError::Io { path, source } => (path, source.to_string()),
-        PrivateError::Refused { path } => (
-            path,
-            "it is a link, no folder, or belongs to another user".to_owned(),
-        ),
-    };
-    StoreError::Ownership { doing, path, why }
+/// Turns an error of the system into ours. One that names what is in the way names it in full.
+fn refused(doing: &'static str, path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
+    move |error| {
+        let (path, why) = match UntrustedError::of(&error) {
+            Some(untrusted) => (untrusted.path.clone(), untrusted.why.to_string()),
+            None => (path.to_owned(), error.to_string()),
+        };
+        StoreError::Ownership { doing, path, why }
+    }
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ pub fn newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     files.max().map(|(_, path)| path)
 }
 
-/// The folder that a person or script named, symlinks followed.
+/// Opens the folder that a person or script named, symlinks followed.
 fn folder(path: &Utf8Path) -> Result<Folder, StoreError> {
     Folder::open(path.parent().unwrap_or(path)).map_err(io_error("open", path))
 }

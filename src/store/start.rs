@@ -7,14 +7,14 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use super::error::{StartError, StoreError, io_error};
-use super::heal::{self, Older, Repair, State};
 use super::id::{LoopId, iso};
-use super::journal::{self, ChangeEntry};
+use super::inspect::{State, read_state};
+use super::journal::ChangeEntry;
 use super::lock::{Held, LockError, PROJECT};
 use super::record::Record;
-use super::store::{SIDECARS, StateFile, Store};
+use super::repair::{Older, Repair, heal, set_aside};
+use super::store::{SIDECARS, StateFile, Store, text_in};
 use super::sweep::{SWEPT, Swept};
-use super::trust::Trust;
 use super::value::Value;
 use super::versions;
 use crate::files::{Folder, if_there};
@@ -188,7 +188,7 @@ impl Store {
             };
             let id = LoopId::parse(&file.stem, self.spec().ids);
             let healed = match &id {
-                Ok(id) => heal::heal(self, lock, id, Older::Leave),
+                Ok(id) => heal(self, lock, id, Older::Leave),
                 Err(_) => Err(StoreError::NoMachine {
                     path: file.path.clone(),
                 }),
@@ -211,13 +211,8 @@ impl Store {
                 }
                 Err(StoreError::Untrusted { .. }) => {}
                 Err(error @ StoreError::NotStartedHere { .. }) => {
-                    let left = id
-                        .map_err(StoreError::Id)
-                        .and_then(|id| self.left_alone(here, &file, &id))?;
-                    match left {
-                        LeftAlone::Over => {}
-                        LeftAlone::NoLoop(reason) => aside(reason, heal::set_aside(self, here, &file.name)?),
-                        LeftAlone::InTheWay => return Err(error),
+                    if self.is_in_the_way(here, &file)? {
+                        return Err(error);
                     }
                 }
                 Err(StoreError::Unreadable {
@@ -226,11 +221,11 @@ impl Store {
                     ..
                 }) => aside(error.to_string(), kept),
                 Err(error @ StoreError::NoJournal { .. }) => {
-                    aside(error.to_string(), heal::set_aside(self, here, &file.name)?);
+                    aside(error.to_string(), set_aside(self, here, &file.name)?);
                 }
                 Err(StoreError::NoMachine { .. }) if self.check_state(here, &file.name).is_err() => {}
                 Err(StoreError::NoMachine { .. }) => match self.phase_in(here, &file.name) {
-                    (None, Some(problem)) => aside(problem, heal::set_aside(self, here, &file.name)?),
+                    (None, Some(problem)) => aside(problem, set_aside(self, here, &file.name)?),
                     (phase, _) => active(phase)?,
                 },
                 Err(StoreError::OtherGraph { over: true, .. }) => {}
@@ -243,32 +238,14 @@ impl Store {
         Ok(repairs)
     }
 
-    /// What a state file of our machine is to a start that no record of this user's knows.
-    fn left_alone(&self, here: &Folder, file: &StateFile, id: &LoopId) -> Result<LeftAlone, StoreError> {
-        let has_journal = here
-            .below(id.as_str())
-            .is_ok_and(|folder| folder.has(journal::FILE));
-        let (phase, root, problem) = match heal::read_state(self, here, &Trust::new(), &file.name)? {
-            State::Missing => return Ok(LeftAlone::Over),
-            State::Unreadable(error) => (None, None, error.to_string()),
-            State::Read(document, _) => {
-                let text = |field: &str| document.get(field).map(|value| value.to_plain().into_owned());
-                let problem = StoreError::NoJournal {
-                    path: file.path.clone(),
-                };
-                (
-                    text(self.spec().fields.phase),
-                    text(self.spec().fields.root),
-                    problem.to_string(),
-                )
-            }
-        };
-        let over = phase.is_some_and(|phase| self.spec().is_terminal(&phase));
-        Ok(match has_journal {
-            false => LeftAlone::NoLoop(problem),
-            true if over || !self.is_for(root.as_deref()) => LeftAlone::Over,
-            true => LeftAlone::InTheWay,
-        })
+    /// Whether a loop with a journal that no record of this user's knows stands in a start's way: a person has to say what becomes
+    /// of it, unless it is over, or another project's.
+    fn is_in_the_way(&self, here: &Folder, file: &StateFile) -> Result<bool, StoreError> {
+        let state = read_state(self, here, &self.trust(), &file.name)?;
+        let (phase, root) = (self.spec().fields.phase, self.spec().fields.root);
+        let over = text_in(&state, phase).is_some_and(|phase| self.spec().is_terminal(&phase));
+        let is_there = !matches!(state, State::Missing);
+        Ok(is_there && !over && self.is_for(text_in(&state, root).as_deref()))
     }
 
     fn new_record(
@@ -351,16 +328,6 @@ impl Store {
         here.replace(&format!("{}{}", record.id, SIDECARS[0]), pid.as_bytes())
             .map_err(io_error("write", &self.sidecar(&record.id, SIDECARS[0])))
     }
-}
-
-/// What a state file is to a start, where no record of this user's knows it.
-enum LeftAlone {
-    /// It is over, or another project's.
-    Over,
-    /// No journal comes with it, so that nobody can take it up; what is wrong with it.
-    NoLoop(String),
-    /// A person has to say what becomes of it.
-    InTheWay,
 }
 
 /// Takes away folders that were made for a start that failed. The lock file goes while it is held: whoever waits for

@@ -1,7 +1,7 @@
 //! One state folder: its paths, and what is read or written without changing a loop's phase.
 
-use std::io::{self, ErrorKind, Write as _};
-use std::time::{Duration, Instant, SystemTime};
+use std::io::{self, Write as _};
+use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
@@ -9,16 +9,18 @@ use jiff::Timestamp;
 use super::budget::Budget;
 use super::chain;
 use super::error::{StoreError, io_error};
-use super::heal::{self, Older, Opened, State};
 use super::id::{LoopId, iso};
+use super::inspect::{Reader, State, read_state};
 use super::journal::{self, Entry, Loaded, NoteEntry};
 use super::lock::{Held, LockError, PROJECT, RunLock, with_lock_in};
 use super::ownership::StateHome;
+use super::repair::{Older, Opened, heal};
 use super::scalar::is_hidden;
 use super::spec::StateSpec;
 use super::trust::Trust;
 use super::versions::{self, Versions};
-use crate::files::{Folder, MOST, UntrustedError, if_there};
+use crate::files::scratch::Place;
+use crate::files::{Folder, MOST, Made, UntrustedError, if_there, make_all};
 
 /// Endings of the files beside a loop's state file, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
@@ -35,7 +37,7 @@ pub struct Store {
     base: Utf8PathBuf,
     spec: &'static StateSpec,
     deadline: Duration,
-    budget: Option<Budget>,
+    budget: Budget,
     home: StateHome,
     /// The state folder whose shapes are those of the loops here: another one for loops that were swept.
     above: Option<Utf8PathBuf>,
@@ -93,8 +95,8 @@ pub(super) struct StateFile {
 }
 
 impl Store {
-    /// The state folder `folder` of the project at `root`, whose loops are this user's where the record in `home` says so. Both
-    /// paths are canonical, as far as they are not below the other.
+    /// Makes the store in the state folder `folder` of the project at `root`, whose loops are this user's where the record in
+    /// `home` says so. Both paths are canonical, as far as they are not below the other.
     pub fn at(folder: Utf8PathBuf, root: Utf8PathBuf, spec: &'static StateSpec, home: StateHome) -> Self {
         // One spelling: the record of a loop is found by it.
         let folder: Utf8PathBuf = folder.components().collect();
@@ -105,7 +107,7 @@ impl Store {
             root,
             spec,
             deadline: DEADLINE,
-            budget: None,
+            budget: Budget::endless(),
             home,
             above: None,
         }
@@ -120,12 +122,12 @@ impl Store {
         }
     }
 
-    /// The project's state folder, also where this is one below it.
+    /// Returns the project's state folder, also where this is one below it.
     pub(super) fn top(&self) -> &Utf8Path {
         self.above.as_ref().unwrap_or(&self.folder)
     }
 
-    /// Where this user's own record of loops is.
+    /// Returns where this user's own record of loops is.
     pub(super) fn home(&self) -> &StateHome {
         &self.home
     }
@@ -193,32 +195,13 @@ impl Store {
 
     /// Makes the state folder where it is not there. Returns it with the folders that were made for it, each in the one above,
     /// innermost last.
-    pub(super) fn make_folder(&self) -> Result<(Folder, Vec<(Folder, String)>), StoreError> {
-        let failed = |error| io_error("create", &self.folder)(error);
-        let gone = || failed(ErrorKind::NotFound.into());
-        let mut at = (self.base.ancestors())
-            .find_map(|there| Folder::open(there).ok())
-            .ok_or_else(gone)?;
-        let path = self
-            .folder
-            .strip_prefix(at.path())
-            .unwrap_or(&self.folder)
-            .to_owned();
-        let mut made = Vec::new();
-        for name in path.components() {
-            let is_new = !at.has(name.as_str());
-            let below = at.make(name.as_str()).map_err(failed)?;
-            let above = std::mem::replace(&mut at, below);
-            if is_new {
-                made.push((above, name.as_str().to_owned()));
-            }
-        }
-        Ok((at, made))
+    pub(super) fn make_folder(&self) -> Result<(Folder, Vec<Made>), StoreError> {
+        make_all(&self.base, &self.folder).map_err(io_error("create", &self.folder))
     }
 
-    /// Where scratch data of this folder's commands is; what was left there by one that is gone is removed by the next.
-    pub fn scratch_folder(&self) -> Utf8PathBuf {
-        self.folder.join("scratch")
+    /// Returns where scratch data of this folder's commands goes.
+    pub fn scratch(&self) -> Place {
+        Place::new(&self.base, self.folder.join("scratch"))
     }
 
     /// The same, with another time to wait for the project's lock (10 s by default).
@@ -227,16 +210,21 @@ impl Store {
         Self { deadline, ..self }
     }
 
-    /// The same, for a call that has a budget: its waits take from it, and a list ends with it.
+    /// The same, for a call of a hook: its waits take from this budget, and a list ends with it.
     #[must_use]
     pub fn within(self, budget: &Budget) -> Self {
-        let budget = Some(budget.clone());
+        let budget = budget.clone();
         Self { budget, ..self }
     }
 
-    /// Returns whether the time for looking at loops is over.
-    pub fn is_out_of_time(&self) -> bool {
-        self.budget.as_ref().is_some_and(Budget::is_over)
+    /// Returns the budget of the call.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Makes what tells whether a file came with the repository.
+    pub(super) fn trust(&self) -> Trust {
+        Trust::within(&self.budget)
     }
 
     /// The state folder.
@@ -281,7 +269,7 @@ impl Store {
         self.loop_folder(id).join(journal::FILE)
     }
 
-    /// The name of the state file of a loop.
+    /// Returns the name of the state file of a loop.
     pub(super) fn name_of(&self, id: &LoopId) -> String {
         format!("{id}.{}", self.spec.extension)
     }
@@ -298,20 +286,11 @@ impl Store {
             let path = self.folder.join(PROJECT);
             LockError::Io { path, source }.into()
         })?;
-        let Some(budget) = &self.budget else {
-            return with_lock_in(folder, self.deadline, work)?;
-        };
-        let begun = Instant::now();
-        let mut waited = None;
-        let done = with_lock_in(folder, budget.waits_left(), |held| {
-            waited = Some(begun.elapsed());
-            budget.waited(begun.elapsed());
+        let (counted, deadline) = self.budget.wait_for_lock(self.deadline);
+        with_lock_in(folder, deadline, |held| {
+            drop(counted);
             work(held)
-        });
-        if waited.is_none() {
-            budget.waited(begun.elapsed());
-        }
-        done?
+        })?
     }
 
     /// Fails unless the loop is there: operations on a loop must not create a state folder.
@@ -335,7 +314,7 @@ impl Store {
     /// with this version of the machine.
     pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
         self.some_loop(id)?;
-        self.locked(|held| heal::heal(self, held, id, Older::Migrate))
+        self.locked(|held| heal(self, held, id, Older::Migrate))
     }
 
     /// Every loop whose state file stands in the folder, newest first. Reads without a lock, writes nothing, and
@@ -344,10 +323,10 @@ impl Store {
         let Ok(here) = self.open_folder() else {
             return Vec::new();
         };
-        let (trust, versions) = (Trust::new(), Versions::default());
+        let (trust, versions) = (self.trust(), Versions::default());
         self.state_files(&here)
             .into_iter()
-            .take_while(|_| !self.is_out_of_time())
+            .take_while(|_| !self.budget.is_over())
             .filter_map(|file| self.listed(&here, &trust, &versions, file))
             .collect()
     }
@@ -390,15 +369,24 @@ impl Store {
             left_alone: false,
             problem: None,
         };
-        let found = match heal::glance(self, here, trust, versions, &listed.id) {
+        let reader = Reader {
+            store: self,
+            here,
+            trust,
+            versions,
+        };
+        let found = match reader.glance(&listed.id) {
             Ok(found) => found,
             Err(error) => {
                 listed.owned = !error.is_about_ownership();
-                listed.left_alone = matches!(error, StoreError::NotStartedHere { .. });
+                listed.left_alone = matches!(
+                    error,
+                    StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. }
+                );
                 listed.problem = Some(error.to_string());
                 if !listed.owned
                     && let Ok(state) =
-                        heal::read_state(self, here, trust, listed.path.file_name().unwrap_or_default())
+                        read_state(self, here, trust, listed.path.file_name().unwrap_or_default())
                 {
                     // Nothing is done by what it says: it is only shown, and does not stand in a start's way once it is over.
                     listed.phase = text_in(&state, self.spec.fields.phase);
@@ -411,7 +399,7 @@ impl Store {
         };
         let text = |field: &str| text_in(&found.state, field);
         let mut over = None;
-        match heal::judge(self, &listed.id, &found, versions) {
+        match reader.judge(&listed.id, &found) {
             Ok(judged) => {
                 listed.phase = Some(judged.record.phase().to_owned());
                 listed.session = judged.record.session();
@@ -436,7 +424,7 @@ impl Store {
 
     /// The phase that stands in a state file, and what is wrong with the file.
     pub(super) fn phase_in(&self, here: &Folder, name: &str) -> (Option<String>, Option<String>) {
-        match heal::read_state(self, here, &Trust::new(), name) {
+        match read_state(self, here, &self.trust(), name) {
             Ok(State::Read(document, _)) => (
                 document
                     .get(self.spec.fields.phase)
@@ -453,7 +441,7 @@ impl Store {
     pub(super) fn check_state(&self, here: &Folder, name: &str) -> Result<(), StoreError> {
         let path = self.folder.join(name);
         match if_there(here.file(name)).map_err(io_error("open", &path))? {
-            Some(_) => Trust::new().untracked(&path),
+            Some(_) => self.trust().untracked(&path),
             None => Ok(()),
         }
     }
@@ -492,7 +480,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.some_loop(id)?;
         self.locked(|held| {
-            heal::heal(self, held, id, Older::Migrate)?;
+            heal(self, held, id, Older::Migrate)?;
             let entry = Entry::Note(NoteEntry {
                 at: Timestamp::now(),
                 note: note.to_owned(),
@@ -521,7 +509,7 @@ impl Store {
                 folder: self.folder.clone(),
             });
         };
-        Trust::new().untracked(&self.journal_path(id))?;
+        self.trust().untracked(&self.journal_path(id))?;
         Ok(loaded.entries)
     }
 
@@ -577,7 +565,7 @@ impl Store {
 }
 
 /// A field as it stands in a state file.
-fn text_in(state: &State, field: &str) -> Option<String> {
+pub(super) fn text_in(state: &State, field: &str) -> Option<String> {
     match state {
         State::Read(document, _) => document.get(field).map(|value| value.to_plain().into_owned()),
         State::Missing | State::Unreadable(..) => None,

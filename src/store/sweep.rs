@@ -10,19 +10,20 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use super::error::{StoreError, io_error};
-use super::heal::{self, Older, QUARANTINE};
 use super::id::{LoopId, compact};
+use super::inspect::Reader;
 use super::journal::{self, Change};
 use super::lock::{Held, RunLock};
 use super::record::Record;
+use super::recover::Judged;
+use super::repair::{Older, QUARANTINE, heal};
 use super::store::{Listed, SIDECARS, Store};
-use super::trust::Trust;
 use super::versions::Versions;
-use crate::files::{Folder, Found, TEMPORARY, if_there, scratch};
+use crate::files::{Folder, Found, TEMPORARY, if_there};
 
-/// The folder of loops that were swept.
+/// Names the folder of loops that were swept.
 pub(super) const SWEPT: &str = "swept";
-/// The folder of what was rolled back.
+/// Names the folder of what was rolled back.
 const ROLLED_BACK: &str = "rolled-back";
 
 /// How long a swept loop is kept.
@@ -31,7 +32,7 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The age from which a temporary file of ours is a crash's, not someone's who is writing.
 const STRAY: Duration = Duration::from_secs(60 * 60);
 
-/// How deep folders of loops lie in what was moved aside: `rolled-back/<stamp>/swept/<id>/<id>/`.
+/// Limits how deep folders of loops lie in what was moved aside: `rolled-back/<stamp>/swept/<id>/<id>/`.
 const ASIDE_DEPTH: usize = 4;
 
 /// What a sweep did.
@@ -125,7 +126,7 @@ impl Store {
             }
         }
         if !dry_run {
-            scratch::sweep(&self.scratch_folder());
+            self.scratch().sweep();
         }
         if let Ok(folder) = here.below(SWEPT) {
             for (name, _) in entries(&folder).filter(|(_, found)| is_older(found.modified(), KEPT)) {
@@ -183,18 +184,22 @@ impl Store {
             !here.has(&self.name_of(id)) && here.below(id.as_str()).is_ok_and(has_journal)
         };
         for id in self.loop_folders(here).into_iter().filter(is_lost) {
-            let versions = Versions::default();
-            let judged = heal::look(self, here, &Trust::new(), &versions, &id)
-                .and_then(|found| heal::judge(self, &id, &found, &versions));
+            let reader = Reader {
+                store: self,
+                here,
+                trust: &self.trust(),
+                versions: &Versions::default(),
+            };
+            let judged = reader.look(&id, None).and_then(|found| reader.judge(&id, &found));
             // What cannot be opened cannot become active.
-            let Ok(heal::Judged { record, .. }) = judged else {
+            let Ok(Judged { record, .. }) = judged else {
                 continue;
             };
             if !record.is_terminal()
                 && self.is_for(record.root().as_deref())
                 && !self.move_away(here, &id, "its state file was gone")?
             {
-                heal::heal(self, lock, &id, Older::Leave)?;
+                heal(self, lock, &id, Older::Leave)?;
             }
         }
         Ok(())
@@ -222,7 +227,7 @@ impl Store {
         Ok(true)
     }
 
-    /// The names of the files and the folder of a loop, the state file first.
+    /// Returns the names of the files and the folder of a loop, the state file first.
     fn pieces(&self, id: &LoopId) -> Vec<String> {
         let mut pieces = vec![self.name_of(id)];
         pieces.extend(SIDECARS.iter().map(|suffix| format!("{id}{suffix}")));
@@ -259,7 +264,7 @@ impl Store {
             return Vec::new();
         };
         let mut listed: Vec<Listed> = entries(&swept)
-            .take_while(|_| !self.is_out_of_time())
+            .take_while(|_| !self.budget().is_over())
             .filter_map(|(name, _)| {
                 self.swept_store(&name)
                     .list()
@@ -302,9 +307,13 @@ impl Store {
                 .below(id.as_str())
                 .is_ok_and(|folder| folder.has(journal::FILE));
             if !cut_off {
-                let versions = Versions::default();
-                let found = heal::look(&swept, &from, &Trust::new(), &versions, id)?;
-                heal::judge(&swept, id, &found, &versions)?;
+                let reader = Reader {
+                    store: &swept,
+                    here: &from,
+                    trust: &self.trust(),
+                    versions: &Versions::default(),
+                };
+                reader.judge(id, &reader.look(id, None)?)?;
             }
             for name in swept.pieces(id).iter().rev().filter(|name| from.has(name)) {
                 if here.has(name) && !cut_off {
@@ -316,7 +325,7 @@ impl Store {
             let _ = here
                 .below(SWEPT)
                 .and_then(|folder| folder.remove_folder(id.as_str()));
-            let found = heal::heal(self, lock, id, Older::Migrate)?.record;
+            let found = heal(self, lock, id, Older::Migrate)?.record;
             self.apply(lock, found, Change::bare("bring-back", "person"))
         })
     }
@@ -434,7 +443,7 @@ fn with_folders_below(folder: Folder, depth: usize, all: &mut Vec<Folder>) {
     all.push(folder);
 }
 
-/// What stands in a folder; nothing for a folder that cannot be read.
+/// Lists what stands in a folder; nothing for a folder that cannot be read.
 fn entries(folder: &Folder) -> impl Iterator<Item = (String, Found)> + use<> {
     folder.list().unwrap_or_default().into_iter()
 }

@@ -40,7 +40,7 @@ pub(crate) fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
     (made, path)
 }
 
-/// The state home of a test's project.
+/// Returns the state home of a test's project.
 pub(crate) fn home(root: &camino::Utf8Path) -> StateHome {
     StateHome::at(root.join("state-home"))
 }

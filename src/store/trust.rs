@@ -9,21 +9,27 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::rc::Rc;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::budget::Budget;
 use super::error::StoreError;
 use crate::files::{self, Distrust};
 use crate::git::tracked_at;
+
+/// How long git may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What is trusted in one state folder. The repository's index is read at most once.
 #[derive(Debug)]
 pub(super) struct Trust {
     index: std::cell::OnceCell<Option<Rc<Index>>>,
+    budget: Budget,
 }
 
 thread_local! {
-    /// The index that was read last. A store with a thousand loops is looked through loop by loop, and git is asked once.
+    /// Holds the index that was read last. A store with a thousand loops is looked through loop by loop, and git is asked once.
     static LAST: RefCell<Option<Rc<Index>>> = const { RefCell::new(None) };
 }
 
@@ -39,10 +45,10 @@ struct Index {
     asked: RefCell<Vec<Asked>>,
 }
 
-/// Path, device, inode, length, and times of change: git replaces its index, and does not write into it.
+/// Holds path, device, inode, length, and times of change: git replaces its index, and does not write into it.
 type Stamp = (Utf8PathBuf, [u64; 3], [i64; 4]);
 
-/// What the index holds of a folder, or of a file at the top.
+/// Holds what the index has of a folder, or of a file at the top.
 #[derive(Debug)]
 struct Asked {
     place: Utf8PathBuf,
@@ -51,9 +57,11 @@ struct Asked {
 }
 
 impl Trust {
-    pub(super) fn new() -> Self {
+    /// Makes one for a call that has this budget: git is asked within it.
+    pub(super) fn within(budget: &Budget) -> Self {
         Self {
             index: std::cell::OnceCell::new(),
+            budget: budget.clone(),
         }
     }
 
@@ -79,7 +87,7 @@ impl Trust {
         let Ok(inside) = path.strip_prefix(&index.top) else {
             return false;
         };
-        index.holds(inside)
+        index.holds(inside, &self.budget)
     }
 }
 
@@ -116,9 +124,9 @@ impl Index {
         Some(index)
     }
 
-    /// Whether a file, its path given from the top, is tracked. Git is asked once for a folder and all below it, and only
+    /// Returns whether a file, its path given from the top, is tracked. Git is asked once for a folder and all below it, and only
     /// where the bytes may hold that folder. If it cannot tell, the file counts as tracked: the index gave reason to ask.
-    fn holds(&self, file: &Utf8Path) -> bool {
+    fn holds(&self, file: &Utf8Path, budget: &Budget) -> bool {
         let mut asked = self.asked.borrow_mut();
         let at = asked.iter().position(|one| file.starts_with(&one.place));
         let at = at.unwrap_or_else(|| {
@@ -131,7 +139,7 @@ impl Index {
                 place: place.to_owned(),
                 tracked: match &self.bytes {
                     Some(bytes) if is_out(bytes) => Some(BTreeSet::new()),
-                    _ => tracked_at(&self.top, place),
+                    _ => budget.wait(PATIENCE, |patience| tracked_at(&self.top, place, patience)),
                 },
             });
             asked.len() - 1
@@ -188,7 +196,7 @@ mod tests {
     }
 
     fn refusal(path: &Utf8Path) -> Option<Distrust> {
-        match Trust::new().untracked(path) {
+        match Trust::within(&Budget::endless()).untracked(path) {
             Ok(()) => None,
             Err(StoreError::Untrusted { why, .. }) => Some(why),
             Err(other) => panic!("{other}"),

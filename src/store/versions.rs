@@ -16,7 +16,6 @@ use super::scalar::is_hidden;
 use super::shape::{Migrations, Shape, Verdict, compare, hash_of};
 use super::spec::StateSpec;
 use super::store::Store;
-use super::trust::Trust;
 use crate::files::{Folder, UntrustedError};
 
 /// The folder of the shapes, in the state folder.
@@ -73,7 +72,7 @@ impl Versions {
         version
     }
 
-    /// The shape of another version, where it is known and tells edges.
+    /// Returns the shape of another version, where it is known and tells edges.
     pub(super) fn shape_of(&self, store: &Store, hash: &str) -> Option<Arc<Shape>> {
         let shape = self.of(store, hash).shape.clone();
         shape.filter(|shape| !shape.edges.is_empty())
@@ -198,7 +197,7 @@ fn kept(store: &Store, hash: &str) -> Result<Shape, String> {
             });
         }
     };
-    if let Err(StoreError::Untrusted { why, .. }) = Trust::new().untracked(&path) {
+    if let Err(StoreError::Untrusted { why, .. }) = store.trust().untracked(&path) {
         return Err(format!("{short} is not trusted: {why}"));
     }
     if hash_of(&bytes) != hash {
@@ -218,7 +217,7 @@ pub(super) fn keep(store: &Store) -> Result<bool, StoreError> {
     let is_kept = folder
         .read(&name, LARGEST)
         .is_ok_and(|bytes| bytes == spec.shape.as_bytes());
-    if is_kept && Trust::new().untracked(&folder.path().join(&name)).is_ok() {
+    if is_kept && store.trust().untracked(&folder.path().join(&name)).is_ok() {
         return Ok(false);
     }
     folder.replace(&name, spec.shape.as_bytes()).map_err(failed)?;

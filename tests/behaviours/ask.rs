@@ -46,8 +46,8 @@ fn a_stop_reminds_as_often_as_the_machine_says_and_then_names_the_verbs() {
     assert_eq!(
         project.stop(),
         format!(
-            "waits\nloop {id} waits for an answer to: Roll 1.2 out to everyone? In a terminal: every promote {id}, or: every \
-             roll-back {id}, or: every wait-longer {id} --days <days>\n"
+            "waits\nloop {id} waits for an answer to: Roll 1.2 out to everyone? In a terminal:\n    every promote {id}\n    every \
+             roll-back {id}\n    every wait-longer {id} --days <days>\n"
         )
     );
 }

@@ -50,7 +50,7 @@ fn a_field_is_waited_for_until_a_person_sets_it() {
     assert_eq!(project.stop(), "moved remind building\nends false\n");
     assert_eq!(
         project.stop(),
-        format!("waits\nloop {id} waits for the field approved. In a terminal: every approve {id}\n")
+        format!("waits\nloop {id} waits for the field approved. In a terminal:\n    every approve {id}\n")
     );
     assert_eq!(project.say(&["take", "approve"]), "took building\n");
     assert_eq!(project.stop(), "moved finish noting\nends false\n");

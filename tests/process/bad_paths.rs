@@ -18,7 +18,7 @@ fn in_time<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'sta
     }
 }
 
-/// What a person or an agent may call while the loop `id` is there; the last ones change everything.
+/// Lists what a person or an agent may call while the loop `id` is there; the last ones change everything.
 fn commands(id: &str) -> [Vec<&str>; 9] {
     [
         vec!["status"],

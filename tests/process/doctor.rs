@@ -60,6 +60,7 @@ fn each_check_is_there_and_nothing_is_left_behind() {
         ("state folder", true),
         ("locks", true),
         ("loops", false),
+        ("state home", true),
         ("git", false),
         ("configuration", true),
         ("reviewer", true),
@@ -86,6 +87,51 @@ fn each_check_is_there_and_nothing_is_left_behind() {
             .contains("1 active")
     );
     assert_eq!(tree(&project.root), before, "{id}");
+}
+
+#[test]
+fn a_state_home_that_cannot_be_used_is_named_with_what_to_do() {
+    let project = Project::new();
+    let home = project.home.join("state");
+    let own = home.join("claudex-loop");
+    let state_home = |project: &Project, code: i32| {
+        let found = checks(&project.run(&["doctor", "--json"]).exits(code));
+        let check = check(&found, "state home");
+        assert_eq!(check["ok"] == true, code == 0, "{check}");
+        format!("{} -> {}", check["found"], check["remedy"])
+    };
+    assert!(state_home(&project, 0).contains("made by the first start"));
+    project.start(&[]);
+    let before = tree(&home);
+    assert!(!state_home(&project, 0).contains("first start"));
+
+    for open in [own.clone(), own.join("loops")] {
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let said = state_home(&project, 1);
+        assert!(
+            said.contains("other users may look into it") && said.contains("chmod 700"),
+            "{said}"
+        );
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    assert_eq!(tree(&home), before, "nothing is left behind");
+
+    let link = own.join("prompts");
+    std::os::unix::fs::symlink(&project.root, &link).unwrap();
+    let said = state_home(&project, 1);
+    assert!(said.contains("prompts: it is a symlink"), "{said}");
+    std::fs::remove_file(&link).unwrap();
+
+    std::fs::remove_dir_all(&home).unwrap();
+    std::fs::write(&home, "no folder").unwrap();
+    let said = state_home(&project, 1);
+    assert!(
+        said.contains("cannot be written") && said.contains("XDG_STATE_HOME"),
+        "{said}"
+    );
+    let project = project.with("XDG_STATE_HOME", "").with("HOME", "");
+    let said = state_home(&project, 1);
+    assert!(said.contains("HOME is not set"), "{said}");
 }
 
 #[test]

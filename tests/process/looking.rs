@@ -27,11 +27,8 @@ fn status_tells_where_the_loop_is() {
     assert_eq!(value("topic"), "Move the queue");
     assert_eq!(value("decision"), "none");
     assert!(value("elapsed").ends_with('s'), "{}", ran.out);
-    assert!(
-        value("next").contains(&format!("claudex-loop review {id}")),
-        "{}",
-        ran.out
-    );
+    let next = format!("\nnext:      run the review:\n               claudex-loop review {id}\n");
+    assert!(ran.out.contains(&next), "{}", ran.out);
     assert!(
         ran.out
             .contains("- Round 1 (Senior-engineer review): high=1 medium=1 low=1\n"),
@@ -116,7 +113,7 @@ fn the_journal_tells_change_by_change_what_happened() {
     assert_eq!(ran.out.lines().count(), project.journal(&id).len());
     assert!(!ran.out.contains('\u{1b}'));
     for text in [
-        "start by a person -> drafting: \"Move the queue\"",
+        "start by a person -> drafting: “Move the queue”",
         "bind by the hook in drafting: session s1",
         "begin by the hook drafting -> reviewing, round 1 of 3: The plan was written",
         "round 1, fake-findings as Senior-engineer review",

@@ -14,6 +14,8 @@ mod looking;
 mod machine;
 mod one_text;
 mod ownership;
+#[path = "../support/paste.rs"]
+mod paste;
 mod programs;
 mod putting_away;
 mod review_mode;

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, thorough_plan};
 
-/// How many reviews are run while the plan is swapped.
+/// Says how many reviews are run while the plan is swapped.
 const REVIEWS: usize = 20;
 
-/// Two plans of which lint thinks differently.
+/// Returns two plans of which lint thinks differently.
 fn plans() -> [String; 2] {
     let thin = "# Move the queue\n\nWe will move it soon.\n";
     [thorough_plan().to_owned(), thin.repeat(200)]
@@ -38,13 +38,13 @@ fn while_swapped<T>(project: &Project, then: impl FnOnce() -> T) -> T {
     })
 }
 
-/// The document between the marker lines of a prompt.
+/// Returns the document between the marker lines of a prompt.
 fn document(prompt: &str) -> &str {
     let (_, rest) = prompt.split_once(" begins -----\n").expect("it begins");
     rest.rsplit_once("\n----- document ").expect("it ends").0
 }
 
-/// The runs that a journal tells of, each with the digest of what it reviewed.
+/// Returns the runs that a journal tells of, each with the digest of what it reviewed.
 fn noted(journal: &[Value]) -> Vec<(String, String)> {
     let began = journal.iter().filter(|entry| entry["note"] == "run-began");
     let text = |value: &Value| value.as_str().unwrap().to_owned();

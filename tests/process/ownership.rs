@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Background, Project, Ran, wait_for, write};
+use crate::support::{Background, Project, Ran, Stop, is_alive, path_without_clients, wait_for, write};
 
-/// What took seconds or minutes must take less than this, also on a busy machine.
+/// Bounds what took seconds or minutes, also on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 
-/// The files below a folder with their bytes, the links with nothing.
+/// Reads the files below a folder with their bytes, the links with nothing.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
@@ -37,6 +37,23 @@ fn unpack(from: &Project, into: &Project, change: impl Fn(&str) -> String) {
 fn records(project: &Project) -> Vec<PathBuf> {
     let folder = project.home.join("state/claudex-loop/loops");
     files(&folder).into_iter().map(|(path, _)| path).collect()
+}
+
+/// Returns the file of the record that knows a loop of this id in this project, there or not.
+fn record_of(project: &Project, id: &str) -> PathBuf {
+    use sha2::Digest as _;
+    let (folder, machine) = (project.folder(), project.field(id, "machine"));
+    let mut digest = sha2::Sha256::new();
+    for part in [folder.to_str().unwrap(), &machine, id] {
+        digest.update(part);
+        digest.update([0]);
+    }
+    let name: String = digest
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    project.home.join(format!("state/claudex-loop/loops/{name}.json"))
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> T {
@@ -116,8 +133,14 @@ fn a_copied_project_and_a_moved_one_are_taken_up_by_a_person() {
         }
         project.root = to.clone();
         assert!(project.fire().approved().contains("was not started here"));
+        // The record of another loop does not serve for this one, under whatever name it stands.
+        let own = record_of(&project, &id);
+        std::fs::copy(&records(&project)[0], &own).unwrap();
+        assert!(project.fire().approved().contains("was not started here"));
+        std::fs::remove_file(&own).unwrap();
         assert_eq!(records(&project).len(), 1);
         project.run(&["adopt", &id]).exits(0).says("was taken up");
+        assert!(own.exists(), "the name is the one that was tried");
         assert_eq!(records(&project).len(), 2);
         assert_eq!(project.field(&id, "repo_root"), to.to_str().unwrap());
         let changes = project.changes(&id);
@@ -152,6 +175,29 @@ fn a_loop_of_an_earlier_build_is_adopted_once() {
 }
 
 #[test]
+fn a_broken_state_without_a_journal_is_not_offered_to_be_taken_up() {
+    for text in [&b"\xff\0"[..], b"phase: reviewing\nmachine: plan\n"] {
+        let project = Project::new();
+        let id = "20250101-000000-abcdef";
+        std::fs::create_dir_all(project.folder()).unwrap();
+        std::fs::write(project.state_path(id), text).unwrap();
+        let note = project.fire().approved();
+        assert!(!note.contains("adopt"), "{note}");
+        assert!(
+            note.contains("has no journal") && note.contains("remove it"),
+            "{note}"
+        );
+        let ran = project.run(&["adopt", id]);
+        assert_ne!(ran.code, 0);
+        ran.says("has no journal").says("remove it");
+        assert_eq!(std::fs::read(project.state_path(id)).unwrap(), text);
+        project.start(&[]);
+        assert_eq!(project.quarantine().len(), 1);
+        assert!(!project.state_path(id).exists());
+    }
+}
+
+#[test]
 fn where_no_record_can_be_written_a_start_names_the_folder_and_leaves_nothing() {
     let project = Project::new();
     let state = project.home.join("state");
@@ -178,21 +224,104 @@ fn a_start_records_for_its_user_alone_and_a_rollback_takes_it_back() {
     assert_eq!(records_now.len(), 1);
     let mode = std::fs::metadata(&records_now[0]).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    // A record under another loop's name is none.
-    let name = "0".repeat(64);
-    std::fs::rename(
-        &records_now[0],
-        records_now[0].with_file_name(format!("{name}.json")),
-    )
-    .unwrap();
-    assert!(project.fire().approved().contains("was not started here"));
-    std::fs::rename(
-        records_now[0].with_file_name(format!("{name}.json")),
-        &records_now[0],
-    )
-    .unwrap();
     project.run(&["rollback", "--yes"]).exits(0);
     assert!(records(&project).is_empty());
+}
+
+/// Does the work sixteen times at the same time.
+fn at_once<T: Send>(work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let begin = std::sync::Barrier::new(16);
+    let run = |number| {
+        begin.wait();
+        work(number)
+    };
+    std::thread::scope(|scope| {
+        let run = &run;
+        let all: Vec<_> = (0..16).map(|number| scope.spawn(move || run(number))).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    })
+}
+
+/// Holds that a state home has so many records, each whole and its user's alone, and nothing else beside them.
+#[track_caller]
+fn has_records(state: &Path, count: usize) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = state.join("claudex-loop/loops");
+    let records = files(&folder);
+    assert_eq!(records.len(), count, "{records:?}");
+    for (path, bytes) in records {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(name.len() == 69 && name.ends_with(".json"), "a stray: {name}");
+        serde_json::from_slice::<Value>(&bytes).unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    for folder in [folder.parent().unwrap(), &folder] {
+        let mode = std::fs::metadata(folder).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+}
+
+#[test]
+fn sixteen_projects_at_once_lose_no_record_in_one_state_home() {
+    let shared = tempfile::tempdir().unwrap();
+    let state = shared.path().join("state");
+    let home = state.to_str().unwrap();
+    let projects: Vec<Project> = (0..16)
+        .map(|_| Project::new().with("XDG_STATE_HOME", home))
+        .collect();
+    let ids = at_once(|number| {
+        let id = projects[number].start(&[]);
+        projects[number].plan("# Plan\n\nMove the queue.\n");
+        projects[number].fire();
+        id
+    });
+    has_records(&state, 16);
+    // As after a move of the state home: all are taken up again at once, and driven.
+    std::fs::remove_dir_all(state.join("claudex-loop")).unwrap();
+    at_once(|number| {
+        projects[number].run(&["adopt", &ids[number]]).exits(0);
+        projects[number].fire();
+    });
+    has_records(&state, 16);
+    for (project, id) in projects.iter().zip(&ids) {
+        assert_eq!(project.field(id, "phase"), "reviewing");
+        assert!(project.quarantine().is_empty());
+    }
+    at_once(|number| projects[number].run(&["rollback", "--yes"]).exits(0));
+    has_records(&state, 0);
+}
+
+#[test]
+fn sixteen_at_once_in_one_project_are_one_loop_with_one_record() {
+    let project = Project::new();
+    let state = project.home.join("state");
+    let started = at_once(|_| project.run(&["start", "plan", "Move the queue"]));
+    let started: Vec<&Ran> = started.iter().filter(|ran| ran.code == 0).collect();
+    assert_eq!(started.len(), 1);
+    let id = crate::support::id_of(started[0]);
+    has_records(&state, 1);
+    std::fs::remove_dir_all(state.join("claudex-loop")).unwrap();
+    let adopted = at_once(|_| project.run(&["adopt", &id]).code);
+    assert!(adopted.contains(&0), "{adopted:?}");
+    has_records(&state, 1);
+    let adoptions = project
+        .changes(&id)
+        .iter()
+        .filter(|what| *what == "adopt")
+        .count();
+    assert!(adoptions >= 1, "{:?}", project.changes(&id));
+    project.plan("# Plan\n\nMove the queue.\n");
+    at_once(|_| project.fire());
+    has_records(&state, 1);
+    assert_eq!(project.field(&id, "phase"), "reviewing");
+    let begun = project
+        .changes(&id)
+        .iter()
+        .filter(|what| *what == "begin")
+        .count();
+    assert_eq!(begun, 1, "{:?}", project.changes(&id));
+    assert!(project.quarantine().is_empty());
 }
 
 #[test]
@@ -248,7 +377,24 @@ fn a_line_that_moves_the_loop_to_another_folder_is_taken_out() {
     assert_eq!(project.field(&id, "repo_root"), project.root.to_str().unwrap());
 }
 
-/// A shared lock on a file, as anyone who may read it can take.
+#[test]
+fn a_journal_of_another_folder_in_the_place_of_a_loops_own_is_left_alone() {
+    let (project, id) = Project::reviewing(&[]);
+    let (root, home) = (project.root.to_str().unwrap(), project.home.to_str().unwrap());
+    for path in [
+        project.folder().join(&id).join("journal.jsonl"),
+        project.state_path(&id),
+    ] {
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(root), "{text}");
+        std::fs::write(&path, text.replace(root, home)).unwrap();
+    }
+    let before = files(&project.root);
+    assert!(project.fire().approved().contains("was not started here"));
+    assert_eq!(files(&project.root), before);
+}
+
+/// Holds a shared lock on a file, as anyone who may read it can take.
 fn hold(project: &Project, path: &Path) -> Background {
     let said = project.home.join("held");
     let hold = "exec 9<\"$1\"; flock -s 9; : > \"$2\"; sleep 60";
@@ -289,7 +435,7 @@ fn thousands_of_files_that_are_no_loops_of_ours_hold_no_stop() {
     let before = files(&project.root).len();
     let note = timed(|| project.fire()).approved();
     assert!(
-        note.contains("so nothing was done") || note.contains("was not started here"),
+        note.contains("so nothing was done") || note.contains("has no journal"),
         "{note}"
     );
     assert_eq!(files(&project.root).len(), before);
@@ -323,6 +469,79 @@ fn an_input_that_never_ends_holds_no_stop() {
     let ran = Ran::of(child.wait_with_output().unwrap());
     drop(stdin);
     assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
-    let note = crate::support::Stop::read(&ran).approved();
+    let note = Stop::read(&ran).approved();
     assert!(note.contains("input"), "{note}");
+}
+
+/// A stop whose input comes late and never ends.
+fn fire_late(mut command: std::process::Command) -> Stop {
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    // It is no failure of the test's where the stop was faster.
+    let _ = std::io::Write::write_all(&mut stdin, b"{\"session_id\": \"s1\"} ");
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    drop(stdin);
+    Stop::read(&ran)
+}
+
+#[test]
+fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (project, id) = Project::reviewing(&[]);
+    for number in 0..300 {
+        let name = format!("20250101-000000-{number:06x}.state");
+        std::fs::write(project.folder().join(name), b"\xff\0").unwrap();
+    }
+    // An index whose bytes do not tell what is tracked, and a git that does not answer.
+    project.git(&["add", "PLAN.md"]);
+    project.git(&["update-index", "--index-version", "4"]);
+    let (bin, asked) = (project.home.join("slow"), project.home.join("asked"));
+    std::fs::create_dir(&bin).unwrap();
+    write(
+        &bin.join("git"),
+        format!("#!/bin/sh\n: >'{}'\nexec sleep 600\n", asked.display()),
+    );
+    std::fs::set_permissions(bin.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // What a killed review left: it does not hear TERM.
+    let journal = project.folder().join(&id).join("journal.jsonl");
+    let began = r#"{"note":"review-began","at":"2026-11-22T07:00:00Z","data":{"run":"r1-lost"}}"#;
+    let text = std::fs::read_to_string(&journal).unwrap();
+    std::fs::write(&journal, format!("{text}{began}\n")).unwrap();
+    let ready = project.home.join("ready");
+    let deaf = [
+        "-c",
+        "trap '' TERM; : >\"$1\"; while :; do sleep 0.1; done",
+        "sh",
+        ready.to_str().unwrap(),
+    ];
+    let mut orphan = project.shell("sh", &deaf);
+    orphan.env("CLAUDEX_REVIEWER_CHILD", format!("{id}/r1-lost"));
+    let orphan = Background::of(orphan.spawn().unwrap());
+    wait_for("what a review left", || ready.exists());
+    let held = hold(&project, &project.folder().join(".lock"));
+
+    let mut slow = project.command(&["stop"]);
+    slow.env("PATH", format!("{}:{}", bin.display(), path_without_clients()));
+    let note = timed(|| fire_late(slow)).approved();
+    assert!(asked.exists(), "git was not asked");
+    assert!(note.contains("a turn waits 5 s for loops at most"), "{note}");
+    assert!(
+        note.contains("so nothing was done") && note.contains(".claude/claudex,"),
+        "{note}"
+    );
+    let note = timed(|| fire_late(project.command(&["stop"]))).approved();
+    assert!(
+        note.contains(".lock is still held") || note.contains("so nothing was done"),
+        "{note}"
+    );
+    assert_eq!(note.lines().count(), 1, "{note}");
+    assert_eq!(project.field(&id, "phase"), "reviewing");
+
+    drop(held);
+    project.fire().blocked();
+    assert!(!is_alive(orphan.id()));
 }

@@ -17,7 +17,7 @@ fn program(file: &Path, script: &str) {
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A project with a loop, and a sparse index that git cannot read without an object that it would fetch by running a
+/// Makes a project with a loop, and a sparse index that git cannot read without an object that it would fetch by running a
 /// command, which makes the marker.
 fn that_fetches(remote: &[(&str, &str)]) -> (Project, PathBuf) {
     let project = Project::new();
@@ -167,10 +167,10 @@ const NAMES: [&str; 16] = [
     "printf",
 ];
 
-/// How many PATHs lead into a project.
+/// Says how many PATHs lead into a project.
 const PATHS: usize = 5;
 
-/// A project that brings programs of these names, and the PATHs that lead to them.
+/// Makes a project that brings programs of these names, and the PATHs that lead to them.
 fn that_brings_programs(project: &Project) -> (PathBuf, [String; PATHS]) {
     let trap = project.home.join("trap");
     let bin = project.root.join("node_modules/.bin");
@@ -333,7 +333,7 @@ fn doctor_names_what_is_passed_over_and_says_nothing_where_nothing_is() {
         .says("XDG_STATE_HOME=state, and 1 more");
 }
 
-/// Every file of the sources with its text without its tests.
+/// Reads every file of the sources with its text without its tests.
 fn sources() -> Vec<(String, String)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut folders = vec![top.clone()];

@@ -87,15 +87,15 @@ fn a_session_that_is_taken_up_again_hears_of_its_loop() {
         assert_eq!(
             said.person,
             format!(
-                "claudex: loop {id} of this session is in phase reviewing and waits for the review of round 1. To take it up: \
-                 /claudex:resume {id} (in a terminal: claudex-loop resume {id})"
+                "claudex: loop {id} of this session is in phase reviewing and waits for the review of round 1. To take it up:\n    \
+                 /claudex:resume {id}\n    claudex-loop resume {id}"
             )
         );
         assert_eq!(
             said.agent,
             format!(
                 "claudex: loop {id} of this session is in phase reviewing and waits for the review of round 1. To go on, the person types \
-                 /claudex:resume {id}, which also permits its commands; if they ask for it in words: run the review: claudex-loop review {id}"
+                 /claudex:resume {id}, which also permits its commands; if they ask for it in words: run the review:\n    claudex-loop review {id}"
             )
         );
     }
@@ -113,7 +113,7 @@ fn a_session_that_is_taken_up_again_hears_of_its_loop() {
     );
     assert!(
         said.agent.contains(&format!(
-            "revise PLAN.md and end the turn, or: claudex-loop mark-done {id}"
+            "revise PLAN.md and end the turn, or:\n    claudex-loop mark-done {id}"
         )),
         "{said:?}"
     );
@@ -140,7 +140,7 @@ fn an_agent_that_lost_a_blocks_text_to_compaction_gets_it_again() {
     let (line, text) = said.agent.split_once("\n\n").unwrap();
     assert!(
         line.ends_with(&format!(
-            "Go on with it: run the review: claudex-loop review {id}"
+            "Go on with it: run the review:\n    claudex-loop review {id}"
         )),
         "{line}"
     );
@@ -167,7 +167,7 @@ fn an_agent_that_lost_a_blocks_text_to_compaction_gets_it_again() {
     let said = begin(&project, "s1", "resume");
     assert!(
         said.person
-            .ends_with("Where it is: /claudex:status (in a terminal: claudex-loop status)"),
+            .ends_with("Where it is:\n    /claudex:status\n    claudex-loop status"),
         "{said:?}"
     );
     assert!(
@@ -193,7 +193,7 @@ fn the_summary_of_a_loop_that_stopped_is_the_one_that_is_given_again() {
 #[test]
 fn a_loop_of_another_session_is_told_by_how_long_it_has_been_still() {
     let (project, id) = reviewing();
-    let adopt = format!("/claudex:adopt {id} (in a terminal: claudex-loop adopt {id})");
+    let adopt = format!("\n    /claudex:adopt {id}\n    claudex-loop adopt {id}");
     let recent = begin(&project, "s2", "startup");
     assert!(
         recent.person.starts_with(&format!(
@@ -352,6 +352,28 @@ fn a_state_file_that_cannot_be_used_is_the_stops_to_tell() {
     let before = tree(&project.root);
     for source in SOURCES {
         assert_eq!(begin(&project, "s1", source), Said::default(), "{source}");
+    }
+    assert_eq!(tree(&project.root), before);
+}
+
+#[test]
+fn a_state_folder_that_is_a_link_is_named_in_one_line_to_the_person() {
+    let project = Project::new();
+    std::fs::create_dir(project.root.join(".claude")).unwrap();
+    std::os::unix::fs::symlink("../.git/refs/heads", project.folder()).unwrap();
+    let before = tree(&project.root);
+    for source in SOURCES {
+        let said = begin(&project, "s1", source);
+        assert_eq!(said.agent, "");
+        if source == "compact" {
+            assert_eq!(said.person, "", "it was said when the session began");
+            continue;
+        }
+        assert!(
+            said.person
+                .contains(".claude/claudex is not trusted: it is a symlink; remove it"),
+            "{said:?}"
+        );
     }
     assert_eq!(tree(&project.root), before);
 }

@@ -7,13 +7,13 @@
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::paste::{READ_ONLY, Shell};
 use crate::support::{Project, Ran, feed, id_of, write};
 
-/// What is removed from all that is shown, as ranges.
+/// Lists what is removed from all that is shown, as ranges.
 const HIDDEN: [(u32, u32); 24] = [
     (0x00, 0x08),
     (0x0b, 0x1f),
@@ -41,7 +41,7 @@ const HIDDEN: [(u32, u32); 24] = [
     (0xe_0070, 0xe_007f),
 ];
 
-/// What stands at the beginning of a line that a name made.
+/// Marks what stands at the beginning of a line that a name made.
 const FORGED: &str = "FORGED";
 
 fn is_hidden(character: char) -> bool {
@@ -49,7 +49,7 @@ fn is_hidden(character: char) -> bool {
     HIDDEN.iter().any(|(from, to)| (*from..=*to).contains(&code))
 }
 
-/// All hidden characters that a name or an argument can have.
+/// Returns all hidden characters that a name or an argument can have.
 fn all_hidden() -> String {
     HIDDEN
         .iter()
@@ -61,9 +61,9 @@ fn all_hidden() -> String {
 
 /// A name of a folder or a file: one of each kind, since a name has 255 bytes; a line of its own; and what a shell would run.
 const NAME: &str = "x\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{ad}\u{34f}\u{115f}\u{180e}\u{200b}\u{200d}\u{202e}\u{2060}\u{206a}\u{3164}\
-                    \u{fe0f}\u{feff}\u{fff9}\u{1d173}\u{e0001}\u{e0041}\nFORGED `claudex-loop cancel`$(more)';cancel;'\";cancel;\"";
+                    \u{fe0f}\u{feff}\u{fff9}\u{1d173}\u{e0001}\u{e0041}\nFORGED `claudex-loop -f cancel`$(more)';cancel;'\";cancel;\"";
 
-/// The beginning of it, with a line of its own, that has room for what stands behind it.
+/// Returns the beginning of it, with a line of its own, that has room for what stands behind it.
 fn short_name() -> String {
     let mut name: String = NAME.chars().take(16).collect();
     name.push_str("\nFORGED `cancel`");
@@ -71,7 +71,7 @@ fn short_name() -> String {
 }
 
 /// An argument.
-const ARGUMENT: &str = "x\u{1b}[31m\u{202e}\u{200b}\u{e0041} `claudex-loop cancel` $(claudex-loop cancel) '; claudex-loop cancel; '";
+const ARGUMENT: &str = "x\u{1b}[31m\u{202e}\u{200b}\u{e0041} `claudex-loop -f cancel` $(cancel) '; cancel; '";
 
 /// Fails where a text could steer a terminal or hide something.
 #[track_caller]
@@ -87,7 +87,7 @@ fn assert_plain(what: &str, text: &str) {
     );
 }
 
-/// The same for a command, in which no name may make a line of its own either.
+/// Checks the output of a command, in which no name may make a line of its own either.
 #[track_caller]
 fn assert_plain_output(what: &str, ran: &Ran) {
     for text in [&ran.out, &ran.err] {
@@ -97,7 +97,7 @@ fn assert_plain_output(what: &str, ran: &Ran) {
     }
 }
 
-/// What hooks said, in full: the texts of the one JSON object.
+/// Reads what hooks said, in full: the texts of the one JSON object.
 fn texts(answer: &str) -> Vec<(String, String)> {
     fn collect(key: &str, value: &Value, into: &mut Vec<(String, String)>) {
         match value {
@@ -114,7 +114,7 @@ fn texts(answer: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The commands of the binary, each as its words, in the order of their man pages; with the hidden ones that hooks call.
+/// Lists the commands of the binary, each as its words, in the order of their man pages; with the hidden ones that hooks call.
 fn commands(project: &Project) -> Vec<Vec<String>> {
     let pages = project.home.join("man");
     project.run(&["man", "--dir", pages.to_str().unwrap()]).exits(0);
@@ -136,83 +136,32 @@ fn commands(project: &Project) -> Vec<Vec<String>> {
     names.iter().map(words).collect()
 }
 
-/// The commands that change nothing: a message may name them in backquotes.
-const READ_ONLY: [&str; 9] = [
-    "status",
-    "list",
-    "journal",
-    "personas",
-    "doctor",
-    "config",
-    "machine",
+/// Returns a shell with the commands of the binary.
+fn shell(commands: &[Vec<String>]) -> Shell {
+    Shell::new(commands.iter().map(|words| words[0].clone()))
+}
+
+/// Lists the commands that print files and values for programs, or what an agent is to do, and no messages.
+const NO_MESSAGES: [&str; 8] = [
     "completions",
+    "config",
+    "hooks",
+    "machine",
     "man",
+    "protocol",
+    "start",
+    "state",
 ];
 
-/// Names that are run where a message is pasted, each telling that it was called.
-struct Shell {
-    kept: tempfile::TempDir,
-    pasted: BTreeSet<String>,
-}
-
-impl Shell {
-    fn new(commands: &[Vec<String>]) -> Self {
-        let kept = tempfile::tempdir().unwrap();
-        let verbs = commands.iter().map(|words| words[0].clone());
-        for name in ["claudex-loop", "release-train", "abort"]
-            .map(str::to_owned)
-            .into_iter()
-            .chain(verbs)
-        {
-            let stub = kept.path().join(name);
-            let log = kept.path().join(".called");
-            std::fs::write(
-                &stub,
-                format!("#!/bin/sh\necho \"${{0##*/}} $*\" >>'{}'\n", log.display()),
-            )
-            .unwrap();
-            std::fs::set_permissions(&stub, std::fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        Self {
-            kept,
-            pasted: BTreeSet::new(),
-        }
-    }
-
-    /// Pastes a message between quotes of both kinds. A picture of a file's lines is left out: it shows them as they are.
-    #[track_caller]
-    fn paste(&mut self, what: &str, message: &str) {
-        let lines = message.lines().filter(|line| !line.contains(" │ "));
-        let message = &lines.collect::<Vec<_>>().join("\n");
-        if !self.pasted.insert(message.to_owned()) {
-            return;
-        }
-        for quote in ['"', '\''] {
-            let log = self.kept.path().join(".called");
-            let _ = std::fs::remove_file(&log);
-            let _ = Command::new("/bin/sh")
-                .args(["-c", &format!("printf %s {quote}{message}{quote}")])
-                .env_clear()
-                .env("PATH", self.kept.path())
-                .current_dir(self.kept.path())
-                .output()
-                .unwrap();
-            let called = std::fs::read_to_string(&log).unwrap_or_default();
-            let changes = called.lines().find(|line| {
-                let verb = line.trim_start_matches("claudex-loop ").split(' ').next();
-                !verb.is_some_and(|verb| READ_ONLY.contains(&verb))
-            });
-            assert_eq!(changes, None, "{what}: run between {quote}:\n{message}");
-        }
-    }
-}
-
-/// A project whose folder, topic, plan, state files and configuration are hostile.
+/// Makes a project whose folder, topic, plan, state files and configuration are hostile.
 fn hostile() -> (Project, String) {
     let project = Project::named(NAME);
     project.git(&["init", "--quiet"]);
     project.git(&["checkout", "--quiet", "-b", "a\u{202e}b\u{200b}\u{e0041}"]);
-    let topic = format!("Move{}it\nFORGED `cancel` $(cancel)", all_hidden());
+    let topic = format!(
+        "Move{}it\nFORGED `claudex-loop -f cancel` $(cancel)",
+        all_hidden()
+    );
     let id = id_of(&project.run(&["start", "plan", &topic]).exits(0));
     (project, id)
 }
@@ -220,7 +169,7 @@ fn hostile() -> (Project, String) {
 /// Makes a situation in a project with a loop.
 type Make = Box<dyn Fn(&Project, &str)>;
 
-/// What stands in the way of the commands, each a situation.
+/// Lists what stands in the way of the commands, each a situation.
 fn situations() -> Vec<(&'static str, Make)> {
     let beside = |project: &Project, name: &str, text: &str| {
         std::fs::write(project.folder().join(name), text).unwrap();
@@ -274,7 +223,7 @@ fn situations() -> Vec<(&'static str, Make)> {
 #[test]
 fn nothing_that_any_command_prints_steers_a_terminal_hides_or_runs_between_quotes() {
     let commands = commands(&Project::new());
-    let mut shell = Shell::new(&commands);
+    let mut shell = shell(&commands);
     for (situation, make) in situations() {
         let (project, id) = hostile();
         make(&project, &id);
@@ -310,7 +259,13 @@ fn nothing_that_any_command_prints_steers_a_terminal_hides_or_runs_between_quote
                     continue;
                 }
                 assert_plain_output(&what, &ran);
-                shell.paste(&what, &ran.err);
+                shell.check_message(&what, &ran.err);
+                let is_json = given.contains(&"--json");
+                if words[0] == "start" {
+                    shell.check_block(&what, &ran.out);
+                } else if !is_json && !NO_MESSAGES.contains(&words[0].as_str()) {
+                    shell.check_message(&what, &ran.out);
+                }
             }
         }
     }
@@ -318,8 +273,37 @@ fn nothing_that_any_command_prints_steers_a_terminal_hides_or_runs_between_quote
 }
 
 #[test]
+fn every_finding_about_a_file_runs_nothing_between_quotes() {
+    let project = Project::new();
+    // A word in backquotes, such as the key `state`, is no program.
+    let mut shell = Shell::new(["cancel".to_owned()]);
+    let hostile = "'; cancel; '";
+    write(
+        &project.project_file(),
+        format!("\"a{hostile}\" = 1\n\"b{hostile}\" = 1\n\"c $(cancel)\" = 1\n"),
+    );
+    let file = project.root.join("machine.toml");
+    write(
+        &file,
+        format!("name = \"m\"\n\"a{hostile}\" = 1\n\"b{hostile}\" = 1\n\"c $(cancel)\" = 1\n"),
+    );
+    for line in [
+        vec!["config", "check"],
+        vec!["machine", "check", file.to_str().unwrap()],
+    ] {
+        let ran = project.run(&line);
+        assert!(
+            ran.err.contains("b’; cancel; ‘"),
+            "the second finding: {}",
+            ran.err
+        );
+        shell.check_message(&line.join(" "), &ran.err);
+    }
+}
+
+#[test]
 fn nothing_that_a_hook_says_steers_a_terminal_hides_or_runs_between_quotes() {
-    let mut shell = Shell::new(&commands(&Project::new()));
+    let mut shell = shell(&commands(&Project::new()));
     for (situation, make) in situations() {
         let (project, id) = hostile();
         make(&project, &id);
@@ -348,12 +332,13 @@ fn nothing_that_a_hook_says_steers_a_terminal_hides_or_runs_between_quotes() {
                 assert_plain_output(&what, &ran);
                 for (key, text) in texts(&ran.out) {
                     assert_plain(&what, &text);
-                    // A block is a text of many lines, with fences; a note is one line.
-                    let line = match key.as_str() {
-                        "reason" => continue,
-                        _ => text.lines().next().unwrap_or_default(),
+                    // Compaction gives the agent its block again, below the note.
+                    let (note, block) = match key.as_str() {
+                        "reason" => ("", text.as_str()),
+                        _ => text.split_once("\n\n").unwrap_or((&text, "")),
                     };
-                    shell.paste(&what, line);
+                    shell.check_message(&what, note);
+                    shell.check_block(&what, block);
                 }
             }
         }
@@ -384,7 +369,7 @@ fn what_a_reviewer_and_changed_files_are_called_and_say_is_plain() {
     project.git(&["commit", "--quiet", "--allow-empty", "-m", "one"]);
     project.git(&["checkout", "--quiet", "-b", "c\u{202e}d\u{feff}\u{ad}"]);
     write(&project.root.join(short_name()), all_hidden());
-    let mut shell = Shell::new(&commands(&project));
+    let mut shell = shell(&commands(&project));
     let started = project.run(&["start", "review", "--rounds", "2", "Look"]);
     assert_plain_output("start review", &started);
     let id = id_of(&started.exits(0));
@@ -399,10 +384,11 @@ fn what_a_reviewer_and_changed_files_are_called_and_say_is_plain() {
     ] {
         let ran = project.run(&line);
         assert_plain_output(&line.join(" "), &ran);
-        shell.paste(&line.join(" "), &ran.err);
+        shell.check_message(&line.join(" "), &ran.err);
     }
     let reason = project.fire().blocked();
     assert_plain("the block", &reason);
+    shell.check_block("the block", &reason);
     let changes = project.folder().join(&id).join("changes.diff");
     assert_plain("changes.diff", &std::fs::read_to_string(changes).unwrap());
 }
@@ -422,7 +408,7 @@ fn the_runner_line_names_the_true_path_in_a_shell() {
     assert_eq!(project.runs(&id), 1);
 }
 
-/// The texts of a file that people or agents may read: of Rust what is no comment, of Markdown what is in no fence.
+/// Reads the texts of a file that people or agents may read: of Rust what is no comment, of Markdown what is in no fence.
 fn prose(file: &std::path::Path) -> Vec<(usize, String)> {
     let text = std::fs::read_to_string(file).unwrap();
     let is_rust = file.extension().is_some_and(|extension| extension == "rs");
@@ -439,8 +425,43 @@ fn prose(file: &std::path::Path) -> Vec<(usize, String)> {
     kept
 }
 
+/// Returns the commands in the literals of a source that change a loop, and stand neither at a literal's beginning nor
+/// indented on a line of their own.
+fn inline(file: &std::path::Path, verbs: &BTreeSet<String>, alone: &BTreeSet<String>) -> Vec<String> {
+    let lines: Vec<String> = prose(file).into_iter().map(|(_, line)| line).collect();
+    let text = lines.join("\n");
+    let text = text.split("\\\n").map(str::trim_start).collect::<String>();
+    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    // "{} more" is no command.
+    let is_named: BTreeSet<String> = alone.iter().filter(|verb| *verb != "more").cloned().collect();
+    let mut found = Vec::new();
+    for (program, verbs) in [
+        ("claudex-loop ", verbs),
+        ("release-train ", verbs),
+        ("{program} ", verbs),
+        ("{} ", &is_named),
+    ] {
+        for (at, _) in text.match_indices(program) {
+            let rest = &text[at + program.len()..];
+            let verb: String = rest
+                .chars()
+                .take_while(|one| one.is_ascii_lowercase() || *one == '-')
+                .collect();
+            let before = &text[..at];
+            let is_alone =
+                before.ends_with('"') || before.ends_with("\\n    ") || before.ends_with("{COMMAND}");
+            if verbs.contains(&verb) && !is_alone {
+                let from = before.rfind('\n').map_or(0, |at| at + 1);
+                let line = text[from..].lines().next().unwrap_or_default();
+                found.push(format!("{}: {}", file.display(), line.trim()));
+            }
+        }
+    }
+    found
+}
+
 #[test]
-fn no_message_has_a_command_that_changes_a_loop_in_backquotes() {
+fn no_message_has_a_command_that_changes_a_loop_in_backquotes_or_in_a_sentence() {
     let mut verbs: BTreeSet<String> = commands(&Project::new())
         .into_iter()
         .map(|words| words[0].clone())
@@ -483,6 +504,9 @@ fn no_message_has_a_command_that_changes_a_loop_in_backquotes() {
                 continue;
             }
             read += 1;
+            if name.ends_with(".rs") {
+                found.extend(inline(&path, &verbs, &alone));
+            }
             for (line, text) in prose(&path) {
                 for span in text.split('`').skip(1).step_by(2) {
                     let mut words = span.split_whitespace();

@@ -39,7 +39,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     migrations: "",
 };
 
-/// The user's state home, as the store of this root has it.
+/// Returns the user's state home, as the store of this root has it.
 pub(crate) fn home(root: &Utf8Path) -> StateHome {
     StateHome::at(root.join("state-home"))
 }

@@ -13,7 +13,7 @@ pub fn markdown() -> String {
 
 fn section(entry: &Entry) -> String {
     let mut text = format!("## {}\n\n{}\n", entry.name, entry.doc);
-    if entry.parameters().next().is_some() || entry.options {
+    if entry.parameters().next().is_some() || entry.options || entry.personas {
         text.push_str("\n| parameter | | |\n|---|---|---|\n");
         for parameter in entry.parameters() {
             let needed = if entry.one_of.contains(&parameter.name) {
@@ -32,6 +32,9 @@ fn section(entry: &Entry) -> String {
                  that the answer takes |\n",
             );
         }
+    }
+    if entry.personas {
+        text.push_str("| `personas` | optional | names of `[personas.NAME]` that review here, in this order; absent: all of them |\n");
     }
     text.push_str("\n| outcome | when | names no transition |\n|---|---|---|\n");
     for outcome in entry.outcomes {

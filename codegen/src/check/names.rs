@@ -48,6 +48,9 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
                 field(index, &At::new(name.to_owned(), value.span.clone()), found);
             }
         }
+        for name in &behaviour.personas {
+            persona(index, name, found);
+        }
         for name in behaviour.transitions().take(MOST_PHASES) {
             transition(index, name, found);
         }
@@ -92,6 +95,22 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         }
     }
     unknown
+}
+
+/// A persona that a phase names.
+fn persona(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
+    let known = || {
+        let personas = index.machine.personas.iter();
+        personas.map(|persona| persona.name.value.as_str())
+    };
+    if known().any(|known| known == name.value) {
+        return;
+    }
+    let hint = near(found, &name.value, known());
+    let hint = hint.unwrap_or_else(|| format!("add [personas.{}] with a label and a prompt", name.value));
+    let message = format!("no persona is named `{}`", name.value);
+    let one = Diagnostic::new("claudex::machine::unknown_persona", name.span.clone(), message);
+    found.push(one.label("not a persona").help(hint));
 }
 
 /// The field that an update reads, or nothing.

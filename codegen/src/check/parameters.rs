@@ -26,7 +26,10 @@ pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 ParameterKind::Field => field(index, value, found),
                 ParameterKind::Command => command(value, found),
                 // Looked at with the types, and where `{field}` is read.
-                ParameterKind::Count | ParameterKind::Template | ParameterKind::Words => {}
+                ParameterKind::Count
+                | ParameterKind::Template
+                | ParameterKind::Words
+                | ParameterKind::Message => {}
             }
         }
     }

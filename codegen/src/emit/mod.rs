@@ -208,9 +208,17 @@ pub(crate) fn templates(machine: &Machine) -> Vec<(String, std::ops::Range<usize
         .transitions
         .iter()
         .filter_map(|transition| transition.message.as_ref());
+    let prompts = machine.phases.iter().filter_map(|phase| {
+        let behaviour = phase.on_stop.as_ref()?;
+        let entry = catalogue::find(&behaviour.name.value)?;
+        let of_messages = |known: &&catalogue::Parameter| known.kind == ParameterKind::Message;
+        let parameter = entry.parameters().find(of_messages)?;
+        behaviour.parameter(parameter.name)
+    });
+    let personas = machine.personas.iter().map(|persona| &persona.prompt);
     let mut found: Vec<(String, std::ops::Range<usize>)> = Vec::new();
     let mut seen = HashSet::new();
-    for message in phases.chain(edges) {
+    for message in phases.chain(edges).chain(prompts).chain(personas) {
         let folder = machine.messages.trim_matches('/');
         let path = if folder.is_empty() {
             message.value.clone()

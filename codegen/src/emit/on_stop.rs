@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::Context;
 use super::ident::{camel, constant_of, type_of, value_of};
+use super::{Context, table};
 use crate::catalogue::{self, ParameterKind};
 use crate::model::{Behaviour, Evidence, Phase};
 
@@ -38,10 +38,18 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let name = constant_of(&format!("{}_review", phase.name.value));
         let parameter = |key: &str| behaviour.parameter(key).map_or("", |value| &value.value);
         let (subject, round) = (parameter("subject"), parameter("round"));
+        let personas = behaviour.personas.iter().filter_map(|name| {
+            let mut known = context.machine.personas.iter();
+            known.position(|persona| persona.name.value == name.value)
+        });
+        let prompt = behaviour.parameter("prompt").map(|path| path.value.as_str());
+        let prompt = table::message(context, prompt);
         let doc = format!(" What a review in phase `{}` looks at.", phase.name.value);
         quote! {
             #[doc = #doc]
-            pub static #name: rt::ReviewSpec = rt::ReviewSpec { subject: #subject, round: #round };
+            pub static #name: rt::ReviewSpec = rt::ReviewSpec {
+                subject: #subject, round: #round, personas: &[#(PERSONAS[#personas]),*], prompt: #prompt,
+            };
         }
     });
     let review_arms = reviews.iter().map(|(phase, _)| {

@@ -6,7 +6,8 @@ use quote::quote;
 use super::ident::type_of;
 use super::{Context, behaviours, holder, owned, shape, spec};
 use crate::model::{
-    Actor, AtStart, Constant, Evidence, FieldKind, Form, Guard, Held, IdForm, Operand, Phase, Sign, Update,
+    Actor, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held, IdForm, Operand, Phase, Sign,
+    Update,
 };
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -38,6 +39,19 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
                 name: #name, stored: #stored, doc: #doc, terminal: #terminal, meta: #meta, message: #message,
                 on_stop: #on_stop, question: #question, line: #line,
             }
+        }
+    });
+    let personas = machine.personas.iter().map(|persona| {
+        let (name, label) = (&persona.name.value, &persona.label.value);
+        let prompt = template(context, &persona.prompt.value);
+        let focus = type_of(
+            Focus::ALL
+                .iter()
+                .find(|(_, focus)| *focus == persona.focus)
+                .map_or("", |(word, _)| word),
+        );
+        quote! {
+            rt::PersonaInfo { name: #name, label: #label, prompt: #prompt, focus: rt::Focus::#focus }
         }
     });
     let transitions = &context.names;
@@ -92,6 +106,8 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             transitions: &[#(#transitions),*],
             edges: &[#(#edges),*],
         };
+        /// Who reviews, in the order of the rounds.
+        pub const PERSONAS: &[rt::PersonaInfo] = &[#(#personas),*];
         #state
     }
 }
@@ -190,11 +206,17 @@ pub(super) fn requirement(evidence: Option<Evidence>) -> TokenStream {
     }
 }
 
-fn message(context: &Context<'_>, name: Option<&str>) -> TokenStream {
+pub(super) fn message(context: &Context<'_>, name: Option<&str>) -> TokenStream {
     let Some(name) = name else { return quote! { None } };
+    let message = template(context, name);
+    quote! { Some(#message) }
+}
+
+/// A template, compiled in.
+fn template(context: &Context<'_>, name: &str) -> TokenStream {
     let path = context.template(name);
     quote! {
-        Some(rt::Message { name: #name, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), #path)) })
+        rt::Message { name: #name, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), #path)) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The words of a machine file that stand for something, each once with its meaning: `source` reads by these lists, and
 //! `schema` and the tools say what the words mean.
 
-use super::{Actor, ArgumentKind, AtStart, Evidence, FieldKind, Form, Held, IdForm};
+use super::{Actor, ArgumentKind, AtStart, Evidence, FieldKind, Focus, Form, Held, IdForm};
 
 impl Form {
     /// What `form` takes.
@@ -24,6 +24,24 @@ impl IdForm {
         match self {
             IdForm::Stamp => "made by the engine: YYYYMMDD-HHMMSS-xxxxxx",
             IdForm::Name => "given by the caller: letters, digits, - and _",
+        }
+    }
+}
+
+impl Focus {
+    /// What `focus` takes.
+    pub const ALL: [(&'static str, Focus); 3] = [
+        ("engineering", Focus::Engineering),
+        ("security", Focus::Security),
+        ("operations", Focus::Operations),
+    ];
+
+    /// What it means.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Focus::Engineering => "steps, scope, acceptance, wording",
+            Focus::Security => "access, secrets, data and its integrity",
+            Focus::Operations => "deploying, watching, failing and going back",
         }
     }
 }

@@ -82,7 +82,12 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
     let outcomes = entry.outcomes.iter().filter(|outcome| !outcome.waits);
     let outcomes = outcomes.map(|outcome| outcome.name);
     let options = entry.options.then_some("options");
-    let known: Vec<&str> = parameters.chain(options).chain(outcomes).collect();
+    let personas = entry.personas.then_some("personas");
+    let known: Vec<&str> = parameters
+        .chain(options)
+        .chain(personas)
+        .chain(outcomes)
+        .collect();
     let what = format!("`{}`", entry.name);
     let keys = reader.keys(table, &what, &known);
     let parameters = parameters_of(reader, entry, &keys, &name.span());
@@ -95,6 +100,10 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
         }
         None => Vec::new(),
     };
+    let personas = keys
+        .value("personas")
+        .map(|value| reader.strings("personas", value))
+        .unwrap_or_default();
     let mut outcomes = Vec::new();
     for outcome in entry.outcomes {
         let value = keys.value(outcome.name).filter(|_| !outcome.waits);
@@ -114,6 +123,7 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
         parameters,
         outcomes,
         options,
+        personas,
     })
 }
 
@@ -134,9 +144,12 @@ fn parameters_of(
             }
             continue;
         };
-        let Some(value) = reader.string(parameter.name, value) else {
+        let Some(mut value) = reader.string(parameter.name, value) else {
             continue;
         };
+        if parameter.kind == ParameterKind::Message {
+            value = reader.relative(parameter.name, value, false);
+        }
         if matches!(parameter.kind, ParameterKind::Template | ParameterKind::Words) {
             braces(reader, parameter.name, &value);
         }

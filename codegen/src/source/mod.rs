@@ -8,6 +8,7 @@ mod fields;
 pub(crate) mod guard;
 mod meta;
 mod migrations;
+mod personas;
 mod phases;
 mod read;
 pub(crate) mod template;
@@ -127,6 +128,7 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
     let fields = fields::fields(reader, &keys);
     let modes = phases::modes(reader, &keys, &fields);
     let phases = phases::phases(reader, &keys);
+    let personas = personas::personas(reader, &keys);
     let transitions = transitions::transitions(reader, &keys, &fields);
     let migrations = migrations::migrations(reader, &keys, &fields);
     let messages = messages.unwrap_or_default();
@@ -138,6 +140,7 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
         modes,
         fields,
         phases,
+        personas,
         transitions,
         migrations,
     }

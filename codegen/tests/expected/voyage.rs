@@ -110,7 +110,7 @@ impl InPhase for Inspecting {
 }
 /// Two ships want the same berth: a phase whose name is a word of Rust.
 ///
-/// Declared in `machine.toml:70`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:72`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {}
 impl sealed::InPhase for Match {}
@@ -119,7 +119,7 @@ impl InPhase for Match {
 }
 /// What a stop does here is written in Rust.
 ///
-/// Declared in `machine.toml:75`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:77`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sailing {}
 impl sealed::InPhase for Sailing {}
@@ -128,7 +128,7 @@ impl InPhase for Sailing {
 }
 /// `mooring`
 ///
-/// Declared in `machine.toml:78`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:80`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mooring {}
 impl sealed::InPhase for Mooring {}
@@ -137,7 +137,7 @@ impl InPhase for Mooring {
 }
 /// `hailing`
 ///
-/// Declared in `machine.toml:81`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:83`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hailing {}
 impl sealed::InPhase for Hailing {}
@@ -146,7 +146,7 @@ impl InPhase for Hailing {
 }
 /// `asking`
 ///
-/// Declared in `machine.toml:84`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:86`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {}
 impl sealed::InPhase for Asking {}
@@ -155,7 +155,7 @@ impl InPhase for Asking {
 }
 /// `pumping`
 ///
-/// Declared in `machine.toml:93`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:95`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pumping {}
 impl sealed::InPhase for Pumping {}
@@ -164,7 +164,7 @@ impl InPhase for Pumping {
 }
 /// `arrived`
 ///
-/// Declared in `machine.toml:96`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:98`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {}
 impl sealed::InPhase for Arrived {}
@@ -173,7 +173,7 @@ impl InPhase for Arrived {
 }
 /// The ship is lost.
 ///
-/// Declared in `machine.toml:99`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:101`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sunk {}
 impl sealed::InPhase for Sunk {}
@@ -901,7 +901,7 @@ mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`inspect` is not legal in phase `{Self}`",
     label = "no edge `inspect` leaves this phase",
-    note = "legal in: Loading (machine.toml:103)"
+    note = "legal in: Loading (machine.toml:119)"
 )]
 pub trait Inspect: sealed::Inspect {
     /// The loop after it.
@@ -914,7 +914,7 @@ impl Inspect for Loading {
 impl<P: InPhase> Loop<P> {
     /// The list was written: inspect it.
     ///
-    /// - [`Loading`] → [`Inspecting`] (machine.toml:103)
+    /// - [`Loading`] → [`Inspecting`] (machine.toml:119)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -933,7 +933,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`pass` is not legal in phase `{Self}`",
     label = "no edge `pass` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:109)"
+    note = "legal in: Inspecting (machine.toml:125)"
 )]
 pub trait Pass: sealed::Pass {
     /// The loop after it.
@@ -946,7 +946,7 @@ impl Pass for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `pass`
     ///
-    /// - [`Inspecting`] → [`Match`], when `sealed == false` (machine.toml:109)
+    /// - [`Inspecting`] → [`Match`], when `sealed == false` (machine.toml:125)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -965,7 +965,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`wave` is not legal in phase `{Self}`",
     label = "no edge `wave` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:117)"
+    note = "legal in: Inspecting (machine.toml:133)"
 )]
 pub trait Wave: sealed::Wave {
     /// The loop after it.
@@ -978,7 +978,7 @@ impl Wave for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `wave`
     ///
-    /// - [`Inspecting`] → [`Match`], when `sealed == true` (machine.toml:117)
+    /// - [`Inspecting`] → [`Match`], when `sealed == true` (machine.toml:133)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -997,7 +997,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`sign` is not legal in phase `{Self}`",
     label = "no edge `sign` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:123)"
+    note = "legal in: Inspecting (machine.toml:139)"
 )]
 pub trait Sign: sealed::Sign {
     /// The loop after it.
@@ -1010,7 +1010,7 @@ impl Sign for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// The captain signs.
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `sealed == false` (machine.toml:123)
+    /// - [`Inspecting`] → [`Inspecting`], when `sealed == false` (machine.toml:139)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1029,7 +1029,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`repair` is not legal in phase `{Self}`",
     label = "no edge `repair` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:132, machine.toml:139)"
+    note = "legal in: Inspecting (machine.toml:148, machine.toml:155)"
 )]
 pub trait Repair: sealed::Repair {
     /// The loop after it.
@@ -1072,8 +1072,8 @@ impl From<RepairNext> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// `repair`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:132)
-    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:139)
+    /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:148)
+    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:155)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1092,7 +1092,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`tack` is not legal in phase `{Self}`",
     label = "no edge `tack` leaves this phase",
-    note = "legal in: Sailing (machine.toml:146, machine.toml:153), Match (machine.toml:158, machine.toml:164)"
+    note = "legal in: Sailing (machine.toml:162, machine.toml:169), Match (machine.toml:174, machine.toml:180)"
 )]
 pub trait Tack: sealed::Tack {
     /// The loop after it.
@@ -1169,10 +1169,10 @@ impl From<TackFromSailing> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// The wind decides.
     ///
-    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:146)
-    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:153)
-    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:158)
-    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:164)
+    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:162)
+    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:169)
+    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:174)
+    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:180)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1191,7 +1191,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`move` is not legal in phase `{Self}`",
     label = "no edge `move` leaves this phase",
-    note = "legal in: Match (machine.toml:169)"
+    note = "legal in: Match (machine.toml:185)"
 )]
 pub trait Move: sealed::Move {
     /// The loop after it.
@@ -1204,7 +1204,7 @@ impl Move for Match {
 impl<P: InPhase> Loop<P> {
     /// A transition whose name is a word of Rust.
     ///
-    /// - [`Match`] → [`Sailing`] (machine.toml:169)
+    /// - [`Match`] → [`Sailing`] (machine.toml:185)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1223,7 +1223,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`grant` is not legal in phase `{Self}`",
     label = "no edge `grant` leaves this phase",
-    note = "legal in: Sailing (machine.toml:176), Match (machine.toml:176)"
+    note = "legal in: Sailing (machine.toml:192), Match (machine.toml:192)"
 )]
 pub trait Grant: sealed::Grant {
     /// The loop after it.
@@ -1243,8 +1243,8 @@ impl<P: InPhase> Loop<P> {
     /// Arguments:
     /// - `in`: why
     ///
-    /// - [`Sailing`] → [`Sailing`] (machine.toml:176)
-    /// - [`Match`] → [`Match`] (machine.toml:176)
+    /// - [`Sailing`] → [`Sailing`] (machine.toml:192)
+    /// - [`Match`] → [`Match`] (machine.toml:192)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1279,7 +1279,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`lighten` is not legal in phase `{Self}`",
     label = "no edge `lighten` leaves this phase",
-    note = "legal in: Sailing (machine.toml:184)"
+    note = "legal in: Sailing (machine.toml:200)"
 )]
 pub trait Lighten: sealed::Lighten {
     /// The loop after it.
@@ -1292,7 +1292,7 @@ impl Lighten for Sailing {
 impl<P: InPhase> Loop<P> {
     /// `lighten`
     ///
-    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:184)
+    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:200)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1311,7 +1311,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`hail` is not legal in phase `{Self}`",
     label = "no edge `hail` leaves this phase",
-    note = "legal in: Mooring (machine.toml:192)"
+    note = "legal in: Mooring (machine.toml:208)"
 )]
 pub trait Hail: sealed::Hail {
     /// The loop after it.
@@ -1324,7 +1324,7 @@ impl Hail for Mooring {
 impl<P: InPhase> Loop<P> {
     /// `hail`
     ///
-    /// - [`Mooring`] → [`Hailing`] (machine.toml:192)
+    /// - [`Mooring`] → [`Hailing`] (machine.toml:208)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1343,7 +1343,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`call` is not legal in phase `{Self}`",
     label = "no edge `call` leaves this phase",
-    note = "legal in: Hailing (machine.toml:196)"
+    note = "legal in: Hailing (machine.toml:212)"
 )]
 pub trait Call: sealed::Call {
     /// The loop after it.
@@ -1356,7 +1356,7 @@ impl Call for Hailing {
 impl<P: InPhase> Loop<P> {
     /// `call`
     ///
-    /// - [`Hailing`] → [`Asking`] (machine.toml:196)
+    /// - [`Hailing`] → [`Asking`] (machine.toml:212)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1375,7 +1375,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`take` is not legal in phase `{Self}`",
     label = "no edge `take` leaves this phase",
-    note = "legal in: Asking (machine.toml:201)"
+    note = "legal in: Asking (machine.toml:217)"
 )]
 pub trait Take: sealed::Take {
     /// The loop after it.
@@ -1388,7 +1388,7 @@ impl Take for Asking {
 impl<P: InPhase> Loop<P> {
     /// `take`
     ///
-    /// - [`Asking`] → [`Pumping`] (machine.toml:201)
+    /// - [`Asking`] → [`Pumping`] (machine.toml:217)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1407,7 +1407,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`leave` is not legal in phase `{Self}`",
     label = "no edge `leave` leaves this phase",
-    note = "legal in: Asking (machine.toml:206)"
+    note = "legal in: Asking (machine.toml:222)"
 )]
 pub trait Leave: sealed::Leave {
     /// The loop after it.
@@ -1420,7 +1420,7 @@ impl Leave for Asking {
 impl<P: InPhase> Loop<P> {
     /// `leave`
     ///
-    /// - [`Asking`] → [`Sunk`] (machine.toml:206)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:222)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1439,7 +1439,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`dry` is not legal in phase `{Self}`",
     label = "no edge `dry` leaves this phase",
-    note = "legal in: Pumping (machine.toml:211)"
+    note = "legal in: Pumping (machine.toml:227)"
 )]
 pub trait Dry: sealed::Dry {
     /// The loop after it.
@@ -1452,7 +1452,7 @@ impl Dry for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `dry`
     ///
-    /// - [`Pumping`] → [`Sailing`] (machine.toml:211)
+    /// - [`Pumping`] → [`Sailing`] (machine.toml:227)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1471,7 +1471,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`flood` is not legal in phase `{Self}`",
     label = "no edge `flood` leaves this phase",
-    note = "legal in: Pumping (machine.toml:216)"
+    note = "legal in: Pumping (machine.toml:232)"
 )]
 pub trait Flood: sealed::Flood {
     /// The loop after it.
@@ -1484,7 +1484,7 @@ impl Flood for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `flood`
     ///
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:216)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:232)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1503,7 +1503,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`remind` is not legal in phase `{Self}`",
     label = "no edge `remind` leaves this phase",
-    note = "legal in: Loading (machine.toml:220), Inspecting (machine.toml:220), Mooring (machine.toml:220), Asking (machine.toml:220), Pumping (machine.toml:220)"
+    note = "legal in: Loading (machine.toml:236), Inspecting (machine.toml:236), Mooring (machine.toml:236), Asking (machine.toml:236), Pumping (machine.toml:236)"
 )]
 pub trait Remind: sealed::Remind {
     /// The loop after it.
@@ -1532,11 +1532,11 @@ impl Remind for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `remind`
     ///
-    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:220)
-    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:220)
-    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:220)
-    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:220)
-    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:220)
+    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:236)
+    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:236)
+    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:236)
+    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:236)
+    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:236)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1555,7 +1555,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`retry` is not legal in phase `{Self}`",
     label = "no edge `retry` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:227)"
+    note = "legal in: Inspecting (machine.toml:243)"
 )]
 pub trait Retry: sealed::Retry {
     /// The loop after it.
@@ -1568,7 +1568,7 @@ impl Retry for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `retry`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:227)
+    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:243)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1587,7 +1587,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`condemn` is not legal in phase `{Self}`",
     label = "no edge `condemn` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:233)"
+    note = "legal in: Inspecting (machine.toml:249)"
 )]
 pub trait Condemn: sealed::Condemn {
     /// The loop after it.
@@ -1600,7 +1600,7 @@ impl Condemn for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `condemn`
     ///
-    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:233)
+    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:249)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1619,7 +1619,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`scuttle` is not legal in phase `{Self}`",
     label = "no edge `scuttle` leaves this phase",
-    note = "legal in: Loading (machine.toml:239), Inspecting (machine.toml:239), Match (machine.toml:239), Sailing (machine.toml:239), Mooring (machine.toml:239), Hailing (machine.toml:239), Asking (machine.toml:239), Pumping (machine.toml:239)"
+    note = "legal in: Loading (machine.toml:255), Inspecting (machine.toml:255), Match (machine.toml:255), Sailing (machine.toml:255), Mooring (machine.toml:255), Hailing (machine.toml:255), Asking (machine.toml:255), Pumping (machine.toml:255)"
 )]
 pub trait Scuttle: sealed::Scuttle {
     /// The loop after it.
@@ -1660,14 +1660,14 @@ impl Scuttle for Pumping {
 impl<P: InPhase> Loop<P> {
     /// The ship is given up.
     ///
-    /// - [`Loading`] → [`Sunk`] (machine.toml:239)
-    /// - [`Inspecting`] → [`Sunk`] (machine.toml:239)
-    /// - [`Match`] → [`Sunk`] (machine.toml:239)
-    /// - [`Sailing`] → [`Sunk`] (machine.toml:239)
-    /// - [`Mooring`] → [`Sunk`] (machine.toml:239)
-    /// - [`Hailing`] → [`Sunk`] (machine.toml:239)
-    /// - [`Asking`] → [`Sunk`] (machine.toml:239)
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:239)
+    /// - [`Loading`] → [`Sunk`] (machine.toml:255)
+    /// - [`Inspecting`] → [`Sunk`] (machine.toml:255)
+    /// - [`Match`] → [`Sunk`] (machine.toml:255)
+    /// - [`Sailing`] → [`Sunk`] (machine.toml:255)
+    /// - [`Mooring`] → [`Sunk`] (machine.toml:255)
+    /// - [`Hailing`] → [`Sunk`] (machine.toml:255)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:255)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:255)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1938,6 +1938,11 @@ impl Verb {
 pub static INSPECTING_REVIEW: rt::ReviewSpec = rt::ReviewSpec {
     subject: "{manifest}",
     round: "leg",
+    personas: &[PERSONAS[2usize], PERSONAS[0usize]],
+    prompt: Some(rt::Message {
+        name: "prompt.md",
+        text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/messages/prompt.md")),
+    }),
 };
 impl Phase {
     /// What a review in this phase looks at, where it has one.
@@ -2190,7 +2195,7 @@ pub mod declared {
     pub struct AsDeclared;
     /// Says what a stop does in every phase.
     #[diagnostic::on_unimplemented(
-        message = "no `on_stop` says what a stop does in phase `sailing` (machine.toml:75)",
+        message = "no `on_stop` says what a stop does in phase `sailing` (machine.toml:77)",
         label = "the machine file leaves this to Rust",
         note = "give it an `on_stop` there, or write it: `struct Own; impl voyage::OnStop for Own {{ fn sailing(&self, held: Loop<Sailing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }} }}` and `claudex_loop::main!(voyage, Own);`"
     )]
@@ -2471,7 +2476,11 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             on_stop: Some(rt::BehaviourInfo {
                 name: "review",
-                parameters: &[("subject", "{manifest}"), ("round", "leg")],
+                parameters: &[
+                    ("subject", "{manifest}"),
+                    ("round", "leg"),
+                    ("prompt", "prompt.md"),
+                ],
             }),
             question: None,
             line: 58u32,
@@ -2488,7 +2497,7 @@ pub static TABLE: rt::Table = rt::Table {
                 parameters: &[],
             }),
             question: None,
-            line: 70u32,
+            line: 72u32,
         },
         rt::PhaseInfo {
             name: "sailing",
@@ -2499,7 +2508,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             on_stop: None,
             question: None,
-            line: 75u32,
+            line: 77u32,
         },
         rt::PhaseInfo {
             name: "mooring",
@@ -2513,7 +2522,7 @@ pub static TABLE: rt::Table = rt::Table {
                 parameters: &[("file", "TIDE of {cargo}")],
             }),
             question: None,
-            line: 78u32,
+            line: 80u32,
         },
         rt::PhaseInfo {
             name: "hailing",
@@ -2527,7 +2536,7 @@ pub static TABLE: rt::Table = rt::Table {
                 parameters: &[],
             }),
             question: None,
-            line: 81u32,
+            line: 83u32,
         },
         rt::PhaseInfo {
             name: "asking",
@@ -2556,7 +2565,7 @@ pub static TABLE: rt::Table = rt::Table {
                     },
                 ],
             }),
-            line: 84u32,
+            line: 86u32,
         },
         rt::PhaseInfo {
             name: "pumping",
@@ -2570,7 +2579,7 @@ pub static TABLE: rt::Table = rt::Table {
                 parameters: &[("command", "pump")],
             }),
             question: None,
-            line: 93u32,
+            line: 95u32,
         },
         rt::PhaseInfo {
             name: "arrived",
@@ -2581,7 +2590,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             on_stop: None,
             question: None,
-            line: 96u32,
+            line: 98u32,
         },
         rt::PhaseInfo {
             name: "sunk",
@@ -2592,7 +2601,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             on_stop: None,
             question: None,
-            line: 99u32,
+            line: 101u32,
         },
     ],
     transitions: &[
@@ -2629,7 +2638,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The list was written: inspect it.",
-            line: 103u32,
+            line: 119u32,
         },
         rt::EdgeInfo {
             transition: "pass",
@@ -2655,7 +2664,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 109u32,
+            line: 125u32,
         },
         rt::EdgeInfo {
             transition: "wave",
@@ -2676,7 +2685,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 117u32,
+            line: 133u32,
         },
         rt::EdgeInfo {
             transition: "sign",
@@ -2697,7 +2706,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The captain signs.",
-            line: 123u32,
+            line: 139u32,
         },
         rt::EdgeInfo {
             transition: "repair",
@@ -2731,7 +2740,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 132u32,
+            line: 148u32,
         },
         rt::EdgeInfo {
             transition: "repair",
@@ -2755,7 +2764,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 139u32,
+            line: 155u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -2802,7 +2811,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The wind decides.",
-            line: 146u32,
+            line: 162u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -2840,7 +2849,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 153u32,
+            line: 169u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -2861,7 +2870,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 158u32,
+            line: 174u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -2882,7 +2891,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 164u32,
+            line: 180u32,
         },
         rt::EdgeInfo {
             transition: "move",
@@ -2899,7 +2908,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "A transition whose name is a word of Rust.",
-            line: 169u32,
+            line: 185u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -2931,7 +2940,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 176u32,
+            line: 192u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -2963,7 +2972,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 176u32,
+            line: 192u32,
         },
         rt::EdgeInfo {
             transition: "lighten",
@@ -3007,7 +3016,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 184u32,
+            line: 200u32,
         },
         rt::EdgeInfo {
             transition: "hail",
@@ -3021,7 +3030,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 192u32,
+            line: 208u32,
         },
         rt::EdgeInfo {
             transition: "call",
@@ -3040,7 +3049,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 196u32,
+            line: 212u32,
         },
         rt::EdgeInfo {
             transition: "take",
@@ -3054,7 +3063,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 201u32,
+            line: 217u32,
         },
         rt::EdgeInfo {
             transition: "leave",
@@ -3068,7 +3077,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 206u32,
+            line: 222u32,
         },
         rt::EdgeInfo {
             transition: "dry",
@@ -3085,7 +3094,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 211u32,
+            line: 227u32,
         },
         rt::EdgeInfo {
             transition: "flood",
@@ -3099,7 +3108,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 216u32,
+            line: 232u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3133,7 +3142,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 220u32,
+            line: 236u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3167,7 +3176,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 220u32,
+            line: 236u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3201,7 +3210,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 220u32,
+            line: 236u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3235,7 +3244,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 220u32,
+            line: 236u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3269,7 +3278,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 220u32,
+            line: 236u32,
         },
         rt::EdgeInfo {
             transition: "retry",
@@ -3298,7 +3307,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 227u32,
+            line: 243u32,
         },
         rt::EdgeInfo {
             transition: "condemn",
@@ -3327,7 +3336,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 233u32,
+            line: 249u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3341,7 +3350,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 239u32,
+            line: 255u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3355,7 +3364,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 239u32,
+            line: 255u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3369,7 +3378,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 239u32,
+            line: 255u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3383,7 +3392,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 239u32,
+            line: 255u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3397,7 +3406,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 239u32,
+            line: 255u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3411,7 +3420,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 239u32,
+            line: 255u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3425,7 +3434,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 239u32,
+            line: 255u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3439,10 +3448,40 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 239u32,
+            line: 255u32,
         },
     ],
 };
+/// Who reviews, in the order of the rounds.
+pub const PERSONAS: &[rt::PersonaInfo] = &[
+    rt::PersonaInfo {
+        name: "mate",
+        label: "The mate's look",
+        prompt: rt::Message {
+            name: "mate.md",
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/messages/mate.md")),
+        },
+        focus: rt::Focus::Operations,
+    },
+    rt::PersonaInfo {
+        name: "cook",
+        label: "The cook's look",
+        prompt: rt::Message {
+            name: "mate.md",
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/messages/mate.md")),
+        },
+        focus: rt::Focus::Engineering,
+    },
+    rt::PersonaInfo {
+        name: "purser",
+        label: "The purser's look",
+        prompt: rt::Message {
+            name: "mate.md",
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/messages/mate.md")),
+        },
+        focus: rt::Focus::Security,
+    },
+];
 /// Where and how the machine's documents are stored.
 pub static STATE: rt::StateSpec = rt::StateSpec {
     machine: "voyage",

@@ -122,7 +122,7 @@ pub(in crate::app) fn list<M: Program>(json: bool) -> Result<Exit, Failure> {
     }
     if rows.iter().any(|row| row.swept) {
         out::line("");
-        out::line(&format!("swept: {} resume ID brings it back.", M::NAME));
+        out::line(&format!("swept: this brings it back:\n    {} resume ID", M::NAME));
     }
     Ok(Exit::Complete)
 }

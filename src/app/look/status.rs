@@ -159,7 +159,7 @@ fn print(shown: &Shown, columns: Option<usize>, now: Timestamp) {
             "" => String::new(),
             doc => format!("  {}", doc.trim_end_matches('.')),
         };
-        let who = if way.agent { "" } else { " (a person's)" };
+        let who = if way.agent { "" } else { " (a person’s)" };
         say("next", &format!("{}{doc}{who}", way.command));
     }
 }
@@ -172,9 +172,9 @@ fn picked<M: Program>(id: Option<&str>, problems: &mut Vec<String>) -> Result<Ve
         return Ok(match locate::by_id(&speaker, &here, id) {
             Ok((store, id)) if store.swept().iter().any(|swept| swept.id == id) => {
                 problems.push(format!(
-                    "loop {id} showed no sign of life and was put aside in {}/swept; {} resume {id} brings it back",
-                    store.folder(),
-                    speaker.program
+                    "loop {id} showed no sign of life and was put aside in {}/swept; this brings it back:{}",
+                    text::shown(store.folder()),
+                    speaker.command(&format!("resume {id}"))
                 ));
                 Vec::new()
             }
@@ -218,8 +218,8 @@ pub(in crate::app) fn status<M: Program>(id: Option<&str>, json: bool) -> Result
     let columns = screen::columns();
     if all.is_empty() && problems.is_empty() {
         let nothing = format!(
-            "There are no loops in this project. Start one with {} start.",
-            speaker.program
+            "There are no loops in this project. Start one with:{}",
+            speaker.command("start")
         );
         for line in screen::wrap("", &nothing, columns) {
             out::line(&line);
@@ -232,7 +232,7 @@ pub(in crate::app) fn status<M: Program>(id: Option<&str>, json: bool) -> Result
         print(shown, columns, now);
     }
     for problem in &problems {
-        for line in screen::wrap("problem: ", &text::one_line(problem, 1000), columns) {
+        for line in screen::wrap("problem: ", &text::note(problem, 1000), columns) {
             out::line(&line);
         }
     }

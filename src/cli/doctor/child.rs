@@ -27,8 +27,8 @@ pub(super) struct Answer {
     pub(super) err: String,
 }
 
-/// A command in this folder that sees nothing of the client, none of our own settings, and no program of the project with this
-/// root.
+/// Prepares a command in this folder that sees nothing of the client, none of our own settings, and no program of
+/// the project with this root.
 pub(super) fn command(program: &Path, arguments: &[&str], folder: &Path, root: &Utf8Path) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);

@@ -73,7 +73,7 @@ fn own(survey: &Survey, places: &Places) -> Result<String, Problem> {
     if let Some((file, key)) = &survey.off {
         return Err(Problem::new(
             format!("{file} has `{key}`: the client runs no hook of ours, so no loop is driven"),
-            "take that out of the file, or take plans through the loop with claudex-loop run",
+            "take that out of the file, or take plans through the loop with:\n    claudex-loop run",
         ));
     }
     let ours: Vec<String> = survey.of(Nature::Ours).map(place).collect();

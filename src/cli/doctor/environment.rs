@@ -4,7 +4,7 @@ use claudex_loop::process::environment::is_relative_home;
 
 use super::{Check, Problem};
 
-/// A warning that names what is not obeyed, or `None` where all of it is.
+/// Returns a warning that names what is not obeyed, or `None` where all of it is.
 pub(super) fn check() -> Option<Check> {
     let mut passed_over: Vec<String> = std::env::vars_os()
         .filter(|(name, value)| is_relative_home(name, value))

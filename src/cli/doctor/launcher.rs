@@ -54,7 +54,7 @@ pub(super) fn checks(root: &Utf8Path) -> Vec<Check> {
     checks
 }
 
-/// The files of our name in PATH, in its order, and what each is. Relative folders and those of the project
+/// Returns the files of our name in PATH, in its order, and what each is. Relative folders and those of the project
 /// are passed over, as the launcher does.
 fn on_path(root: &Utf8Path) -> Vec<(PathBuf, Found)> {
     let path = clean_path(&std::env::var_os("PATH").unwrap_or_default(), root);

@@ -11,6 +11,7 @@ mod launcher;
 mod project;
 mod reviewers;
 mod sandbox;
+mod state_home;
 mod tools;
 
 use claudex_loop::plan::locate;
@@ -52,8 +53,8 @@ impl Check {
             name: name.to_owned(),
             required,
             ok,
-            found: text::one_line(&found, 500),
-            remedy: remedy.map(|remedy| text::one_line(&remedy, 500)),
+            found: text::note(&found, 500),
+            remedy: remedy.map(|remedy| text::note(&remedy, 500)),
         }
     }
 
@@ -92,11 +93,14 @@ impl Problem {
 pub(crate) fn doctor(json: bool) -> Result<Exit, Failure> {
     let here = super::here()?;
     let root = locate::root(&here);
+    // Before those that run the program, which closes the folder to others.
+    let state_home = state_home::check();
     let mut checks = launcher::checks(&root);
     checks.extend(environment::check());
     checks.push(hook::check(&root));
     checks.extend(client::checks(&here));
     checks.extend(project::checks(&here));
+    checks.push(state_home);
     checks.push(tools::git(&root));
     let (configuration, settings) = configuration::check(&here);
     checks.push(configuration);

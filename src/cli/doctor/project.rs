@@ -109,7 +109,7 @@ fn loops(here: &Utf8Path) -> Result<String, Problem> {
                 loops.len(),
                 listed.path
             ),
-            "`claudex-loop list` says what is wrong with each; to move them all aside: claudex-loop rollback",
+            "`claudex-loop list` says what is wrong with each; to move them all aside:\n    claudex-loop rollback",
         )),
         None => Ok(format!("{} in this project, {active} active", loops.len())),
     }

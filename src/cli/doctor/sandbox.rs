@@ -1,13 +1,13 @@
 //! Whether the system can make the work tree read-only for a reviewer's process.
 
 use camino::Utf8Path;
-use claudex_loop::process::sandbox::{Sandbox, probe};
+use claudex_loop::process::sandbox::{PROGRAM, Sandbox, probe};
 
-use super::{Check, Problem};
+use super::{Check, Problem, tools};
 
 /// Without it a reviewer that is a model has only its own client's sandbox.
 pub(super) fn check(root: &Utf8Path) -> Check {
-    let result = match probe(root) {
+    let result = match probe(tools::found(PROGRAM, root)) {
         works @ Sandbox::Works { .. } => Ok(works.to_string()),
         other => Err(Problem::new(
             other.to_string(),

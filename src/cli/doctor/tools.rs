@@ -25,7 +25,7 @@ pub(super) fn git(root: &Utf8Path) -> Check {
     Check::useful("git", result)
 }
 
-/// A program of this name, in the absolute folders of PATH outside of the project.
+/// Finds a program of this name in the absolute folders of PATH outside of the project.
 pub(super) fn found(name: &str, root: &Utf8Path) -> Option<std::path::PathBuf> {
     let path: Option<OsString> = std::env::var_os("PATH");
     find_program(name, path.as_deref(), root)

@@ -59,7 +59,7 @@ fn of_change(told: &Told, change: &ChangeEntry) -> String {
     let about = match change.what.as_str() {
         "start" => field("topic")
             .and_then(Value::as_str)
-            .map(|topic| format!("\"{}\"", text::one_line(topic, 200))),
+            .map(|topic| format!("“{}”", text::one_line(topic, 200))),
         "bind" | "adopt" => field("session_id")
             .and_then(Value::as_str)
             .map(|session| format!("session {}", text::one_line(session, 80))),

@@ -171,7 +171,7 @@ pub(crate) fn list(format: &args::Format) -> Result<Exit, Failure> {
         legend.push("*: a review is running.");
     }
     if rows.iter().any(|row| row.swept) {
-        legend.push("swept: claudex-loop resume ID brings it back.");
+        legend.push("swept: this brings it back:\n    claudex-loop resume ID");
     }
     if !legend.is_empty() {
         out::line("");

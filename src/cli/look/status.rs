@@ -111,7 +111,8 @@ fn shown(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Shown {
     let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
     if waits && !running && fields.reminders() > 0 {
         notes.push(format!(
-            "the agent was reminded once and will not be again; to have it reminded: /claudex:resume {id} (in a terminal: claudex-loop resume {id})"
+            "the agent was reminded once and will not be again; to have it reminded:{}",
+            locate::SPEAKER.command(&format!("resume {id}"))
         ));
     }
     let chosen = || {
@@ -211,7 +212,7 @@ fn print(shown: &Shown, columns: Option<usize>, now: Timestamp) {
     }
     shown.notes.iter().for_each(|note| say("note:", note));
     say("waits for:", &shown.waits_for);
-    say("next:", &screen::tied(&shown.next, "claudex-loop "));
+    say("next:", &shown.next);
 }
 
 /// The loops to show: the one that is named, else the active ones, else the newest.
@@ -221,8 +222,9 @@ fn picked(id: Option<&str>, problems: &mut Vec<String>) -> Result<Vec<(Store, Lo
         return Ok(match locate::by_id(&here, id) {
             Ok((store, id)) if store.swept().iter().any(|swept| swept.id == id) => {
                 problems.push(format!(
-                    "loop {id} showed no sign of life and was put aside in {}/swept; claudex-loop resume {id} brings it back",
-                    text::shown(store.folder())
+                    "loop {id} showed no sign of life and was put aside in {}/swept; this brings it back:{}",
+                    text::shown(store.folder()),
+                    locate::SPEAKER.command(&format!("resume {id}"))
                 ));
                 Vec::new()
             }
@@ -292,7 +294,7 @@ pub(crate) fn status(arguments: &args::Look) -> Result<Exit, Failure> {
         print(shown, columns, now);
     }
     for problem in &problems {
-        for line in screen::wrap("problem:   ", &text::one_line(problem, 1000), columns) {
+        for line in screen::wrap("problem:   ", &text::note(problem, 1000), columns) {
             out::line(&line);
         }
     }

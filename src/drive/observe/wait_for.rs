@@ -39,7 +39,7 @@ pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSe
     .into())
 }
 
-/// Whether a regular file is there, whatever it holds: an empty one is a sign, too. A folder is none, and a pipe or a device
+/// Returns whether a regular file is there, whatever it holds: an empty one is a sign, too. A folder is none, and a pipe or a device
 /// is not opened to find out. A symlink is refused.
 fn is_file(raw: &Raw, template: &str) -> Result<bool, Refusal> {
     // A field that is empty leaves nothing to look for, and must not name the root.

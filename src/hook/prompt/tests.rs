@@ -1,6 +1,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use std::cell::Cell;
+use std::fs::{self, File};
 use std::sync::Barrier;
 
 use jiff::ToSpan;

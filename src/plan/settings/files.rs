@@ -1,37 +1,47 @@
 //! Where the two configuration files are, and their text. Nothing is created here.
 
+use std::io::ErrorKind;
+
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::drive::user_file::{self, is_missing};
+use crate::drive::user_file::{is_missing, utf8};
+use crate::files::{Distrust, Folder, UntrustedError};
 
 pub(super) use crate::drive::user_file::text as user;
 pub use crate::drive::user_file::{FileError, path as user_path};
 
-/// The project's file, from the loop's root.
-const PROJECT: &str = ".claude/claudex.toml";
+/// The folder of the project's file, in the loop's root.
+const FOLDER: &str = ".claude";
+/// Its name there.
+const PROJECT: &str = "claudex.toml";
 /// The largest project's file, in bytes.
 const MOST_PROJECT: u64 = 64 * 1024;
 
 /// Where a project's file is, there or not.
 pub fn project_path(root: &Utf8Path) -> Utf8PathBuf {
-    root.join(PROJECT)
+    root.join(FOLDER).join(PROJECT)
 }
 
-/// A project's file; None where there is none.
+/// A project's file; None where there is none. No symlink is followed below the root.
 pub(super) fn project(root: &Utf8Path) -> Result<Option<String>, FileError> {
     let path = project_path(root);
-    let io = |source| FileError::Io {
-        path: path.clone(),
-        source,
+    let folder = Folder::open(root).and_then(|root| root.below(FOLDER));
+    let source = match folder.and_then(|folder| folder.read(PROJECT, MOST_PROJECT)) {
+        Ok(bytes) => return utf8(bytes, &path).map(Some),
+        Err(source) => source,
     };
-    match path.symlink_metadata() {
-        Err(error) if is_missing(&error) => return Ok(None),
-        Err(error) => return Err(io(error)),
-        Ok(_) => {}
+    match UntrustedError::of(&source) {
+        Some(UntrustedError { why, .. }) if *why == Distrust::NoFolder => Ok(None),
+        Some(UntrustedError { why, .. }) if *why == Distrust::NoFile => Err(FileError::Kind { path }),
+        Some(UntrustedError { path, why }) => Err(FileError::Untrusted {
+            path: path.clone(),
+            why: *why,
+        }),
+        None if is_missing(&source) => Ok(None),
+        None if source.kind() == ErrorKind::FileTooLarge => Err(FileError::Large {
+            path,
+            most: MOST_PROJECT,
+        }),
+        None => Err(FileError::Io { path, source }),
     }
-    let target = path.canonicalize_utf8().map_err(io)?;
-    if !target.starts_with(root.canonicalize_utf8().map_err(io)?) {
-        return Err(FileError::Outside { path, target });
-    }
-    user_file::read(&target, &path, MOST_PROJECT)
 }

@@ -12,11 +12,12 @@ use derive_more::{Display, Error};
 use crate::drive::commands::Command;
 use crate::hook::seen::Seen;
 use crate::plan::caller::Caller;
-use crate::plan::personas::Personas;
 use crate::plan::reviewers;
+use crate::plan::typestate::PERSONAS;
 use crate::process::environment::find_program;
 use crate::process::limits::Limits;
 use crate::review::evidence::Policy;
+use crate::review::personas::Personas;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 use crate::store::StateHome;
 
@@ -128,7 +129,7 @@ impl Default for Settings {
                 .map(|kind| (kind.to_string(), ReviewerSettings::of(kind)))
                 .collect(),
             commands: BTreeMap::new(),
-            personas: Personas::default(),
+            personas: Personas::declared(PERSONAS),
             plan_rounds: None,
             review_rounds: None,
             max_failures: None,

@@ -9,7 +9,7 @@ use super::findings::Finding;
 use super::origin::Source;
 use super::tables::{ProjectFile, UserFile};
 use super::{Settings, SettingsError, files, read, refused, suggest, user};
-use crate::plan::personas::Personas;
+use crate::review::personas::Personas;
 use crate::text;
 
 /// What such a file may say, for its errors.

@@ -5,7 +5,7 @@ use super::{read, read_value};
 
 const CLEAN: &str = r#"{"verdict": "clean", "findings": []}"#;
 
-/// Each states that nothing was found.
+/// Lists what states that nothing was found.
 const ACCEPTED: [&str; 20] = [
     "No substantive findings.",
     "  No substantive findings.  \n",
@@ -29,7 +29,7 @@ const ACCEPTED: [&str; 20] = [
     "```\r\n{\"verdict\": \"clean\", \"findings\": []}\r\n```\r\n",
 ];
 
-/// Each looks as if it did, and does not.
+/// Lists what looks as if it did, and does not.
 const NEAR_MISSES: [&str; 56] = [
     // The line, quoted, questioned, denied or dressed up.
     "> No substantive findings.",

@@ -11,7 +11,7 @@ use super::unseen::listed;
 use super::{Base, Changes};
 use crate::text::one_line;
 
-/// Where a text of changes came from, as the journal keeps it.
+/// Tells where a text of changes came from, as the journal keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compared {
     /// The commit that the work tree was compared with; `None`: there was none.
@@ -91,7 +91,7 @@ fn commit(id: Option<&str>) -> String {
     }
 }
 
-/// The files whose diffs are not the same in two texts, in the order of their names.
+/// Returns the files whose diffs are not the same in two texts, in the order of their names.
 fn differing(before: &str, now: &str) -> Vec<String> {
     let (before, now) = (parts(before), parts(now));
     let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
@@ -101,7 +101,7 @@ fn differing(before: &str, now: &str) -> Vec<String> {
         .collect()
 }
 
-/// What a text says of each file, by the file's name.
+/// Returns what a text says of each file, by the file's name.
 fn parts(text: &str) -> BTreeMap<String, Vec<&str>> {
     let mut parts: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut current: Option<String> = None;
@@ -123,7 +123,7 @@ fn parts(text: &str) -> BTreeMap<String, Vec<&str>> {
     parts
 }
 
-/// The name in `a/x b/x`; both names where they differ.
+/// Returns the name in `a/x b/x`; both names where they differ.
 fn name(names: &str) -> String {
     let one = names.get(..names.len() / 2).zip(names.get(names.len() / 2 + 1..));
     let same = one.and_then(|(old, new)| {

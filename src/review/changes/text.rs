@@ -148,7 +148,7 @@ fn head(snapshot: &Snapshot, base: &Base, changed: &[Changed], left_out: &[Strin
     head
 }
 
-/// The binary files, each with its size.
+/// Returns the binary files, each with its size.
 pub(super) fn binaries(snapshot: &Snapshot, changed: &[Changed]) -> Vec<String> {
     changed
         .iter()

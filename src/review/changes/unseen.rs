@@ -5,7 +5,7 @@ use super::text::binaries;
 use crate::review::worktree::names::{names, shown};
 use crate::review::worktree::{Snapshot, WorktreeError};
 
-/// Most names in one sentence.
+/// Limits the names in one sentence.
 const NAMED: usize = 10;
 
 /// Says what is not shown.
@@ -54,7 +54,7 @@ pub(super) fn sentences(
     Ok(told)
 }
 
-/// `a, b and 3 more`
+/// Lists names as `a, b and 3 more`.
 pub(super) fn listed(names: &[String]) -> String {
     let first = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(NAMED) {
@@ -67,7 +67,8 @@ fn files(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
 
-/// The untracked files that only a rule outside of the work tree ignores. What its own `.gitignore` files ignore can be read there.
+/// Returns the untracked files that only a rule outside of the work tree ignores.
+/// What its own `.gitignore` files ignore can be read there.
 fn hidden(snapshot: &Snapshot) -> Result<Vec<String>, WorktreeError> {
     let untracked = ["ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"];
     // Of a list that is too long its beginning is named.
@@ -78,7 +79,7 @@ fn hidden(snapshot: &Snapshot) -> Result<Vec<String>, WorktreeError> {
     Ok(hidden.collect())
 }
 
-/// The tracked files whose changes git was told not to look for.
+/// Returns the tracked files whose changes git was told not to look for.
 fn marked(snapshot: &Snapshot) -> Result<Vec<String>, WorktreeError> {
     // "h path", where another file has "H path"; "S path" is passed over in the work tree.
     let listed = snapshot.real().ask(&["ls-files", "-z", "-v"], &[])?.stdout;
@@ -96,7 +97,7 @@ fn marked(snapshot: &Snapshot) -> Result<Vec<String>, WorktreeError> {
         .collect())
 }
 
-/// Whether commits are taken for the first ones that are not.
+/// Returns whether commits are taken for the first ones that are not.
 fn is_cut_short(snapshot: &Snapshot) -> Result<bool, WorktreeError> {
     let git = snapshot.git();
     let paths = git.lines(

@@ -7,6 +7,7 @@ use super::super::focus::{Focus, Kind};
 use super::super::reviewer::OutcomeName;
 use super::super::settings::{ReviewerKind, SandboxPolicy};
 use super::*;
+use crate::files::scratch::Place;
 use crate::process::Event;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
@@ -52,6 +53,7 @@ impl Bench {
             focus: Focus::Engineering,
             run: "r1-0",
             root: self.root(),
+            scratch: &Place::new(self.root(), self.root()),
             limits: Limits::default(),
             environment: &Environment::default(),
             output: None,

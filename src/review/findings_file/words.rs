@@ -187,12 +187,12 @@ fn says_none(text: &str) -> bool {
     }
 }
 
-/// Whether a text says that there is nothing, and no second sentence goes on from there.
+/// Returns whether a text says that there is nothing, and no second sentence goes on from there.
 pub(super) fn is_none_alone(text: &str) -> bool {
     is_none(text) && !text.contains(". ")
 }
 
-/// Whether a heading is that of a findings file: `Findings`, `Round 2 findings`.
+/// Returns whether a heading is that of a findings file: `Findings`, `Round 2 findings`.
 pub(super) fn is_title(text: &str) -> bool {
     let words: Vec<String> = words(text).take(4).collect();
     match words.as_slice() {

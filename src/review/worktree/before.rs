@@ -40,7 +40,7 @@ impl Before {
         }
     }
 
-    /// Whether there was more than is looked at.
+    /// Returns whether there was more than is looked at.
     pub fn is_cut(&self) -> bool {
         match self {
             Self::Git(seen) => seen.own.is_cut(),

@@ -1,16 +1,25 @@
 //! Which files of a work tree are the loop's own and not the work: its state folder, its reports. And where scratch data of ours goes.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use crate::files::scratch::Place;
 
 /// Paths from the top of the work tree, as bytes, since not every file's name is UTF-8.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ours {
-    scratch: Option<Utf8PathBuf>,
+    scratch: Place,
     folders: Vec<Vec<u8>>,
     files: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Ours {
+    /// Returns one with nothing in it. A snapshot has its scratch data in `scratch`.
+    pub fn new(scratch: Place) -> Self {
+        Self {
+            scratch,
+            folders: Vec::new(),
+            files: Vec::new(),
+        }
+    }
+
     /// With everything in this folder. An empty name is no folder.
     #[must_use]
     pub fn folder(mut self, folder: &str) -> Self {
@@ -28,16 +37,9 @@ impl Ours {
         self
     }
 
-    /// With this folder for scratch data, which need not be there. Without it the system's folder for temporary files serves.
-    #[must_use]
-    pub fn scratch_in(mut self, place: &Utf8Path) -> Self {
-        self.scratch = Some(place.to_owned());
-        self
-    }
-
-    /// The folder for scratch data.
-    pub(super) fn scratch(&self) -> Option<&Utf8Path> {
-        self.scratch.as_deref()
+    /// Returns where scratch data goes.
+    pub(super) fn scratch(&self) -> &Place {
+        &self.scratch
     }
 
     /// Whether a path is one of ours.
@@ -53,11 +55,11 @@ impl Ours {
 
 #[cfg(test)]
 mod tests {
-    use super::Ours;
+    use super::{Ours, Place};
 
     #[test]
     fn folders_and_reports_are_ours_and_their_neighbours_are_not() {
-        let ours = Ours::default()
+        let ours = Ours::new(Place::new("/", "/scratch"))
             .folder("")
             .folder(".claude/claudex/")
             .files("reviews/review-", ".md");

@@ -14,15 +14,15 @@ use super::{Ours, Snapshot};
 use crate::git::Git;
 use crate::review::Digest;
 
-/// The most files of git's that are looked at, in all repositories together.
+/// Limits the files of git's that are looked at, in all repositories together.
 const MOST_FILES: usize = 20_000;
-/// The most bytes of them.
+/// Limits their bytes.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
-/// The most repositories in the work tree that are looked at.
+/// Limits the repositories in the work tree that are looked at.
 const MOST_REPOSITORIES: usize = 20;
-/// How deep folders such as `refs` are followed.
+/// Limits how deep folders such as `refs` are followed.
 const DEPTH: usize = 16;
-/// Single files of git's folder.
+/// Names single files of git's folder.
 const FILES: [&str; 6] = [
     "config",
     "config.worktree",
@@ -31,7 +31,7 @@ const FILES: [&str; 6] = [
     "objects/info/alternates",
     "objects/info/http-alternates",
 ];
-/// Folders of which every file counts.
+/// Names folders of which every file counts.
 const FOLDERS: [&str; 4] = ["hooks", "info", "refs", "reftable"];
 
 /// It at one moment.
@@ -76,17 +76,17 @@ impl Own {
             .filter_map(|path| path.strip_suffix(b"/"))
             .map(<[u8]>::to_vec);
         for path in nested.chain(submodules).collect::<BTreeSet<_>>() {
-            own.repository(git.root(), path);
+            own.repository(snapshot, path);
         }
         own
     }
 
-    /// Whether there was more than is looked at.
+    /// Returns whether there was more than is looked at.
     pub(super) fn is_cut(&self) -> bool {
         self.cut || self.nested.values().any(Walk::is_cut)
     }
 
-    /// What differs, by name. Repositories in the work tree are looked at anew for it.
+    /// Returns what differs, by name. Repositories in the work tree are looked at anew for it.
     pub(super) fn differs(&mut self, now: &Self) -> Vec<String> {
         let names = self.found.keys().chain(now.found.keys());
         let mut changed: BTreeSet<String> = names
@@ -100,7 +100,7 @@ impl Own {
         changed.into_iter().collect()
     }
 
-    /// The index as git lists it, with the marks that hide a file's changes; gives the submodules.
+    /// Reads the index as git lists it, with the marks that hide a file's changes; gives the submodules.
     fn index(&mut self, git: &Git) -> Vec<Vec<u8>> {
         let Ok(answer) = git.ask(&["ls-files", "-z", "-v", "--stage"], &[]) else {
             return Vec::new();
@@ -115,9 +115,11 @@ impl Own {
             .collect()
     }
 
-    /// A repository in the work tree: its files, and its own folder, of which git is asked nothing.
-    fn repository(&mut self, root: &Utf8Path, path: Vec<u8>) {
-        let place = std::str::from_utf8(&path).ok().map(|path| root.join(path));
+    /// Reads a repository in the work tree: its files, and its own folder, of which git is asked nothing.
+    fn repository(&mut self, snapshot: &Snapshot, path: Vec<u8>) {
+        let place = std::str::from_utf8(&path)
+            .ok()
+            .map(|path| snapshot.root().join(path));
         let Some(place) = place.filter(|place| place.symlink_metadata().is_ok_and(|found| found.is_dir()))
         else {
             return;
@@ -137,7 +139,8 @@ impl Own {
         for file in ["HEAD", "index"] {
             self.file(&folder.join(file), format!("{name}/{file}"));
         }
-        self.nested.insert(path, Walk::take(&place, Ours::default()));
+        let ours = Ours::new(snapshot.ours().scratch().clone());
+        self.nested.insert(path, Walk::take(&place, ours));
     }
 
     fn git_folder(&mut self, folder: &Utf8Path, name: &str) {
@@ -163,7 +166,7 @@ impl Own {
         }
     }
 
-    /// A file's kind, permissions and content.
+    /// Reads a file's kind, permissions and content.
     fn file(&mut self, file: &Utf8Path, name: String) {
         let Ok(found) = file.symlink_metadata() else {
             return;

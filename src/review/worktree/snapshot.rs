@@ -15,7 +15,6 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
-use tempfile::TempDir;
 
 use super::names::{c_quoted, names, shown};
 use super::{MOST_FILES, Ours};
@@ -38,30 +37,7 @@ pub struct Snapshot {
     untracked: BTreeSet<Vec<u8>>,
     passed_over: BTreeMap<Vec<u8>, PassedOver>,
     // Index and objects; gone with the snapshot.
-    _scratch: Place,
-}
-
-/// Where a snapshot's scratch data is.
-#[derive(Debug)]
-enum Place {
-    Ours(Scratch),
-    Temporary(TempDir),
-}
-
-impl Place {
-    fn new(ours: &Ours) -> std::io::Result<Self> {
-        match ours.scratch() {
-            Some(place) => Scratch::new_in(place).map(Self::Ours),
-            None => tempfile::tempdir().map(Self::Temporary),
-        }
-    }
-
-    fn path(&self) -> Option<&Utf8Path> {
-        match self {
-            Self::Ours(scratch) => Some(scratch.path()),
-            Self::Temporary(folder) => Utf8Path::from_path(folder.path()),
-        }
-    }
+    _scratch: Scratch,
 }
 
 /// A file that is there, changed or untracked, and not in the tree as it is.
@@ -101,16 +77,15 @@ impl Snapshot {
         Self::take_until(root, ours, None)
     }
 
-    /// The same for someone who waits: what git has not done by `until` fails, also what is asked of the snapshot later.
+    /// Takes one for someone who waits: what git has not done by `until` fails, also what is asked of the snapshot later.
     ///
     /// # Errors
     /// As [`take`](Self::take), and where the time is over.
     pub fn take_until(root: &Utf8Path, ours: Ours, until: Option<Instant>) -> Result<Self, WorktreeError> {
         let mut git = Git::at(root, until)?;
-        let scratch = Place::new(&ours).map_err(io("could not make a scratch folder"))?;
-        let place = scratch.path().ok_or_else(|| {
-            io("could not use the folder for temporary files")(std::io::Error::other("it is not UTF-8"))
-        })?;
+        let scratch = ours.scratch().scratch();
+        let scratch = scratch.map_err(io("could not make a scratch folder"))?;
+        let place = scratch.path();
         let ours = match place.strip_prefix(root) {
             Ok(inside) => ours.folder(inside.as_str()),
             Err(_) => ours,
@@ -165,7 +140,8 @@ impl Snapshot {
         &self.git
     }
 
-    /// git with the repository's own index and objects: what the index itself says of a file, such as that it is not to be looked at.
+    /// Returns git with the repository's own index and objects: what the index itself says of a file, such as that it is
+    /// not to be looked at.
     pub(crate) fn real(&self) -> &Git {
         &self.real
     }

@@ -4,6 +4,8 @@ use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::Ours;
+use crate::files::scratch::Place;
 use crate::review::Digest;
 
 /// A repository in a folder whose name has a space and quotes.
@@ -88,6 +90,12 @@ impl Repo {
         files.sort();
         files
     }
+}
+
+/// Nothing of ours, and a place for scratch data beside the work tree.
+pub(crate) fn ours(root: &Utf8Path) -> Ours {
+    let beside = root.parent().unwrap();
+    Ours::new(Place::new(beside, beside.join("scratch")))
 }
 
 /// git with a fixed author and nobody's configuration.

@@ -3,11 +3,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 
 use super::before::Before;
-use super::testing::{Repo, git};
-use super::{Ours, Snapshot, WorktreeError};
+use super::testing::{Repo, git, ours};
+use super::{Snapshot, WorktreeError};
 
 fn take(repo: &Repo) -> Snapshot {
-    Snapshot::take(&repo.root, Ours::default()).unwrap()
+    Snapshot::take(&repo.root, ours(&repo.root)).unwrap()
 }
 
 /// The tree that `git add -A` and `git write-tree` give, from a copy of the repository.
@@ -54,7 +54,7 @@ fn changed_files_are_named_and_only_those() {
     let repo = Repo::with(&[("a", "1\n"), ("b", "2\n"), (".gitignore", "*.log\n")]);
     repo.write("b", "dirty before\n");
     repo.write("u", "untracked before\n");
-    let ours = Ours::default().folder("state").files("reviews/review-", ".md");
+    let ours = ours(&repo.root).folder("state").files("reviews/review-", ".md");
     let mut snapshot = Snapshot::take(&repo.root, ours).unwrap();
     assert_eq!(snapshot.changed_since().unwrap(), [""; 0]);
 
@@ -249,7 +249,7 @@ fn another_work_tree_in_the_configuration_is_not_shown() {
     std::fs::create_dir(&elsewhere).unwrap();
     std::fs::write(elsewhere.join("secret"), "s\n").unwrap();
     repo.git(&["config", "core.worktree", elsewhere.as_str()]);
-    let error = Snapshot::take(&repo.root, Ours::default()).unwrap_err();
+    let error = Snapshot::take(&repo.root, ours(&repo.root)).unwrap_err();
     assert!(matches!(error, WorktreeError::NoRepository { .. }), "{error}");
     // A folder that the real one lies in.
     let config = repo.root.join(".git/config");
@@ -329,7 +329,7 @@ fn a_linked_work_tree_is_one_too() {
     let linked = repo.root.parent().unwrap().join("linked:tree");
     repo.git(&["worktree", "add", "-q", "-b", "x", linked.as_str()]);
     std::fs::write(linked.join("a"), "2\n").unwrap();
-    let mut snapshot = Snapshot::take(&linked, Ours::default()).unwrap();
+    let mut snapshot = Snapshot::take(&linked, ours(&linked)).unwrap();
     std::fs::write(linked.join("b"), "2\n").unwrap();
     assert_eq!(snapshot.changed_since().unwrap(), ["b"]);
 }
@@ -338,13 +338,13 @@ fn a_linked_work_tree_is_one_too() {
 fn no_repository_a_bare_one_and_a_broken_one_are_told_apart() {
     let kept = tempfile::tempdir().unwrap();
     let root = camino::Utf8Path::from_path(kept.path()).unwrap();
-    let none = Snapshot::take(root, Ours::default()).unwrap_err();
+    let none = Snapshot::take(root, ours(root)).unwrap_err();
     assert!(matches!(none, WorktreeError::NoRepository { .. }), "{none}");
     git(root, &["init", "-q", "--bare", "b/.git"]);
-    let bare = Snapshot::take(&root.join("b"), Ours::default()).unwrap_err();
+    let bare = Snapshot::take(&root.join("b"), ours(&root.join("b"))).unwrap_err();
     assert!(matches!(bare, WorktreeError::NoRepository { .. }), "{bare}");
     std::fs::create_dir_all(root.join("c/.git")).unwrap();
-    let broken = Snapshot::take(&root.join("c"), Ours::default()).unwrap_err();
+    let broken = Snapshot::take(&root.join("c"), ours(&root.join("c"))).unwrap_err();
     assert!(broken.to_string().contains("not a git repository"), "{broken}");
 }
 
@@ -430,7 +430,7 @@ fn without_git_a_walk_tells_what_changed() {
     write("gone", "1");
     write(".hg/x", "1");
     symlink("a", root.join("link")).unwrap();
-    let mut before = Before::look(root, Ours::default().folder("state")).unwrap();
+    let mut before = Before::look(root, ours(root).folder("state")).unwrap();
     assert_eq!(before.changed().unwrap(), [""; 0]);
     write("a", "1");
     write("d/b", "2");
@@ -449,7 +449,7 @@ fn without_git_a_walk_tells_what_changed() {
 #[test]
 fn a_commit_a_hook_and_a_configuration_are_changes_too() {
     let repo = Repo::with(&[("a", "1\n")]);
-    let mut before = Before::look(&repo.root, Ours::default()).unwrap();
+    let mut before = Before::look(&repo.root, ours(&repo.root)).unwrap();
     assert_eq!(before.changed().unwrap(), [""; 0]);
     repo.write(".git/hooks/pre-commit", "#!/bin/sh\n");
     repo.git(&["config", "core.pager", "x"]);
@@ -459,7 +459,7 @@ fn a_commit_a_hook_and_a_configuration_are_changes_too() {
     );
 
     repo.write("a", "2\n");
-    let mut before = Before::look(&repo.root, Ours::default()).unwrap();
+    let mut before = Before::look(&repo.root, ours(&repo.root)).unwrap();
     std::fs::remove_file(repo.root.join(".git/hooks/pre-commit")).unwrap();
     repo.commit();
     assert_eq!(
@@ -474,7 +474,7 @@ fn a_commit_a_hook_and_a_configuration_are_changes_too() {
 
     let linked = repo.root.join("linked");
     repo.git(&["worktree", "add", "-q", "-b", "side", linked.as_str()]);
-    let mut before = Before::look(&linked, Ours::default()).unwrap();
+    let mut before = Before::look(&linked, ours(&linked)).unwrap();
     repo.write(".git/hooks/post-checkout", "#!/bin/sh\n");
     assert_eq!(before.changed().unwrap(), [".git/hooks/post-checkout"]);
     git(&linked, &["checkout", "-q", "--detach"]);
@@ -542,7 +542,7 @@ fn what_later_commands_obey_and_what_nested_repositories_hold_is_seen() {
         repo.commit();
         repo.write("nested/file", "1\n");
         git(&repo.root.join("nested"), &["init", "-q"]);
-        let mut before = Before::look(&repo.root, Ours::default()).unwrap();
+        let mut before = Before::look(&repo.root, ours(&repo.root)).unwrap();
         assert!(!before.is_cut());
         assert_eq!(before.changed().unwrap(), [""; 0], "a look changes nothing");
         // What a look of any program at the work tree renews is no change.
@@ -560,5 +560,5 @@ fn more_repositories_than_are_looked_at_are_said() {
         repo.write(&format!("nested-{at}/file"), "1\n");
         git(&repo.root.join(format!("nested-{at}")), &["init", "-q"]);
     }
-    assert!(Before::look(&repo.root, Ours::default()).unwrap().is_cut());
+    assert!(Before::look(&repo.root, ours(&repo.root)).unwrap().is_cut());
 }

@@ -2,7 +2,7 @@
 
 use camino::Utf8Path;
 
-/// What takes a path: of `std`, of `fs-err` and of `camino`.
+/// Lists what takes a path: of `std`, of `fs-err` and of `camino`.
 const BY_PATH: [&str; 16] = [
     "fs_err",
     "std::fs::read",
@@ -21,7 +21,7 @@ const BY_PATH: [&str; 16] = [
     ".is_dir()",
     ".exists()",
 ];
-/// They look for the project and for git, before any folder of ours is opened.
+/// Lists the files that look for the project and for git, before any folder of ours is opened.
 const BEFORE: [&str; 2] = ["locate.rs", "trust.rs"];
 
 #[test]

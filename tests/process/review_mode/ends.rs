@@ -3,7 +3,7 @@
 use super::{project, start, write};
 use crate::support::Project;
 
-/// A branch with a commit of its own and changes besides, of which lint has nothing to say.
+/// Makes a branch with a commit of its own and changes besides, of which lint has nothing to say.
 fn branch() -> Project {
     let project = project();
     project.git(&["checkout", "--quiet", "-b", "feature"]);

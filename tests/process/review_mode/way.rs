@@ -395,7 +395,9 @@ fn status_says_what_a_review_waits_for() {
         .run(&["status"])
         .exits(0)
         .says("mode:      review")
-        .says(&format!("run the review: claudex-loop review {id}"));
+        .says(&format!(
+            "run the review:\n               claudex-loop review {id}"
+        ));
     project.review(&id, "lint").exits(0);
     project
         .run(&["status"])

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::{Bench, clean, codex_answers};
-use crate::support::{Background, age, descendants, is_alive, wait_for};
+use crate::support::{Background, age, descendants, is_alive, kill, tree, wait_for};
 
 /// A script that leaves a process in a session of its own, and notes its id and its own.
 fn leaves(bench: &Bench, then: &str) -> String {
@@ -85,6 +85,36 @@ fn where_all_processes_of_a_session_are_told_to_end_no_reviewer_has_failed() {
         assert!(told.success());
         review.end().exits(130).says("the review was interrupted");
         assert_eq!(bench.outcome(), "none", "{reviewer_ends}");
+    }
+}
+
+#[test]
+fn a_killed_review_leaves_the_schema_of_the_answer_to_the_next_command() {
+    let bench = Bench::new();
+    let scratch = bench.project.folder().join("scratch");
+    let schemas = || -> Vec<_> {
+        let files = tree(&scratch).into_iter().map(|(path, _)| path);
+        files.filter(|path| path.ends_with("answer.json")).collect()
+    };
+    let outside = || -> Vec<_> {
+        // TMPDIR is the home, too.
+        let entries = std::fs::read_dir(&bench.project.home).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name != "processes").collect()
+    };
+    let before = outside();
+    for next in [&["sweep"][..], &["cancel", &bench.id]] {
+        bench.install("codex", &leaves(&bench, "exec sleep 86400"));
+        let review = review_in_background(&bench);
+        assert_eq!(schemas().len(), 1);
+        review.signal("KILL");
+        review.end().exits(137);
+        assert_eq!(schemas().len(), 1, "nobody was there to remove it");
+        assert_eq!(outside(), before);
+        bench.project.run(next).exits(0);
+        assert!(tree(&scratch).is_empty(), "{next:?}: {:?}", tree(&scratch));
+        noted(&bench).into_iter().for_each(kill);
+        std::fs::remove_file(bench.note("processes")).unwrap();
     }
 }
 
@@ -180,7 +210,7 @@ fn a_look_at_a_loop_ends_nothing() {
     assert!(!processes.iter().any(|pid| is_alive(*pid)));
 }
 
-/// A project in round 1 with a reviewer of the kind `command`, which is what `/bin/sh` does with this.
+/// Makes a project in round 1 with a reviewer of the kind `command`, which is what `/bin/sh` does with this.
 fn commanded(script: &str) -> Bench {
     let mut bench = Bench::new();
     let program = bench.install("mine", script);

@@ -164,16 +164,16 @@ fn what_a_client_says_at_length_reaches_agent_and_person_whole_and_with_one_full
         "{note}"
     );
     assert!(
-        note.contains("Try again at 6:38 AM. With another reviewer: claudex-loop review "),
+        note.contains("Try again at 6:38 AM. With another reviewer:\n    claudex-loop review "),
         "{note}"
     );
     let id = &bench.id;
     assert!(
-        note.contains(&format!(" --reviewer NAME. Loop {id} waits for ")),
+        note.contains(&format!(" --reviewer NAME\nLoop {id} waits for ")),
         "{note}"
     );
     assert!(
-        note.ends_with(&format!("(in a terminal: claudex-loop cancel {id})")),
+        note.ends_with(&format!("\n    claudex-loop cancel {id}")),
         "nothing is cut off: {note}"
     );
 }

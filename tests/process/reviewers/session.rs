@@ -8,7 +8,7 @@ use crate::support::{Project, Ran, path_without_clients};
 const MINE: &str = "reviewer = \"mine\"\nevidence = \"optional\"\n[reviewers.mine]\nkind = \"command\"\nprogram = \"/bin/echo\"\n\
                     arguments = [\"No substantive findings.\"]\n";
 
-/// A project whose person has this in bin/, with a loop of session `s1` in round 1.
+/// Makes a project whose person has this in bin/, with a loop of session `s1` in round 1.
 fn project(programs: &[(&str, &str)]) -> (Project, String) {
     let project = Project::new().with("CLAUDEX_REVIEWER", "");
     std::fs::create_dir(bin(&project)).unwrap();
@@ -36,7 +36,7 @@ fn install(project: &Project, folder: &str, name: &str, script: &str) -> String 
     folder.to_str().unwrap().to_owned()
 }
 
-/// A command of the agent's of session `s1`, in an environment of its making.
+/// Runs a command of the agent's of session `s1`, in an environment of its making.
 fn as_agent(project: &Project, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
     let mut command: Command = project.command(arguments);
     command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s1");
@@ -65,6 +65,45 @@ fn a_codex_in_the_agents_own_path_is_not_asked() {
     Ran::of(command.env("PATH", &path).output().unwrap())
         .exits(0)
         .says("no substantive findings");
+}
+
+#[test]
+fn a_home_of_the_agents_makes_no_program_of_the_project_the_persons() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new().with("CLAUDEX_REVIEWER", "");
+    // npm puts this folder into the person's own PATH.
+    let folder = project.root.join("node_modules/.bin");
+    let path = format!("{}:{}", folder.display(), path_without_clients());
+    let project = project.with("PATH", &path);
+    let id = project.start(&[]);
+    project.plan("# Plan\n\nMove the queue.\n");
+    project.fire().blocked();
+    let script = format!("#!/bin/sh\n{}", codex_answers(&clean().to_string()));
+    crate::support::write(&folder.join("codex"), script);
+    std::fs::set_permissions(folder.join("codex"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let home = project.root.to_str().unwrap();
+    as_agent(&project, &["review", &id], &[("HOME", home)])
+        .exits(0)
+        .says("reviewer: lint (auto)");
+}
+
+#[test]
+fn a_sandbox_in_the_agents_own_path_does_not_stand_in_for_the_reviewer() {
+    let (project, id) = project(&[("mine", "exit 7\n")]);
+    let mine = format!(
+        "reviewer = \"mine\"\n[reviewers.mine]\nkind = \"command\"\nprogram = \"{}\"\n",
+        bin(&project).join("mine").display()
+    );
+    let project = project.configured(mine);
+    project.fire();
+    let folder = install(
+        &project,
+        "the agent's",
+        "bwrap",
+        "echo No substantive findings.\n",
+    );
+    let path = format!("{folder}:{}", path_without_clients());
+    as_agent(&project, &["review", &id], &[("PATH", &path)]).exits(5);
 }
 
 #[test]
@@ -135,6 +174,8 @@ fn a_program_that_was_replaced_in_mid_session_is_a_caveat_of_the_summary() {
     let script = codex_answers(&clean().to_string());
     let (project, id) = project(&[("codex", &script)]);
     install(&project, "", "codex", &script);
+    // A hook that ran since does not make it the one that the session began with.
+    project.fire().blocked();
     as_agent(&project, &["review", &id], &[])
         .exits(0)
         .says("not the one that this session began with");

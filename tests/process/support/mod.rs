@@ -107,7 +107,7 @@ impl Project {
         Self::named("my plän's (1)")
     }
 
-    /// An empty folder of this name.
+    /// Makes an empty folder of this name.
     pub(crate) fn named(name: &str) -> Self {
         let kept = tempfile::tempdir().unwrap();
         let top = kept.path().canonicalize().unwrap();

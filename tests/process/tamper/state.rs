@@ -133,7 +133,7 @@ fn a_broken_state_file_that_nobody_started_is_left_and_a_start_sets_it_aside() {
     std::fs::write(project.state_path(id), b"\0 no state at all").unwrap();
     let note = project.fire().approved();
     assert!(
-        note.contains(id) && note.contains("was not started here"),
+        note.contains(id) && note.contains("has no journal, so no start made it here"),
         "which loop: {note}"
     );
     assert_eq!(

@@ -2,6 +2,9 @@
 
 mod hooks;
 mod hostile;
+#[path = "../../../../tests/support/paste.rs"]
+mod paste;
+mod pasting;
 mod people;
 mod support;
 mod way;

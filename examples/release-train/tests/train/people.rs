@@ -101,7 +101,7 @@ fn status_list_and_journal_are_for_people_and_for_programs() {
         format!("loop:      {id}"),
         "phase:     approving (A person decides whether everyone gets it)".to_owned(),
         "version:   1.0".to_owned(),
-        format!("next:      release-train approve {id}  Everyone gets it (a person's)"),
+        format!("next:      release-train approve {id}  Everyone gets it (a person’s)"),
         format!("next:      release-train abort {id} --why <why>  The train is called off"),
     ] {
         assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");

@@ -189,7 +189,7 @@ impl Yard {
         self.path.join(".release-train")
     }
 
-    /// Where the person's record of the trains that they started is.
+    /// Returns where the person's record of the trains that they started is.
     pub(crate) fn records(&self) -> PathBuf {
         self.configuration.join(".local/state/claudex-loop/loops")
     }

@@ -35,10 +35,7 @@ fn a_version_is_built_tried_approved_and_rolled_out() {
     );
 
     let told = yard.answered(&yard.dialog(QUESTION, "Roll out")).unwrap();
-    assert!(
-        told.starts_with("release-train: the answer \"Roll out\""),
-        "{told}"
-    );
+    assert!(told.starts_with("release-train: the answer “Roll out”"), "{told}");
     assert!(
         told.contains("`deployed/1.4.0`"),
         "what is to be done is said at once: {told}"

@@ -8,8 +8,8 @@ use super::super::leaf::{At, Table};
 use super::super::origin::Source;
 use super::super::tables::PersonaTable;
 use super::super::{Settings, names};
-use crate::plan::personas::{Persona, Personas};
 use crate::review::focus::Focus;
+use crate::review::personas::{Persona, Personas};
 use crate::text;
 
 /// The longest label, in characters: it stands in every line of a table of rounds.

@@ -1,8 +1,7 @@
 use super::review;
 use crate::review::changes::collect;
 use crate::review::findings::Severity;
-use crate::review::worktree::Ours;
-use crate::review::worktree::testing::Repo;
+use crate::review::worktree::testing::{Repo, ours};
 
 /// What is found in one new file with these lines.
 fn found(path: &str, text: &str) -> Vec<(String, Severity, Option<u32>)> {
@@ -281,7 +280,7 @@ fn proposed_patches_apply_to_what_was_reviewed() {
     );
     repo.write("crlf.js", "one();\r\ndebugger;\r\ntwo();\r\n");
     repo.write("only.js", "debugger;\n");
-    let changes = collect(&repo.root, Ours::default()).unwrap();
+    let changes = collect(&repo.root, ours(&repo.root)).unwrap();
     let findings = review(&changes.text).0;
     let patches: Vec<_> = findings
         .iter()

@@ -1,0 +1,106 @@
+//! Message templates: what a machine says, filled with what a loop knows of itself.
+//!
+//! A template is minijinja's; a name that there is not is an error. Whatever came from outside goes in as one plain, short line.
+
+use derive_more::{Display, Error};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+
+use super::Raw;
+use crate::store::Value;
+use crate::text;
+
+/// A message template, compiled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// The file's name, for errors.
+    pub name: &'static str,
+    /// The template.
+    pub text: &'static str,
+}
+
+/// A template that does not render.
+#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[display("the message template {name} does not render: {source}")]
+#[diagnostic(
+    code(claudex::message),
+    help("mend the template: docs/behaviours.md lists what it can name; then build the program anew")
+)]
+pub struct MessageError {
+    /// The template, as machine.toml names it.
+    name: &'static str,
+    /// What is wrong with it.
+    source: minijinja::Error,
+}
+
+impl Message {
+    /// Renders the template.
+    ///
+    /// # Errors
+    /// It names what `facts` does not have.
+    pub fn render(self, facts: &impl Serialize) -> Result<String, MessageError> {
+        self.render_with(&[], facts)
+    }
+
+    /// Renders the template, which may `include` these parts by their names.
+    ///
+    /// # Errors
+    /// It, or a part that it includes, names what `facts` does not have.
+    pub fn render_with(self, parts: &[Message], facts: &impl Serialize) -> Result<String, MessageError> {
+        let rendered = || {
+            let mut environment = environment()?;
+            for part in parts {
+                environment.add_template(part.name, part.text)?;
+            }
+            environment.render_named_str(self.name, self.text, Serde(facts))
+        };
+        rendered().map_err(|source| MessageError {
+            name: self.name,
+            source,
+        })
+    }
+}
+
+fn environment() -> Result<Environment<'static>, minijinja::Error> {
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()?;
+    let mut environment = Environment::new();
+    environment.set_syntax(syntax);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    Ok(environment)
+}
+
+/// Returns what every template can name: each field of the machine, `id`, `phase`, `machine` and `root`. Texts have `most`
+/// characters at most.
+pub fn facts(raw: &Raw, most: usize) -> Map<String, Json> {
+    let table = raw.table();
+    let mut facts = Map::new();
+    for field in table.fields {
+        let value = match raw.value(field.name) {
+            Value::Null => json!(""),
+            Value::Flag(flag) => json!(flag),
+            Value::Count(count) => json!(count),
+            Value::Word(text) | Value::Text(text) => json!(text::one_line(&text, most)),
+            Value::List(texts) => texts
+                .iter()
+                .map(|text| json!(text::one_line(text, most)))
+                .collect(),
+        };
+        facts.insert(field.name.to_owned(), value);
+    }
+    let own = [
+        ("id", raw.id().as_str().to_owned()),
+        ("phase", table.phases[raw.phase()].name.to_owned()),
+        ("machine", table.name.to_owned()),
+        ("root", text::one_line(raw.root().as_str(), most)),
+    ];
+    facts.extend(own.map(|(name, value)| (name.to_owned(), json!(value))));
+    facts
+}

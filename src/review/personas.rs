@@ -1,0 +1,133 @@
+//! Who reviews in which round: the personas that a machine declares, as a person's configuration adjusts them. From the last
+//! one's round on, the last one stays.
+
+use crate::review::focus::Focus;
+use crate::review::{PersonaInfo, ReviewSpec};
+
+/// Who reviews where a machine declares nobody.
+const USUAL: &str = include_str!("personas/usual.md");
+
+/// A reviewer's point of view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Persona {
+    /// Its name in the configuration.
+    pub name: String,
+    /// As titles and tables name it.
+    pub label: String,
+    /// Who it is and what it looks at, for a model and for people.
+    pub prompt: String,
+    /// What the built-in reviewer looks at in its round.
+    pub focus: Focus,
+}
+
+/// The personas in the order of their rounds; at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Personas(Vec<Persona>);
+
+impl Personas {
+    /// These, in this order; None where there is none.
+    pub fn new(personas: Vec<Persona>) -> Option<Self> {
+        (!personas.is_empty()).then_some(Self(personas))
+    }
+
+    /// Returns those that a machine declares, or the usual one where it declares none.
+    pub fn declared(personas: &[PersonaInfo]) -> Self {
+        let declared = personas.iter().map(Persona::from).collect();
+        Self::new(declared).unwrap_or_else(|| Self(vec![Persona::usual()]))
+    }
+
+    /// Returns those of a phase: the ones that it names, in its order, as far as the configuration left them in.
+    pub fn of_phase(&self, spec: &ReviewSpec) -> Self {
+        let named = spec.personas.iter();
+        let left = named.filter_map(|info| self.0.iter().find(|one| one.name == info.name));
+        Self::new(left.cloned().collect()).unwrap_or_else(|| self.clone())
+    }
+
+    /// The persona of a round, from 1. Rounds after the last persona keep it.
+    pub fn of_round(&self, round: u64) -> &Persona {
+        let index = usize::try_from(round.saturating_sub(1)).unwrap_or(usize::MAX);
+        &self.0[index.min(self.0.len() - 1)]
+    }
+
+    /// All of them, in order.
+    pub fn all(&self) -> &[Persona] {
+        &self.0
+    }
+}
+
+impl Persona {
+    /// Returns the persona of a machine that declares none.
+    fn usual() -> Self {
+        Self {
+            name: "reviewer".to_owned(),
+            label: "Review".to_owned(),
+            prompt: USUAL.to_owned(),
+            focus: Focus::Engineering,
+        }
+    }
+}
+
+impl From<&PersonaInfo> for Persona {
+    fn from(info: &PersonaInfo) -> Self {
+        Self {
+            name: info.name.to_owned(),
+            label: info.label.to_owned(),
+            prompt: info.prompt.text.trim_end().to_owned(),
+            focus: info.focus,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::message::Message;
+
+    #[test]
+    fn the_last_persona_stays_and_a_machine_without_any_has_one() {
+        let label = |name: &str| Persona {
+            label: name.to_owned(),
+            ..Persona::usual()
+        };
+        let personas = Personas::new(vec![label("one"), label("two")]).unwrap();
+        for (round, wanted) in [(0, "one"), (1, "one"), (2, "two"), (3, "two"), (u64::MAX, "two")] {
+            assert_eq!(personas.of_round(round).label, wanted);
+        }
+        assert_eq!(Personas::declared(&[]).of_round(7).label, "Review");
+    }
+
+    #[test]
+    fn a_phase_has_the_personas_that_it_names_as_far_as_they_are_left_in() {
+        let info = |name| PersonaInfo {
+            name,
+            label: name,
+            prompt: Message {
+                name: "x.md",
+                text: "",
+            },
+            focus: Focus::Security,
+        };
+        let personas = Personas::declared(&[info("one"), info("two"), info("three")]);
+        let of_phase = |named: &'static [PersonaInfo]| {
+            let spec = ReviewSpec {
+                subject: "",
+                round: "round",
+                personas: named,
+                prompt: None,
+            };
+            let names: Vec<String> = personas
+                .of_phase(&spec)
+                .all()
+                .iter()
+                .map(|one| one.name.clone())
+                .collect();
+            names.join(" ")
+        };
+        assert_eq!(of_phase(&[]), "one two three");
+        assert_eq!(
+            of_phase(Box::leak(Box::new([info("three"), info("gone"), info("one")]))),
+            "three one"
+        );
+        assert_eq!(of_phase(Box::leak(Box::new([info("gone")]))), "one two three");
+    }
+}

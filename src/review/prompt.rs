@@ -1,0 +1,122 @@
+//! The prompt of a reviewer that is a model: the phase's own template, else the engine's.
+//!
+//! A template has what every message has ([`facts`]), and `round`, `persona` (its label), `who` (its prompt), `kind` (`document`
+//! or `changes`), `earlier` (the findings of earlier rounds), `known` (theirs with their ids), `document`, `cut` (how many bytes of
+//! it are left out) and `marker`. It may include the parts in which the engine says what it relies on: `review/answer.md`,
+//! `review/earlier.md` and `review/document.md`.
+
+use camino::Utf8PathBuf;
+use serde_json::json;
+
+use super::focus::Kind;
+use super::personas::Persona;
+use super::{Digest, ReviewSpec, evidence, track, twin};
+use crate::machine::Raw;
+use crate::machine::message::{Message, MessageError, facts};
+use crate::text;
+
+/// Most findings files of earlier rounds that a prompt holds, the newest ones.
+const EARLIER: usize = 20;
+/// Most findings that a prompt names by their id.
+const KNOWN: usize = 60;
+/// Most bytes of the document that a prompt holds.
+const DOCUMENT: usize = 256 * 1024;
+/// Most characters of a field.
+const FIELD: usize = 1000;
+
+macro_rules! message {
+    ($name:literal, $file:literal) => {
+        Message {
+            name: $name,
+            text: include_str!($file),
+        }
+    };
+}
+
+/// The prompt of a phase that names none.
+const PROMPT: Message = message!("review/prompt.md", "prompt/prompt.md");
+/// What any prompt may include.
+const PARTS: [Message; 3] = [
+    message!("review/answer.md", "prompt/answer.md"),
+    message!("review/earlier.md", "prompt/earlier.md"),
+    message!("review/document.md", "prompt/document.md"),
+];
+
+/// What a prompt is made of.
+#[derive(Debug)]
+pub struct Prompt<'a> {
+    /// The loop.
+    pub raw: &'a Raw,
+    /// What its phase reviews.
+    pub spec: &'a ReviewSpec,
+    /// Who reviews.
+    pub persona: &'a Persona,
+    /// What kind of text is reviewed.
+    pub kind: Kind,
+    /// The template in place of the phase's own.
+    pub template: Option<Message>,
+    /// The findings files of earlier rounds, oldest first.
+    pub earlier: Vec<Utf8PathBuf>,
+}
+
+impl Prompt<'_> {
+    /// Renders the prompt for this text.
+    ///
+    /// # Errors
+    /// The template does not render.
+    pub fn render(&self, document: &str) -> Result<String, MessageError> {
+        let document = text::plain(document);
+        let end = document.floor_char_boundary(DOCUMENT);
+        let own = json!({
+            "round": self.raw.count(self.spec.round),
+            "persona": self.persona.label,
+            "who": self.persona.prompt,
+            "kind": match self.kind {
+                Kind::Document => "document",
+                Kind::Diff => "changes",
+            },
+            "earlier": self.findings(),
+            "known": self.known(),
+            // A marker that the document cannot know beforehand cannot be closed by it.
+            "marker": Digest::of(format!("{}{document}", self.raw.id()).as_bytes()).as_str()[..16],
+            "document": document[..end],
+            "cut": document.len() - end,
+        });
+        let mut all = facts(self.raw, FIELD);
+        if let serde_json::Value::Object(own) = own {
+            all.extend(own);
+        }
+        let template = self.template.or(self.spec.prompt).unwrap_or(PROMPT);
+        template.render_with(&PARTS, &all)
+    }
+
+    /// Returns the newest findings files, as they lie on disk.
+    fn findings(&self) -> String {
+        let newest = self.earlier.len().saturating_sub(EARLIER);
+        let read = |path: &Utf8PathBuf| self.raw.store().read(path).and_then(crate::files::text).ok();
+        let texts = self.earlier[newest..].iter().filter_map(read);
+        texts
+            .map(|findings| text::plain(&findings))
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    /// Returns what the rounds of this loop found, each with its id, the latest ones.
+    fn known(&self) -> Vec<String> {
+        let rounds = evidence::history(self.raw, self.spec).unwrap_or_default();
+        let mut all = track::standings(&rounds);
+        let latest = all.split_off(all.len().saturating_sub(KNOWN));
+        let line = |one: &track::Tracked| {
+            let what = text::one_line(&one.what, 200);
+            format!("{} ({}): {what}", one.id, one.severity)
+        };
+        latest.iter().map(line).collect()
+    }
+}
+
+/// Returns the findings files of a loop's rounds before this one, oldest first.
+pub fn earlier(raw: &Raw, spec: &ReviewSpec) -> Vec<Utf8PathBuf> {
+    (1..raw.count(spec.round))
+        .map(|round| twin::findings_path(raw.store(), raw.id(), round))
+        .collect()
+}

@@ -1,0 +1,267 @@
+//! What a loop is, once state document and journal agree again after a crash or an edit by hand.
+//!
+//! The journal is what happened; the document is its last line in a form that people and scripts read. So:
+//!
+//! | document                                        | what is done                                              |
+//! |-------------------------------------------------|-----------------------------------------------------------|
+//! | one revision behind, otherwise as journaled     | rolled forward: a crash came between journal and rename   |
+//! | missing, unreadable, or cut off before the end  | rebuilt from the last change                              |
+//! | a protected field differs, or is gone, or added | set back; other edits, comments and order stay            |
+//! | any other revision                              | the same                                                  |
+//! | names our machine, has no journal               | refused: no start made it here                            |
+//! | another version's that goes on as it is         | as above, by what either version protects                 |
+//! | another version's that `[[migrations]]` name    | as above, then one change `migrate`                       |
+//! | any other version's                             | refused                                                   |
+//!
+//! Bytes that are replaced for another reason than a crash are kept in `quarantine/`. Nothing here writes; `repair` does.
+
+use camino::Utf8PathBuf;
+
+use super::document::Document;
+use super::error::StoreError;
+use super::id::LoopId;
+use super::inspect::{Found, Reader, State};
+use super::journal::{ChangeEntry, Loaded};
+use super::record::Record;
+use super::repair::{ENGINE, MIGRATE};
+use super::spec::StateSpec;
+use super::store::Store;
+use super::value::Value;
+use super::versions::Way;
+
+/// Describes a loop once document and journal agree.
+pub(super) struct Judged {
+    pub(super) record: Record,
+    /// How the document must be written anew, if it must.
+    pub(super) fix: Option<Fix>,
+    /// The document as a migration makes it, if one is due. The record's phase is then that after it.
+    pub(super) migrated: Option<Migrated>,
+}
+
+/// Holds the document that a migration makes, and the phase before it.
+pub(super) struct Migrated {
+    pub(super) from: String,
+    pub(super) document: Box<dyn Document>,
+}
+
+/// Tells how a document is made to agree with the journal.
+pub(super) enum Fix {
+    RollForward(u64),
+    Rebuild,
+    Undo(Vec<String>),
+}
+
+impl Reader<'_> {
+    /// Says what the loop is.
+    pub(super) fn judge(&self, id: &LoopId, found: &Found) -> Result<Judged, StoreError> {
+        let &Self { store, versions, .. } = self;
+        let spec = store.spec();
+        let path = store.path_of(id);
+        let mut changes = found.journal.iter().flat_map(Loaded::changes);
+        let Some(last) = changes.next() else {
+            return Err(match &found.state {
+                State::Missing => StoreError::NoLoop {
+                    id: id.to_string(),
+                    folder: store.folder().to_owned(),
+                },
+                State::Unreadable(error) => StoreError::Unreadable {
+                    path,
+                    error: error.clone(),
+                    quarantined: None,
+                },
+                State::Read(document, _) => match document.get(spec.fields.machine) {
+                    None => StoreError::NoMachine { path },
+                    Some(machine) if machine.to_plain() == spec.machine => StoreError::NoJournal { path },
+                    Some(machine) => other_machine(store, path, &machine),
+                },
+            });
+        };
+        let journaled = |field: &str| value_in(&last.fields, field);
+        match journaled(spec.fields.machine) {
+            Some(machine) if machine.to_plain() != spec.machine => {
+                return Err(other_machine(store, path, machine));
+            }
+            _ => {}
+        }
+        // The record says where the loop belongs; files that were brought here may say anything.
+        if journaled(spec.fields.root).is_none_or(|root| root.to_plain() != found.owned.root.as_str()) {
+            return Err(store.not_started_here(id));
+        }
+        let phase = journaled(spec.fields.phase)
+            .map(|phase| phase.to_plain().into_owned())
+            .unwrap_or_default();
+        let hash = hash_of(spec, last);
+        let version = match &hash {
+            Some(hash) if *hash != spec.graph_hash => Some(versions.of(store, hash)),
+            _ => None,
+        };
+        let refused = |why: &str| {
+            let known = version.as_ref().and_then(|version| version.is_terminal(&phase));
+            StoreError::OtherGraph {
+                path: path.clone(),
+                machine: spec.machine,
+                found: hash.clone().unwrap_or_default(),
+                expected: spec.graph_hash,
+                why: why.to_owned(),
+                // Nobody can say that a loop is over whose version is not known: it ends nobody's loop in silence.
+                over: known.unwrap_or(false),
+            }
+        };
+        let way = match version.as_ref().map(|version| &version.way) {
+            None => Way::Accepted,
+            Some(Ok(Way::Accepted)) if found.journal.as_ref().is_some_and(|loaded| left(spec, loaded)) => {
+                return Err(refused(
+                    "a migration took it from this version to a later one, and nothing leads back",
+                ));
+            }
+            Some(Ok(way)) => *way,
+            Some(Err(why)) => return Err(refused(why)),
+        };
+        let edited = |document: &dyn Document, change: &ChangeEntry| {
+            edited(document, change, |field| {
+                spec.is_protected(field)
+                    || version
+                        .as_ref()
+                        .is_some_and(|version| version.is_protected(field))
+            })
+        };
+
+        let is_whole = |document: &dyn Document| {
+            [spec.fields.revision, spec.fields.machine]
+                .iter()
+                .any(|field| document.get(field).is_some())
+        };
+        let (document, fix) = match &found.state {
+            State::Read(on_disk, _) if is_whole(&**on_disk) => {
+                let mut document = on_disk.boxed_clone();
+                let revision = document
+                    .get(spec.fields.revision)
+                    .and_then(|revision| revision.as_count());
+                let before = changes.next().filter(|before| Some(before.revision) == revision);
+                match before {
+                    Some(before) if edited(&*document, before).is_empty() => {
+                        set_all(&mut *document, &last.fields);
+                        // What the change took away: a migration may rename a field.
+                        for (field, _) in &before.fields {
+                            if value_in(&last.fields, field).is_none() {
+                                document.remove(field);
+                            }
+                        }
+                        (document, Some(Fix::RollForward(before.revision)))
+                    }
+                    _ => {
+                        let edited = edited(&*document, last);
+                        for field in &edited {
+                            match journaled(field) {
+                                Some(value) => document.set(field, value),
+                                None => document.remove(field),
+                            }
+                        }
+                        (document, (!edited.is_empty()).then_some(Fix::Undo(edited)))
+                    }
+                }
+            }
+            State::Read(..) | State::Missing | State::Unreadable(..) => {
+                let mut document = spec.form.empty();
+                set_all(&mut *document, &last.fields);
+                (document, Some(Fix::Rebuild))
+            }
+        };
+        let mut record = Record {
+            id: id.clone(),
+            revision: last.revision,
+            phase: phase.clone(),
+            document,
+            spec,
+        };
+        let mut migrated = None;
+        if let (Way::Migrated, Some(version)) = (way, &version) {
+            let mut document = record.document.boxed_clone();
+            let to = versions
+                .migrate(spec, version, &record.phase, &mut *document)
+                .map_err(|why| refused(&why))?;
+            let from = std::mem::replace(&mut record.phase, to);
+            migrated = Some(Migrated { from, document });
+        }
+        Ok(Judged {
+            record,
+            fix,
+            migrated,
+        })
+    }
+}
+
+/// Returns the protected fields in which a document differs from a change of the journal.
+fn edited(document: &dyn Document, change: &ChangeEntry, is_protected: impl Fn(&str) -> bool) -> Vec<String> {
+    let on_disk = document.fields();
+    let mut names: Vec<&String> = change
+        .fields
+        .iter()
+        .chain(&on_disk)
+        .map(|(name, _)| name)
+        .collect();
+    names.retain(|name| is_protected(name));
+    let mut edited: Vec<String> = Vec::new();
+    for name in names {
+        if !reads_same(value_in(&on_disk, name), value_in(&change.fields, name)) && !edited.contains(name) {
+            edited.push(name.clone());
+        }
+    }
+    edited
+}
+
+/// Returns the version that made a change; empty where it names none, `None` where this machine cannot tell its versions apart.
+pub(super) fn hash_of(spec: &StateSpec, change: &ChangeEntry) -> Option<String> {
+    let field = spec.fields.graph_hash?;
+    Some(value_in(&change.fields, field).map_or(String::new(), |hash| hash.to_plain().into_owned()))
+}
+
+/// Returns whether a migration took the loop from our version. Were it taken back as it is, the migration would be due again: two
+/// programs that alternate would set the same fields for ever, and a counter among them would bound nothing.
+fn left(spec: &StateSpec, journal: &Loaded) -> bool {
+    let mut later: Option<&ChangeEntry> = None;
+    for change in journal.changes() {
+        if later.is_some_and(|later| later.what == MIGRATE && later.by == ENGINE)
+            && hash_of(spec, change).as_deref() == Some(spec.graph_hash)
+        {
+            return true;
+        }
+        later = Some(change);
+    }
+    false
+}
+
+pub(super) fn value_in<'a>(fields: &'a [(String, Value)], field: &str) -> Option<&'a Value> {
+    fields
+        .iter()
+        .find_map(|(name, value)| (name == field).then_some(value))
+}
+
+/// Returns whether two values read the same. Quotes around a number or a flag are no edit: what stands quoted stays quoted.
+fn reads_same(a: Option<&Value>, b: Option<&Value>) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => {
+            let kind = |value: &Value| (*value == Value::Null, value.as_list().is_some());
+            kind(a) == kind(b) && a.to_plain() == b.to_plain()
+        }
+        _ => false,
+    }
+}
+
+/// Sets what differs, so that lines which stand right stay as they are.
+fn set_all(document: &mut dyn Document, fields: &[(String, Value)]) {
+    for (name, value) in fields {
+        if !reads_same(document.get(name).as_ref(), Some(value)) {
+            document.set(name, value);
+        }
+    }
+}
+
+pub(super) fn other_machine(store: &Store, path: Utf8PathBuf, found: &Value) -> StoreError {
+    StoreError::OtherMachine {
+        path,
+        found: found.to_plain().into_owned(),
+        expected: store.spec().machine,
+    }
+}

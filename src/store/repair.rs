@@ -1,0 +1,279 @@
+//! Writing what is needed for state document and journal to agree again, under the project's lock. What that is,
+//! `recover` says.
+
+use std::io::Write as _;
+
+use camino::Utf8PathBuf;
+use jiff::Timestamp;
+
+use super::attempts::HEALED;
+use super::error::{StoreError, io_error};
+use super::id::{LoopId, compact};
+use super::inspect::{Reader, State};
+use super::journal::{self, Change, Damage};
+use super::lock::Held;
+use super::ownership::Ownership;
+use super::record::Record;
+use super::recover::{Fix, Migrated};
+use super::store::Store;
+use super::versions::Versions;
+use crate::files::Folder;
+
+/// Names a migration in the journal.
+pub(super) const MIGRATE: &str = "migrate";
+/// Names who makes one.
+pub(super) const ENGINE: &str = "engine";
+/// Names the folder of bytes that were replaced.
+pub(super) const QUARANTINE: &str = "quarantine";
+
+/// Describes what was put right when a loop was opened.
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repair {
+    /// A crash had come between journal and document.
+    #[display("the state was rolled forward from revision {from} to {to}, which the journal holds")]
+    RolledForward {
+        /// The document's revision.
+        from: u64,
+        /// The journal's.
+        to: u64,
+    },
+    /// A crash had come while a line of the journal was written.
+    #[display("a torn last line of the journal was cut")]
+    TornLineCut,
+    /// Lines of the journal could not be read, or tell of a change that the machine cannot make.
+    #[display(
+        "{} line(s) that nobody could read, or that no change had made, were taken out of the journal; the old one is \
+         {quarantined}",
+        lines.len(), quarantined = crate::text::shown(quarantined)
+    )]
+    JournalCleaned {
+        /// Which, from 1.
+        lines: Vec<usize>,
+        /// Where the old journal is kept.
+        quarantined: Utf8PathBuf,
+    },
+    /// The document was missing or unreadable.
+    #[display("{path} {why} and was rebuilt from the journal{}", quarantined.as_ref().map(|kept| format!("; what stood there is {}", crate::text::shown(kept))).unwrap_or_default(), path = crate::text::shown(path))]
+    Rebuilt {
+        /// The state file.
+        path: Utf8PathBuf,
+        /// What was wrong with it.
+        why: String,
+        /// Where the old bytes are kept, if there were any.
+        quarantined: Option<Utf8PathBuf>,
+    },
+    /// Fields that only the machine writes had been edited.
+    #[display("the state was edited by hand ({}); the journal's values were put back, the edited file is kept as {quarantined}", fields.join(", "), quarantined = crate::text::shown(quarantined))]
+    EditUndone {
+        /// Which fields.
+        fields: Vec<String>,
+        /// Where the edited bytes are kept.
+        quarantined: Utf8PathBuf,
+    },
+    /// A file that is no loop of ours was set aside, so that one can be started.
+    #[display("{path} was set aside as {quarantined}: {reason}", path = crate::text::shown(path), quarantined = crate::text::shown(quarantined))]
+    SetAside {
+        /// The state file.
+        path: Utf8PathBuf,
+        /// Why.
+        reason: String,
+        /// Where it is kept.
+        quarantined: Utf8PathBuf,
+    },
+}
+
+impl Repair {
+    /// Returns the fields that were edited, where it undoes what no crash of ours does: an edit, bytes that are nobody's.
+    fn of_an_edit(&self) -> Option<&[String]> {
+        match self {
+            Self::RolledForward { .. } | Self::TornLineCut | Self::SetAside { .. } => None,
+            Self::EditUndone { fields, .. } => Some(fields),
+            Self::JournalCleaned { .. } | Self::Rebuilt { .. } => Some(&[]),
+        }
+    }
+}
+
+/// Holds a loop that was opened, and what had to be put right for it.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// The loop.
+    pub record: Record,
+    /// What was put right, for the person to know.
+    pub repairs: Vec<Repair>,
+}
+
+/// Says what is done with a loop of an older version of the machine that `[[migrations]]` name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Older {
+    /// It is migrated.
+    Migrate,
+    /// It is left as it is: nothing but its phase is asked for.
+    Leave,
+}
+
+/// Reads a loop, and writes what is needed for document and journal to agree.
+pub(super) fn heal(store: &Store, lock: &Held, id: &LoopId, older: Older) -> Result<Opened, StoreError> {
+    heal_as(store, lock, id, older, None)
+}
+
+/// Does the same with what the user's record is to say; `None`: what it says.
+pub(super) fn heal_as(
+    store: &Store,
+    lock: &Held,
+    id: &LoopId,
+    older: Older,
+    owned: Option<Ownership>,
+) -> Result<Opened, StoreError> {
+    let here = lock.folder();
+    let name = store.name_of(id);
+    let reader = Reader {
+        store,
+        here,
+        trust: &store.trust(),
+        versions: &Versions::default(),
+    };
+    let found = reader.look(id, owned)?;
+    let judged = match reader.judge(id, &found) {
+        Err(StoreError::Unreadable { path, error, .. }) => {
+            let quarantined = Some(set_aside(store, here, &name)?);
+            return Err(StoreError::Unreadable {
+                path,
+                error,
+                quarantined,
+            });
+        }
+        other => other?,
+    };
+    let folder = here
+        .below(id.as_str())
+        .map_err(io_error("open", &store.loop_folder(id)))?;
+    let mut repairs = Vec::new();
+    if let Some(loaded) = &found.journal
+        && let Some(damage) = &loaded.damage
+    {
+        let path = store.journal_path(id);
+        repairs.push(match damage {
+            Damage::Torn => Repair::TornLineCut,
+            Damage::Lines(lines) => {
+                let bytes = folder
+                    .read(journal::FILE, journal::MAX_BYTES)
+                    .map_err(io_error("read", &path))?;
+                let name = format!("{id}-{}", journal::FILE);
+                Repair::JournalCleaned {
+                    lines: lines.clone(),
+                    quarantined: keep(here, &name, &bytes)?,
+                }
+            }
+        });
+        folder
+            .replace(journal::FILE, loaded.healed())
+            .map_err(io_error("write", &path))?;
+    }
+    if let Some(fix) = judged.fix {
+        let path = store.path_of(id);
+        let keep_state = |bytes: &[u8]| keep(here, &name, bytes);
+        repairs.push(match (fix, &found.state) {
+            (Fix::RollForward(from), _) => Repair::RolledForward {
+                from,
+                to: judged.record.revision,
+            },
+            (Fix::Undo(fields), State::Read(_, bytes)) => Repair::EditUndone {
+                fields,
+                quarantined: keep_state(bytes)?,
+            },
+            (_, State::Unreadable(error)) => Repair::Rebuilt {
+                why: format!("could not be read ({error})"),
+                quarantined: Some(set_aside(store, here, &name)?),
+                path: path.clone(),
+            },
+            (_, State::Read(_, bytes)) => Repair::Rebuilt {
+                why: "was cut off".to_owned(),
+                quarantined: Some(keep_state(bytes)?),
+                path: path.clone(),
+            },
+            (_, State::Missing) => Repair::Rebuilt {
+                why: "was missing".to_owned(),
+                quarantined: None,
+                path: path.clone(),
+            },
+        });
+        // Who crashed may not have come to sync the line that the document is written from. It must not be lost after it.
+        journal::sync(&folder)?;
+        here.replace(&name, &judged.record.document.to_bytes())
+            .map_err(io_error("write", &path))?;
+    }
+    for repair in &repairs {
+        store.log(&format!("{id}: {repair}"));
+        // The journal of a loop that is over stays as it is.
+        let noted = repair.of_an_edit().filter(|_| !judged.record.is_terminal());
+        if let Some(edited) = noted {
+            let fields = edited.join(", ");
+            let mut data = vec![("what", repair.to_string())];
+            data.extend((!edited.is_empty()).then_some(("fields", fields)));
+            let data: Vec<(&str, &str)> = data.iter().map(|(key, text)| (*key, text.as_str())).collect();
+            store.append_attempt(lock, id, HEALED, &data)?;
+        }
+    }
+    let record = match judged.migrated {
+        Some(migrated) if older == Older::Migrate => migrate(store, lock, judged.record, migrated)?,
+        _ => judged.record,
+    };
+    Ok(Opened { record, repairs })
+}
+
+/// Makes a loop of an older version one of ours, in one change.
+fn migrate(store: &Store, lock: &Held, found: Record, migrated: Migrated) -> Result<Record, StoreError> {
+    let to = found.phase;
+    let old = Record {
+        phase: migrated.from,
+        document: migrated.document,
+        ..found
+    };
+    let change = Change {
+        to: Some(to),
+        ..Change::bare(MIGRATE, ENGINE)
+    };
+    let record = store.apply(lock, old, change)?;
+    store.log(&format!(
+        "{}: migrated to version {} of the machine, now in {}",
+        record.id,
+        store.spec().graph_hash,
+        record.phase
+    ));
+    Ok(record)
+}
+
+/// Moves a state file that nobody can read into the quarantine.
+pub(super) fn set_aside(store: &Store, here: &Folder, name: &str) -> Result<Utf8PathBuf, StoreError> {
+    let (quarantine, kept) = quarantine(here, name)?;
+    here.rename(name, &quarantine, &kept)
+        .map_err(io_error("move", &store.folder().join(name)))?;
+    Ok(quarantine.path().join(kept))
+}
+
+/// Keeps bytes under a name of their own in the quarantine.
+fn keep(here: &Folder, name: &str, bytes: &[u8]) -> Result<Utf8PathBuf, StoreError> {
+    let (quarantine, kept) = quarantine(here, name)?;
+    let path = quarantine.path().join(&kept);
+    let mut file = quarantine.new_file(&kept).map_err(io_error("create", &path))?;
+    file.write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .map_err(io_error("write", &path))?;
+    Ok(path)
+}
+
+/// Opens the quarantine, and gives a name in it that is free: nobody else writes there without the lock.
+fn quarantine(here: &Folder, name: &str) -> Result<(Folder, String), StoreError> {
+    let quarantine = here
+        .make(QUARANTINE)
+        .map_err(io_error("create", &here.path().join(QUARANTINE)))?;
+    let kept = format!("{name}.{}", compact(Timestamp::now()));
+    let mut free = kept.clone();
+    let mut number = 1;
+    while quarantine.has(&free) {
+        number += 1;
+        free = format!("{kept}-{number}");
+    }
+    Ok((quarantine, free))
+}
