@@ -36,6 +36,14 @@ if ! protocol=$("$PLUGIN/bin/claudex-loop" --protocol); then
 fi
 printf '%s\n' "$protocol"
 
+# The person's own configuration has the reviewers of these tests: fake-ITEM plays that item in each round.
+export XDG_CONFIG_HOME="$work/config"
+mkdir -p "$XDG_CONFIG_HOME/claudex-loop"
+for item in clean findings low could-not-run unreadable; do
+    printf '[reviewers.fake-%s]\nkind = "command"\nprogram = "/bin/sh"\narguments = [%s, "%s"]\n' \
+        "$item" "$(json_text "$tests/fake-reviewer.sh")" "$item"
+done >"$XDG_CONFIG_HOME/claudex-loop/config.toml"
+
 # variant NAME: who vouches for a round. Without evidence, the seeds' literal sequences; else a reviewer that finds.
 variant() {
     v=$1
@@ -46,7 +54,7 @@ variant() {
             ;;
         *) unset CLAUDEX_EVIDENCE ;;
     esac
-    CLAUDEX_REVIEWER=fake:findings
+    CLAUDEX_REVIEWER=fake-findings
     export CLAUDEX_REVIEWER
 }
 variant_review() { [ "$v" = optional ] || review; }
@@ -188,7 +196,7 @@ first=$state
 for phase in drafting reviewing summarizing; do
     case $phase in
         reviewing) write_plan x && fire ;;
-        summarizing) CLAUDEX_REVIEWER=fake:clean review && fire ;;
+        summarizing) CLAUDEX_REVIEWER=fake-clean review && fire ;;
     esac
     is "concurrency: the first loop is in $phase" $phase "$(field phase)"
     run "$PLUGIN/scripts/start-loop.sh" plan second
@@ -398,7 +406,7 @@ section "a clean review"
 
 variant reviewed
 project clean
-CLAUDEX_REVIEWER=fake:clean
+CLAUDEX_REVIEWER=fake-clean
 to_reviewing "nothing to find"
 review
 is "clean: the review runs" 0 "$status"
@@ -424,7 +432,7 @@ section "a reviewer that gives no verdict"
 
 for outcome in could-not-run unreadable; do
     project "no verdict $outcome"
-    CLAUDEX_REVIEWER=fake:$outcome
+    CLAUDEX_REVIEWER=fake-$outcome
     to_reviewing "the reviewer fails"
     review
     mark_done --rejecting "whatever"
@@ -445,7 +453,7 @@ for outcome in could-not-run unreadable; do
     is "$outcome: an errored loop is no obstacle to the next" 0 "$status"
 done
 project low
-CLAUDEX_REVIEWER=fake:low
+CLAUDEX_REVIEWER=fake-low
 to_reviewing "only small things"
 review
 mark_done
@@ -585,7 +593,7 @@ is "defect 8: a phase edited by hand is found out" "reviewing" "$(field phase)"
 like "defect 8: and the person is told" "$reason$note" 'quarantine|by hand|edited'
 
 project "defect 9"
-CLAUDEX_REVIEWER=fake:clean
+CLAUDEX_REVIEWER=fake-clean
 to_reviewing "done is done"
 review
 fire

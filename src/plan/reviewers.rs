@@ -1,4 +1,4 @@
-//! Which reviewer a name means: one of the settings, `fake:…` for tests and demonstrations, and `auto`.
+//! Which reviewer a name means: one of the settings, and `auto`.
 //!
 //! The name comes from `--reviewer`, else from the settings. `auto` is the first of [`AUTO`] that is installed, else `lint`; what it came
 //! to is always said, and so is a change in the middle of a loop.
@@ -16,7 +16,6 @@ use crate::review::builtin::Lint;
 use crate::review::claude::{self, Claude};
 use crate::review::codex::{self, Codex};
 use crate::review::command::Command;
-use crate::review::fake::{self, BadScript, Fake};
 use crate::review::reviewer::Reviewer;
 use crate::review::runs;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
@@ -27,31 +26,24 @@ pub const AUTO: [&str; 2] = [codex::PROGRAM, claude::PROGRAM];
 
 /// A name that means no reviewer.
 #[derive(Debug, Display, Error, miette::Diagnostic)]
-pub enum UnknownReviewer {
-    /// No such name.
-    #[display("`{name}` is no reviewer")]
-    #[diagnostic(
-        code(claudex::reviewer::unknown),
-        help(
-            "{}",
-            near::help(
-                near.as_deref(),
-                &format!("the reviewers here are {known}, and `auto`: the first of codex and claude that is installed, else lint")
-            )
+#[display("`{name}` is no reviewer")]
+#[diagnostic(
+    code(claudex::reviewer::unknown),
+    help(
+        "{}",
+        near::help(
+            near.as_deref(),
+            &format!("the reviewers here are {known}, and `auto`: the first of codex and claude that is installed, else lint")
         )
-    )]
-    Name {
-        /// The name, on one line.
-        name: String,
-        /// The reviewer that was probably meant.
-        near: Option<String>,
-        /// Those that there are.
-        known: String,
-    },
-    /// The script of a fake one is wrong.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
-    Fake(BadScript),
+    )
+)]
+pub struct UnknownReviewer {
+    /// The name, on one line.
+    name: String,
+    /// The reviewer that was probably meant.
+    near: Option<String>,
+    /// Those that there are.
+    known: String,
 }
 
 /// A reviewer and how it was chosen.
@@ -125,20 +117,12 @@ pub fn choose(name: Option<&str>, settings: &Settings, root: &Utf8Path) -> Resul
     if let Some(found) = settings.reviewers.get(name) {
         return Ok(build(name, found, settings.limits));
     }
-    if name.starts_with(fake::PREFIX) {
-        let fake = Fake::parse(name).map_err(UnknownReviewer::Fake)?;
-        return Ok(Chosen {
-            shown: name.to_owned(),
-            reviewer: Box::new(fake),
-            limits: settings.limits,
-        });
-    }
     let known: Vec<String> = settings
         .reviewers
         .keys()
         .map(|name| format!("`{}`", text::one_line(name, 60)))
         .collect();
-    Err(UnknownReviewer::Name {
+    Err(UnknownReviewer {
         name: text::one_line(name, 60),
         near: near::word(
             name,

@@ -14,7 +14,7 @@ use crate::review::look::while_it_ran;
 use crate::review::personas::Personas;
 use crate::review::runs::{self, How, Run};
 use crate::review::track::{self, Standing, Tally};
-use crate::review::{Digest, evidence, fake, findings_file, twin};
+use crate::review::{Digest, evidence, findings_file, twin};
 use crate::store::{Entry, LoopId, Store, StoreError};
 use crate::text;
 
@@ -204,16 +204,6 @@ pub fn admissions(held: &AnyLoop, personas: &Personas) -> Vec<String> {
         admitted.push(format!(
             "Not reviewed (CLAUDEX_EVIDENCE=optional): {}.",
             listed(&rounds)
-        ));
-    }
-    let reviewed = if changes::are_reviewed(held) {
-        "changes"
-    } else {
-        "plan"
-    };
-    if reviewers(held).contains(fake::PREFIX) {
-        admitted.push(format!(
-            "A fake reviewer, which exists for tests, gave a verdict of this loop: nobody read the {reviewed} then."
         ));
     }
     for run in runs(held).iter().filter(|run| !run.changed.is_empty()) {

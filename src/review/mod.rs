@@ -4,7 +4,7 @@
 //!   [`twin`], and notes the run in the journal ([`runs`]).
 //! - [`evidence`] reads all that back and alone can make a [`Reviewed`] or a [`Settled`].
 //! - [`codex`], [`claude`] and [`command`] are reviewers that are programs, run as [`settings`] say, under the supervision of
-//!   [`process`](crate::process); [`answer`] reads what they answer. [`fake`] is one for tests; `lint` is built in.
+//!   [`process`](crate::process); [`answer`] reads what they answer. `lint` is built in.
 //!
 //! The room knows which file and which field count as subject and round from a [`ReviewSpec`]; it knows no phase by name
 //! and no persona.
@@ -20,7 +20,6 @@ pub mod codex;
 pub mod command;
 pub mod digest;
 pub mod evidence;
-pub mod fake;
 pub mod findings;
 pub mod findings_file;
 pub mod focus;

@@ -27,10 +27,10 @@ fn every_edge_that_is_taken_is_counted_by_the_record_and_by_the_journal_alike() 
     project.fire().blocked();
     project.plan("# Plan\n");
     project.fire().blocked();
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan\n\n## Changelog\n- a way back\n");
     project.fire().blocked();
-    project.review(&id, "fake:findings,clean").exits(0);
+    project.review(&id, "fake-findings.clean").exits(0);
     project.fire().blocked();
     assert_eq!(project.field(&id, "phase"), "summarizing");
     project.run(&["cancel", &id]).exits(0);

@@ -5,7 +5,7 @@ use crate::support::{Project, Ran, id_of};
 /// A loop that has used up its one round, with findings, and sums up.
 fn at_max_rounds() -> (Project, String) {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     let reason = project.fire().blocked();
     assert!(
         reason.contains("stopped at max rounds (round 1 of 1)"),
@@ -20,7 +20,7 @@ fn over(project: &Project, flags: &[&str]) -> String {
     let id = project.start(&[flags, &["--rounds", "1"]].concat());
     project.plan(format!("# Plan\n\nMove the queue, as {id} has it.\n"));
     project.fire().blocked();
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.fire().blocked();
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
@@ -81,7 +81,7 @@ fn more_goes_back_to_reviewing_and_the_next_stop_opens_the_next_round() {
         "{reason}"
     );
     assert!(runner(&project, &id).contains("round 2 of 3"));
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised again\n");
     let reason = project.fire().blocked();
     assert!(
@@ -90,7 +90,7 @@ fn more_goes_back_to_reviewing_and_the_next_stop_opens_the_next_round() {
     );
 
     // At the second limit the same is open again.
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     let reason = project.fire().blocked();
     assert!(
         reason.contains("stopped at max rounds (round 3 of 3)"),
@@ -99,7 +99,7 @@ fn more_goes_back_to_reviewing_and_the_next_stop_opens_the_next_round() {
     project.run(&["more", &id]).exits(0).says("4 in all");
     project.plan("# Plan, at last\n");
     project.fire().blocked();
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     let reason = project.fire().blocked();
     assert!(reason.contains("### Claudex plan loop complete ✓"), "{reason}");
     assert!(reason.contains("Rounds run: 4 of 4"), "{reason}");
@@ -125,7 +125,7 @@ fn more_after_a_round_that_nobody_reviewed_asks_for_that_review_first() {
         reason.contains("round 1 of 2 is waiting for its review"),
         "{reason}"
     );
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
     let reason = project.fire().blocked();
     assert!(reason.contains("### Claudex round 2 of 2"), "{reason}");
@@ -184,7 +184,7 @@ fn more_is_refused_with_the_reason_and_the_way_on() {
     assert!(ran.err.contains("phase reviewing, round 1 of 2"), "{}", ran.err);
     assert_eq!(project.field(&id, "max_rounds"), "2");
     // When the plan was settled.
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
     let ran = project.run(&["more"]).exits(1);
     assert!(ran.err.contains("settled (no-material-findings)"), "{}", ran.err);
@@ -331,7 +331,7 @@ fn a_ring_that_an_edited_file_makes_ends() {
     project.edit(&first, "continues: \"\"", &format!("continues: \"{second}\""));
     let third = id_of(&project.run(&["start", "plan", "--continue", &second]).exits(0));
     project.fire().blocked();
-    project.review(&third, "fake:clean").exits(0);
+    project.review(&third, "fake-clean").exits(0);
     project
         .run(&["status"])
         .exits(0)

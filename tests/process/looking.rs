@@ -6,7 +6,7 @@ use serde_json::Value;
 #[test]
 fn status_tells_where_the_loop_is() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
     project.fire().blocked();
     let before = tree(&project.folder());
@@ -107,7 +107,7 @@ fn list_names_every_loop_and_json_is_all_there_is() {
 #[test]
 fn the_journal_tells_change_by_change_what_happened() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.mark_done(&id, Some("a \u{1b}[31mreason"));
     let ran = project.run(&["journal", &id]).exits(0);
     assert_eq!(ran.out.lines().count(), project.journal(&id).len());
@@ -116,7 +116,7 @@ fn the_journal_tells_change_by_change_what_happened() {
         "start by a person -> drafting: “Move the queue”",
         "bind by the hook in drafting: session s1",
         "begin by the hook drafting -> reviewing, round 1 of 3: The plan was written",
-        "round 1, fake:findings as Senior-engineer review",
+        "round 1, fake-findings as Senior-engineer review",
         ": high=1 medium=1 low=1\n",
         "mark_done by a person in reviewing, for run r1-",
         "rejecting what is open: a [31mreason",
@@ -174,7 +174,7 @@ fn personas_are_listed_by_round() {
 #[test]
 fn git_does_not_see_the_state_folder() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     let mut git = project.shell("git", &["status", "--porcelain", "--untracked-files=all"]);
     let ran = crate::support::Ran::of(git.output().unwrap()).exits(0);
     assert_eq!(ran.out, "?? PLAN.md\n");
@@ -198,7 +198,7 @@ fn status_says_what_was_decided_last_by_whom_and_why() {
         (&"drafting".into(), &"reviewing".into())
     );
 
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
     project.fire().blocked();
     let last = status(&project)["last_decision"].clone();
@@ -214,7 +214,7 @@ fn status_says_what_was_decided_last_by_whom_and_why() {
     );
 
     // A failure, with its cause.
-    project.review(&id, "fake:could-not-run").exits(5);
+    project.review(&id, "fake-could-not-run").exits(5);
     project.fire().blocked();
     let shown = status(&project);
     assert_eq!(shown["last_decision"]["what"], "retry");
@@ -230,7 +230,7 @@ fn status_says_what_was_decided_last_by_whom_and_why() {
     project.run(&["status"]).exits(0).says("(failure 1 of 3)");
 
     // A rejection, by the agent and with its text, made plain.
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project
         .run_in_session(
             "s1",
@@ -275,12 +275,12 @@ fn status_says_what_is_waited_for_in_every_phase() {
     waits("the agent, to end its turn", "end the turn: PLAN.md is written");
     project.fire().blocked();
     waits("the review of round 1", &format!("claudex-loop review {id}"));
-    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     waits("which is running", "--follow");
     drop(review);
     crate::support::wait_for("the end of the review", || status(&project)["running"] == false);
     waits("the review of round 1", "claudex-loop review");
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     waits("deal with the findings of round 1", "revise PLAN.md");
     project.fire().blocked();
     waits("print the summary", "end the turn");
@@ -329,7 +329,7 @@ fn status_of_an_id_is_about_that_loop_alone() {
 #[test]
 fn the_names_that_are_documented_are_those_of_the_json() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     let documented = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/status.md")).unwrap();
     let named = |section: &str| -> Vec<String> {
         let (_, after) = documented.split_once(&format!("## {section}\n")).unwrap();
@@ -432,7 +432,7 @@ fn status_fits_a_terminal_of_80_columns_and_one_of_60() {
 fn a_loop_of_many_rounds_shows_the_last_ones_on_a_terminal_and_all_in_a_file() {
     let (project, id) = Project::reviewing(&["--rounds", "30"]);
     for round in 1..13 {
-        project.review(&id, "fake:low").exits(0);
+        project.review(&id, "fake-low").exits(0);
         project.plan(format!("# Plan {round}\n"));
         project.fire().blocked();
     }

@@ -7,7 +7,7 @@ use crate::support::{Project, age, tree};
 #[test]
 fn rollback_takes_everything_of_every_loop_and_keeps_the_log_and_the_bytes() {
     let (project, first) = Project::reviewing(&[]);
-    project.review(&first, "fake:findings").exits(0);
+    project.review(&first, "fake-findings").exits(0);
     let findings = std::fs::read(project.findings(&first, 1)).unwrap();
     project.run(&["cancel", &first]).exits(0);
     let second = project.start(&[]);
@@ -36,7 +36,7 @@ fn rollback_takes_everything_of_every_loop_and_keeps_the_log_and_the_bytes() {
 #[test]
 fn rollback_waits_for_a_review_that_is_running() {
     let (project, id) = Project::reviewing(&[]);
-    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     let before = project.state(&id);
     project.run(&["rollback", "--yes"]).exits(1).says(&id);
     assert_eq!(project.state(&id), before, "nothing was moved");

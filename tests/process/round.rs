@@ -1,15 +1,15 @@
 //! A round from outside: outcomes, exit codes and files, limits, two who ask at once, and signals.
 //!
-//! The fake reviewer's `file=` item reads a named pipe here, so that a test decides when the reviewer speaks.
+//! A reviewer reads a named pipe here, so that a test decides when it speaks.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::support::{Background, Project, Ran, descendants, is_alive, tree, wait_for};
+use crate::support::{Background, Project, Ran, descendants, is_alive, tree, wait_for, write};
 use serde_json::Value;
 
-/// A reviewer that says nothing before the test lets it.
+/// The reviewer `held`, which says nothing before the test lets it.
 struct Held {
     pipe: PathBuf,
 }
@@ -19,11 +19,8 @@ impl Held {
         let pipe = project.home.join("a reviewer's pipe");
         let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
         assert!(made.success());
+        project.add_reviewer("held", "cat", &["--", pipe.to_str().unwrap()]);
         Self { pipe }
-    }
-
-    fn name(&self) -> String {
-        format!("fake:file={}", self.pipe.display())
     }
 
     /// Lets the reviewer say this, and end.
@@ -33,6 +30,14 @@ impl Held {
     }
 }
 
+/// A review whose reviewer answers with this.
+fn review_that_says(project: &Project, id: &str, answer: &str) -> Ran {
+    let file = project.home.join("answer.md");
+    write(&file, answer);
+    project.add_reviewer("answer", "cat", &["--", file.to_str().unwrap()]);
+    project.review(id, "answer")
+}
+
 const FINDINGS: &str = "# Findings\n\n## High\n- line 1: no way back (write one)\n";
 
 // --- outcomes ----------------------------------------------------------------------------------------------------
@@ -40,10 +45,10 @@ const FINDINGS: &str = "# Findings\n\n## High\n- line 1: no way back (write one)
 #[test]
 fn the_findings_are_printed_where_the_review_ran() {
     let (project, id) = Project::reviewing(&[]);
-    let ran = project.review(&id, "fake:findings").exits(0);
+    let ran = project.review(&id, "fake-findings").exits(0);
     let file = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
     assert!(ran.out.ends_with(&file), "{}", ran.out);
-    let again = project.review(&id, "fake:findings").exits(0);
+    let again = project.review(&id, "fake-findings").exits(0);
     assert!(
         again.out.ends_with(&file),
         "also when it was reviewed before: {}",
@@ -55,19 +60,19 @@ fn the_findings_are_printed_where_the_review_ran() {
 fn each_outcome_has_its_exit_code_its_note_and_only_a_verdict_leaves_findings() {
     let verdict = |outcome| (0, outcome, true);
     let failure = |outcome| (5, outcome, false);
-    for (item, (code, outcome, files)) in [
-        ("clean", verdict("clean")),
-        ("findings", verdict("findings")),
-        ("low", verdict("findings")),
-        ("could-not-run", failure("could-not-run")),
-        ("not-installed", failure("could-not-run")),
-        ("crash", failure("could-not-run")),
-        ("unreadable", failure("unreadable")),
-        ("empty", failure("unreadable")),
+    for (reviewer, (code, outcome, files)) in [
+        ("fake-clean", verdict("clean")),
+        ("fake-findings", verdict("findings")),
+        ("fake-low", verdict("findings")),
+        ("fake-could-not-run", failure("could-not-run")),
+        ("codex", failure("could-not-run")),
+        ("fake-crash", failure("could-not-run")),
+        ("fake-unreadable", failure("unreadable")),
+        ("fake-empty", failure("unreadable")),
     ] {
         let (project, id) = Project::reviewing(&[]);
         let before = project.state(&id);
-        project.review(&id, &format!("fake:{item}")).exits(code);
+        project.review(&id, reviewer).exits(code);
         let journal = project.journal(&id);
         let [began, ended] = &journal[journal.len() - 2..] else {
             panic!("{journal:?}")
@@ -77,21 +82,21 @@ fn each_outcome_has_its_exit_code_its_note_and_only_a_verdict_leaves_findings() 
             (&"run-began".into(), &"run-ended".into())
         );
         assert_eq!(began["data"]["run"], ended["data"]["run"]);
-        assert_eq!(ended["data"]["outcome"], outcome, "{item}");
+        assert_eq!(ended["data"]["outcome"], outcome, "{reviewer}");
         assert_eq!(
             project.findings(&id, 1).exists(),
             files,
-            "{item}: a findings file only with a verdict"
+            "{reviewer}: a findings file only with a verdict"
         );
         assert_eq!(
             project.findings(&id, 1).with_extension("json").exists(),
             files,
-            "{item}"
+            "{reviewer}"
         );
         assert_eq!(
             project.state(&id),
             before,
-            "{item}: a review changes no field of the loop"
+            "{reviewer}: a review changes no field of the loop"
         );
     }
 }
@@ -100,10 +105,10 @@ fn each_outcome_has_its_exit_code_its_note_and_only_a_verdict_leaves_findings() 
 fn findings_are_written_in_the_seeds_form_with_a_twin_that_says_the_same() {
     let (project, id) = Project::reviewing(&[]);
     project
-        .review(&id, "fake:findings")
+        .review(&id, "fake-findings")
         .exits(0)
         .says("claudex: round 1 of 3, Senior-engineer review")
-        .says("claudex: reviewer: fake:findings")
+        .says("claudex: reviewer: fake-findings")
         .says("high=1 medium=1 low=1. Findings: ");
     let text = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
@@ -126,7 +131,7 @@ fn findings_are_written_in_the_seeds_form_with_a_twin_that_says_the_same() {
 fn a_clean_round_is_the_one_line() {
     let (project, id) = Project::reviewing(&[]);
     project
-        .review(&id, "fake:clean")
+        .review(&id, "fake-clean")
         .exits(0)
         .says("no substantive findings");
     let text = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
@@ -155,9 +160,7 @@ fn the_form_of_an_answer_is_read_tolerantly_and_its_absence_strictly() {
         ("\u{feff}", None),
     ] {
         let (project, id) = Project::reviewing(&[]);
-        let file = project.home.join("answer.md");
-        std::fs::write(&file, said).unwrap();
-        let ran = project.review(&id, &format!("fake:file={}", file.display()));
+        let ran = review_that_says(&project, &id, said);
         match counts {
             Some(counts) => ran.exits(0).says(counts),
             None => ran.exits(5).says("unreadable"),
@@ -168,12 +171,8 @@ fn the_form_of_an_answer_is_read_tolerantly_and_its_absence_strictly() {
 #[test]
 fn a_hostile_answer_is_quoted_as_plain_text() {
     let (project, id) = Project::reviewing(&[]);
-    let file = project.home.join("answer.md");
     let said = "## High\n- \u{1b}[2Jevil \u{202e}desrever\u{7} `rm -rf /` ${HOME} {{ 7*7 }} (x)\n";
-    std::fs::write(&file, said).unwrap();
-    let ran = project
-        .review(&id, &format!("fake:file={}", file.display()))
-        .exits(0);
+    let ran = review_that_says(&project, &id, said).exits(0);
     project.plan("# Plan, revised\n");
     let block = project.fire().blocked();
     let findings = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
@@ -189,13 +188,8 @@ fn a_hostile_answer_is_quoted_as_plain_text() {
 #[test]
 fn a_huge_answer_keeps_its_verdict_and_the_block_stays_short() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
-    let file = project.home.join("answer.md");
-    std::fs::write(
-        &file,
-        format!("## High\n{}", "- a finding of some length (do it)\n".repeat(5000)),
-    )
-    .unwrap();
-    let ran = project.review(&id, &format!("fake:file={}", file.display()));
+    let said = format!("## High\n{}", "- a finding of some length (do it)\n".repeat(5000));
+    let ran = review_that_says(&project, &id, &said);
     // Read or given up as unreadable: never clean, and never a hook's answer that a client would cut.
     assert!([0, 5].contains(&ran.code), "{ran:?}");
     project.plan("# Plan, revised\n");
@@ -207,15 +201,15 @@ fn a_huge_answer_keeps_its_verdict_and_the_block_stays_short() {
 #[test]
 fn the_flag_goes_before_the_environment_and_that_before_auto() {
     let (project, id) = Project::reviewing(&[]);
-    let project = project.with("CLAUDEX_REVIEWER", "fake:could-not-run");
+    let project = project.with("CLAUDEX_REVIEWER", "fake-could-not-run");
     project
         .run(&["review", &id])
         .exits(5)
-        .says("reviewer: fake:could-not-run");
+        .says("reviewer: fake-could-not-run");
     project
-        .review(&id, "fake:unreadable")
+        .review(&id, "fake-unreadable")
         .exits(5)
-        .says("reviewer: fake:unreadable");
+        .says("reviewer: fake-unreadable");
     let project = project.with("CLAUDEX_REVIEWER", " ");
     project
         .run(&["review", &id])
@@ -229,17 +223,17 @@ fn what_cannot_be_reviewed_is_said_and_leaves_no_run() {
     let plan = project.root.join("PLAN.md");
     std::fs::remove_file(&plan).unwrap();
     project
-        .review(&id, "fake:clean")
+        .review(&id, "fake-clean")
         .exits(1)
         .says("is not there to be reviewed");
     project.plan(b"# Pl\xffn\n");
     project
-        .review(&id, "fake:clean")
+        .review(&id, "fake-clean")
         .exits(1)
         .says("is not UTF-8 text");
     assert_eq!(project.runs(&id), 0);
     project.plan("# Plan\n");
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
 }
 
 #[test]
@@ -257,24 +251,23 @@ fn a_stop_meets_a_plan_that_is_gone_or_no_text_and_nobody_is_trapped() {
 fn where_nothing_is_to_be_reviewed_the_command_says_why() {
     let project = Project::new();
     let id = project.start(&[]);
-    project.review(&id, "fake:clean").exits(1).says("phase drafting");
+    project.review(&id, "fake-clean").exits(1).says("phase drafting");
     project.run(&["cancel", &id]).exits(0);
-    project.review(&id, "fake:clean").exits(1).says("phase cancelled");
+    project.review(&id, "fake-clean").exits(1).says("phase cancelled");
     project
-        .review("20261122-010203-0a1b2c", "fake:clean")
+        .review("20261122-010203-0a1b2c", "fake-clean")
         .exits(1)
         .says("there is no loop");
     for bad in ["../../../etc/passwd", "", "20261122-010203-0A1B2C"] {
         project
-            .review(bad, "fake:clean")
+            .review(bad, "fake-clean")
             .exits(2)
             .says("is not the id of a loop");
     }
-    project
-        .review(&id, "nobody")
-        .exits(2)
-        .says("`nobody` is no reviewer");
-    project.review(&id, "fake:nonsense").exits(2).says("`nonsense`");
+    for nobody in ["nobody", "fake:clean"] {
+        let ran = project.review(&id, nobody).exits(2);
+        ran.says(&format!("`{nobody}` is no reviewer"));
+    }
     for bad in ["0s", "5", "5min", "-1s", "169h"] {
         project.run(&["review", &id, "--timeout", bad]).exits(2);
         project.run(&["review", &id, "--idle-timeout", bad]).exits(2);
@@ -284,10 +277,10 @@ fn where_nothing_is_to_be_reviewed_the_command_says_why() {
 #[test]
 fn a_round_that_was_reviewed_is_not_reviewed_twice() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     let before = tree(&project.folder());
     project
-        .review(&id, "fake:clean")
+        .review(&id, "fake-clean")
         .exits(0)
         .says("reviewed before: high=1 medium=1 low=1");
     assert_eq!(project.runs(&id), 1);
@@ -297,7 +290,7 @@ fn a_round_that_was_reviewed_is_not_reviewed_twice() {
 #[test]
 fn each_rounds_findings_are_kept() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
-    for (round, reviewer) in [(1, "fake:findings"), (2, "fake:low"), (3, "fake:clean")] {
+    for (round, reviewer) in [(1, "fake-findings"), (2, "fake-low"), (3, "fake-clean")] {
         project.review(&id, reviewer).exits(0);
         project.plan(format!("# Plan {round}\n"));
         project.fire().blocked();
@@ -322,10 +315,10 @@ fn each_rounds_findings_are_kept() {
 fn who_comes_second_follows_the_review_that_runs_and_both_get_its_findings() {
     let (project, id) = Project::reviewing(&[]);
     let held = Held::new(&project);
-    let first = project.background_review(&id, &["--reviewer", &held.name()]);
+    let first = project.background_review(&id, &["--reviewer", "held"]);
     let log = project.home.join("second");
     let second = project
-        .command(&["review", &id, "--reviewer", "fake:clean"])
+        .command(&["review", &id, "--reviewer", "fake-clean"])
         .stdout(std::fs::File::create(&log).unwrap())
         .stderr(Stdio::inherit())
         .spawn()
@@ -351,10 +344,10 @@ fn who_comes_second_follows_the_review_that_runs_and_both_get_its_findings() {
 #[test]
 fn who_follows_a_review_that_is_killed_is_told_and_the_same_line_takes_it_up() {
     let (project, id) = Project::reviewing(&[]);
-    let first = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let first = project.background_review(&id, &["--reviewer", "fake-hang"]);
     let log = project.home.join("second");
     let second = project
-        .command(&["review", &id, "--reviewer", "fake:clean"])
+        .command(&["review", &id, "--reviewer", "fake-clean"])
         .stdout(std::fs::File::create(&log).unwrap())
         .stderr(Stdio::piped())
         .spawn()
@@ -365,14 +358,14 @@ fn who_follows_a_review_that_is_killed_is_told_and_the_same_line_takes_it_up() {
     });
     drop(first);
     second.end().exits(3).says("run the same command again");
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
 }
 
 #[test]
 fn a_follower_that_is_interrupted_does_not_end_the_review() {
     let (project, id) = Project::reviewing(&[]);
     let held = Held::new(&project);
-    let first = project.background_review(&id, &["--reviewer", &held.name()]);
+    let first = project.background_review(&id, &["--reviewer", "held"]);
     let log = project.home.join("second");
     let second = project
         .command(&["review", &id])
@@ -395,7 +388,7 @@ fn a_follower_that_is_interrupted_does_not_end_the_review() {
 fn status_says_that_a_review_runs_and_a_cancelled_loop_takes_no_findings() {
     let (project, id) = Project::reviewing(&[]);
     let held = Held::new(&project);
-    let review = project.background_review(&id, &["--reviewer", &held.name()]);
+    let review = project.background_review(&id, &["--reviewer", "held"]);
     project.run(&["status"]).exits(0).says("(running)");
     project.run(&["cancel", &id]).exits(0);
     held.speak(FINDINGS);
@@ -412,7 +405,7 @@ fn a_reviewer_that_takes_too_long_or_is_silent_is_ended_and_could_not_run() {
     for (flag, word) in [("--timeout", "300ms"), ("--idle-timeout", "300ms")] {
         let (project, id) = Project::reviewing(&[]);
         let child = project
-            .command(&["review", &id, "--reviewer", "fake:hang", flag, word])
+            .command(&["review", &id, "--reviewer", "fake-hang", flag, word])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -441,7 +434,7 @@ fn a_reviewer_that_takes_too_long_or_is_silent_is_ended_and_could_not_run() {
 fn a_signal_ends_the_reviewer_and_leaves_nothing_alive() {
     for signal in ["TERM", "INT", "HUP"] {
         let (project, id) = Project::reviewing(&[]);
-        let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+        let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
         let processes = descendants(review.id());
         assert!(!processes.is_empty());
         review.signal(signal);
@@ -455,7 +448,7 @@ fn a_signal_ends_the_reviewer_and_leaves_nothing_alive() {
             reason.contains("is waiting for its review"),
             "{signal}: whoever interrupts it makes no failure of it: {reason}"
         );
-        project.review(&id, "fake:clean").exits(0);
+        project.review(&id, "fake-clean").exits(0);
     }
 }
 
@@ -463,11 +456,11 @@ fn a_signal_ends_the_reviewer_and_leaves_nothing_alive() {
 fn nothing_a_review_starts_holds_its_callers_pipes() {
     let (project, id) = Project::reviewing(&[]);
     // A reviewer that leaves a grandchild behind: reading to the end must not wait for that.
-    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     let orphans = descendants(review.id());
     review.signal("KILL");
     let ran: Ran = review.end();
     assert_eq!(ran.code, 137, "and its output ended with it");
     orphans.into_iter().for_each(crate::support::kill);
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
 }

@@ -97,15 +97,15 @@ fn a_failure_of_the_system_exits_with_3() {
     project.plan(THIN);
     std::fs::write(project.root.join(".claude"), "in the way").unwrap();
     project
-        .run(&["run", "PLAN.md", "--reviewer", "fake:clean"])
+        .run(&["run", "PLAN.md", "--reviewer", "fake-clean"])
         .exits(3)
         .says(".claude");
-    assert_eq!(job(&project, &["PLAN.md", "--reviewer", "fake:clean"], 3), None);
+    assert_eq!(job(&project, &["PLAN.md", "--reviewer", "fake-clean"], 3), None);
 }
 
 #[test]
 fn a_reviewer_that_fails_twice_exits_with_5_and_the_loop_is_over() {
-    for reviewer in ["fake:could-not-run", "fake:unreadable", "fake:not-installed"] {
+    for reviewer in ["fake-could-not-run", "fake-unreadable", "codex"] {
         let project = Project::new();
         project.plan(THIN);
         let outcome = job(&project, &["PLAN.md", "--reviewer", reviewer], 5).expect("an outcome");
@@ -126,7 +126,7 @@ fn another_loop_that_is_active_exits_with_6_and_is_left_alone() {
     let id = project.start(&[]);
     let before = tree(&project.folder());
     project
-        .run(&["run", "PLAN.md", "--reviewer", "fake:clean"])
+        .run(&["run", "PLAN.md", "--reviewer", "fake-clean"])
         .exits(6)
         .says("already active")
         .says(&id);
@@ -178,7 +178,7 @@ fn the_outcome_names_the_files_and_they_are_there() {
     let project = Project::new();
     project.plan(THIN);
     let outcome =
-        job(&project, &["PLAN.md", "--reviewer", "fake:findings,low,clean"], 4).expect("an outcome");
+        job(&project, &["PLAN.md", "--reviewer", "fake-findings.low.clean"], 4).expect("an outcome");
     let id = outcome["id"].as_str().unwrap();
     assert_eq!(outcome["state"], project.state_path(id).to_str().unwrap());
     assert_eq!(outcome["findings"], project.findings(id, 3).to_str().unwrap());
@@ -197,7 +197,7 @@ fn the_outcome_names_the_files_and_they_are_there() {
 fn without_a_drafter_every_persona_reviews_the_plan_once() {
     let project = Project::new();
     project.plan(THIN);
-    let outcome = job(&project, &["PLAN.md", "--reviewer", "fake:clean"], 0).expect("an outcome");
+    let outcome = job(&project, &["PLAN.md", "--reviewer", "fake-clean"], 0).expect("an outcome");
     let personas: Vec<_> = outcome["rounds"]
         .as_array()
         .unwrap()
@@ -224,7 +224,7 @@ fn findings_of_one_persona_are_not_forgotten_when_the_others_are_content() {
     project.plan(THIN);
     let outcome = job(
         &project,
-        &["PLAN.md", "--reviewer", "fake:clean,findings,clean"],
+        &["PLAN.md", "--reviewer", "fake-clean.findings.clean"],
         4,
     )
     .expect("an outcome");
@@ -250,7 +250,7 @@ fn a_plan_with_a_space_in_its_path_anywhere_is_taken() {
     );
 
     let absolute = folder.join("the plän's \"draft\".md");
-    let mut command = project.command(&["run", absolute.to_str().unwrap(), "--reviewer", "fake:clean"]);
+    let mut command = project.command(&["run", absolute.to_str().unwrap(), "--reviewer", "fake-clean"]);
     command.current_dir(&project.home);
     crate::support::Ran::of(command.output().unwrap()).exits(0);
 }
@@ -279,7 +279,7 @@ fn a_plan_of_a_megabyte_is_reviewed() {
         "# Plan\n\n{}",
         "- do one thing, then another\n".repeat(35_000)
     ));
-    job(&project, &["PLAN.md", "--reviewer", "fake:clean"], 0).expect("an outcome");
+    job(&project, &["PLAN.md", "--reviewer", "fake-clean"], 0).expect("an outcome");
 }
 
 // --- the drafter -------------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ fn a_drafter_works_on_findings_alone() {
     let project = Project::new();
     project.plan(THIN);
     let drafter = "echo again >> drafts; echo again >> PLAN.md";
-    let reviewer = "fake:findings,clean";
+    let reviewer = "fake-findings.clean";
     job(
         &project,
         &["PLAN.md", "--reviewer", reviewer, "--drafter", drafter],
@@ -336,7 +336,7 @@ fn a_drafter_that_fails_exits_with_3_and_the_loop_is_cancelled() {
             "run",
             "PLAN.md",
             "--reviewer",
-            "fake:findings",
+            "fake-findings",
             "--drafter",
             drafter,
         ])
@@ -346,7 +346,7 @@ fn a_drafter_that_fails_exits_with_3_and_the_loop_is_cancelled() {
     assert_eq!(
         job(
             &project,
-            &["PLAN.md", "--reviewer", "fake:findings", "--drafter", "exit 1"],
+            &["PLAN.md", "--reviewer", "fake-findings", "--drafter", "exit 1"],
             3
         ),
         None
@@ -365,7 +365,7 @@ fn a_drafter_that_changes_nothing_does_not_buy_a_clean_end() {
     let arguments = [
         "PLAN.md",
         "--reviewer",
-        "fake:findings,clean",
+        "fake-findings.clean",
         "--drafter",
         "true",
     ];
@@ -381,9 +381,9 @@ fn no_hook_drives_the_loop_of_a_job_that_runs() {
     project.plan(THIN);
     let pipe = project.home.join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let reviewer = format!("fake:file={}", pipe.display());
+    project.add_reviewer("held", "cat", &["--", pipe.to_str().unwrap()]);
     let child = project
-        .command(&["run", "PLAN.md", "--rounds", "1", "--reviewer", &reviewer])
+        .command(&["run", "PLAN.md", "--rounds", "1", "--reviewer", "held"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -423,7 +423,7 @@ fn a_job_that_is_interrupted_cancels_its_loop_and_leaves_nothing_alive() {
         let project = Project::new();
         project.plan(THIN);
         let child = project
-            .command(&["run", "PLAN.md", "--reviewer", "fake:hang"])
+            .command(&["run", "PLAN.md", "--reviewer", "fake-hang"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -449,7 +449,7 @@ fn a_run_whose_rounds_go_nowhere_says_that_it_stalled() {
     project.plan("# Plan\n");
     let outcome = job(
         &project,
-        &["PLAN.md", "--rounds", "9", "--reviewer", "fake:findings"],
+        &["PLAN.md", "--rounds", "9", "--reviewer", "fake-findings"],
         4,
     )
     .expect("an outcome");

@@ -107,7 +107,7 @@ fn a_session_that_is_taken_up_again_hears_of_its_loop() {
         "a start of a session changes nothing"
     );
     // After the review something else is next.
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     let said = begin(&project, "s1", "resume");
     assert!(
         said.person.contains("deal with the findings of round 1"),
@@ -149,7 +149,7 @@ fn an_agent_that_lost_a_blocks_text_to_compaction_gets_it_again() {
     assert_eq!(text, block.trim_end());
 
     // The summary, too, which the person has not seen yet.
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.mark_done(&id, Some("later"));
     let block = project.fire().blocked();
     assert!(block.starts_with("### Claudex plan loop complete"), "{block}");
@@ -181,7 +181,7 @@ fn an_agent_that_lost_a_blocks_text_to_compaction_gets_it_again() {
 #[test]
 fn the_summary_of_a_loop_that_stopped_is_the_one_that_is_given_again() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     let block = project.fire().blocked();
     assert!(
         block.starts_with("### Claudex plan loop stopped at max rounds"),
@@ -243,7 +243,7 @@ fn after_a_clear_the_loop_of_the_conversation_before_is_named_at_once() {
 fn a_loop_that_is_being_reviewed_is_in_good_hands() {
     let (project, id) = reviewing();
     age(&project.state_path(&id), Duration::from_hours(3));
-    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     for source in ["startup", "resume", "compact"] {
         assert_eq!(begin(&project, "s2", source), Said::default(), "{source}");
     }

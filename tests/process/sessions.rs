@@ -232,7 +232,7 @@ fn a_relative_state_dir_is_looked_for_in_each_folder_above() {
 
     // The runner finds it without the variable: the agent's shell may not have it.
     let runner = project.root.join(format!("var/my loops/{id}-runner.sh"));
-    let mut shell = project.shell("sh", &[runner.to_str().unwrap(), "--reviewer", "fake:clean"]);
+    let mut shell = project.shell("sh", &[runner.to_str().unwrap(), "--reviewer", "fake-clean"]);
     shell.current_dir(&project.home).env_remove("CLAUDEX_STATE_DIR");
     Ran::of(shell.output().unwrap()).exits(0);
     assert!(project.fire().blocked().contains("plan loop complete"));
@@ -372,10 +372,10 @@ fn a_person_adopts_a_loop_for_whichever_session_comes_next() {
 #[test]
 fn a_session_that_takes_a_loop_up_as_it_sums_up_is_handed_the_summary() {
     for (rounds, reviewer, title) in [
-        ("3", "fake:clean", "### Claudex plan loop complete ✓"),
+        ("3", "fake-clean", "### Claudex plan loop complete ✓"),
         (
             "1",
-            "fake:findings",
+            "fake-findings",
             "### Claudex plan loop stopped at max rounds (round 1 of 1)",
         ),
     ] {
@@ -421,7 +421,7 @@ fn a_loop_that_is_over_is_neither_adopted_nor_resumed() {
 #[test]
 fn resume_begins_the_counters_anew() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:could-not-run").exits(5);
+    project.review(&id, "fake-could-not-run").exits(5);
     project.fire().blocked();
     project.fire().blocked();
     assert_eq!(
@@ -462,7 +462,7 @@ fn what_is_a_persons_decision_is_refused_to_an_agent() {
 #[test]
 fn an_agent_may_mark_done_and_cancel() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     project.run_in_session("s1", &["mark-done", &id]).exits(0);
     assert_eq!(project.journal(&id).last().unwrap()["by"], "agent");
     project.run_in_session("s1", &["cancel", &id]).exits(0);

@@ -137,7 +137,7 @@ fn a_start_is_refused_in_every_phase_that_is_not_terminal() {
     project.plan("# Plan\n");
     project.fire().blocked();
     refused("reviewing");
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
     refused("summarizing");
     project.fire().approved();
@@ -336,7 +336,7 @@ fn a_hostile_topic_is_kept_byte_for_byte_and_breaks_nothing() {
             &[
                 project.folder().join(format!("{id}-runner.sh")).to_str().unwrap(),
                 "--reviewer",
-                "fake:clean",
+                "fake-clean",
             ],
         );
         Ran::of(runner.output().unwrap()).exits(0);
@@ -386,7 +386,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 #[test]
 fn a_start_sweeps_what_is_stale_first_and_loses_nothing_of_it() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     crate::support::age(&project.state_path(&id), 16 * MINUTE);
     let kept = std::fs::read(project.findings(&id, 1)).unwrap();
     let next = project.start(&[]);
@@ -424,7 +424,7 @@ fn a_fresh_loop_is_not_swept_and_the_limit_can_be_set() {
 #[test]
 fn a_loop_whose_review_runs_is_never_swept() {
     let (project, id) = Project::reviewing(&[]);
-    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     crate::support::age(&project.state_path(&id), 600 * MINUTE);
     project
         .run(&["start", "plan", "x"])

@@ -143,7 +143,7 @@ fn git_sees_nothing_of_a_loop_whatever_else_is_told_to_it() {
     project.plan("# Plan\n");
     project.fire().blocked();
     clean("a round");
-    project.review(&first, "fake:findings").exits(0);
+    project.review(&first, "fake-findings").exits(0);
     clean("findings");
     project.edit(&first, "round: 1", "round: 2");
     project.fire();

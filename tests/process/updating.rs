@@ -79,7 +79,7 @@ fn the_plugins_folder_can_move_at_any_point_of_a_loop() {
         update(&mut current);
         // The line that the block before the update named.
         let runner = project.folder().join(format!("{id}-runner.sh"));
-        let review = project.shell("sh", &[runner.to_str().unwrap(), "--reviewer", "fake:findings"]);
+        let review = project.shell("sh", &[runner.to_str().unwrap(), "--reviewer", "fake-findings"]);
         said.push(Ran::of({ review }.output().unwrap()).exits(0).out);
         update(&mut current);
         let begun = hook(

@@ -59,7 +59,7 @@ pub const MOST_ROUNDS: u64 = 1000;
 /// What a run goes by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The reviewer's name: one of `reviewers`, `auto`, or a `fake:` script.
+    /// The reviewer's name: one of `reviewers`, or `auto`.
     pub reviewer: String,
     /// The reviewers by name.
     pub reviewers: BTreeMap<String, ReviewerSettings>,

@@ -2,7 +2,6 @@
 
 use schemars::{Schema, json_schema};
 
-use crate::review::fake;
 use crate::text;
 
 /// What every reviewer's name may not be: it already means "whichever is there".
@@ -17,12 +16,6 @@ const PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$";
 /// What is wrong with a name, and what to do.
 pub(super) fn problem(name: &str, reserved: &[&str]) -> Option<(String, &'static str)> {
     let shown = text::one_line(name, 60);
-    if name.starts_with(fake::PREFIX) {
-        return Some((
-            format!("the name `{shown}` is reserved"),
-            "what begins with `fake:` is the scripted reviewer of tests and demonstrations",
-        ));
-    }
     if reserved.contains(&name) {
         return Some((
             format!("the name `{shown}` is reserved"),
@@ -79,10 +72,8 @@ mod tests {
             assert!(what.ends_with("cannot be a name"), "{what}");
             assert_eq!(text::plain(&what), what);
         }
-        for taken in ["auto", "fake:clean", "fake:"] {
-            let (what, _) = problem(taken, RESERVED).expect(taken);
-            assert!(what.ends_with("is reserved"), "{what}");
-        }
+        let (what, _) = problem("auto", RESERVED).expect("it is taken");
+        assert!(what.ends_with("is reserved"), "{what}");
         assert_eq!(problem("auto", &[]), None);
     }
 }

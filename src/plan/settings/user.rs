@@ -7,7 +7,6 @@ use super::leaf::At;
 use super::origin::Source;
 use super::tables::{LimitsTable, RoundsTable, UserFile};
 use super::{Settings, SettingsError, names, read, refused, suggest};
-use crate::review::fake;
 use crate::text;
 
 mod commands;
@@ -52,15 +51,6 @@ pub(super) fn apply(path: &Utf8Path, text: &str, settings: &mut Settings) -> Res
 /// What is wrong with the name of a reviewer that a file chooses. `more` says how to have others.
 pub(super) fn chosen(name: &At<String>, settings: &Settings, more: &str) -> Option<Finding> {
     let shown = text::one_line(&name.value, 60);
-    if name.value.starts_with(fake::PREFIX) {
-        let finding = Finding::new(
-            "claudex::config::reviewer",
-            name.span.clone(),
-            format!("a file cannot choose `{shown}`"),
-        );
-        let help = "`fake:` is the scripted reviewer of tests and demonstrations: give it to one command, with --reviewer";
-        return Some(finding.label("not in a file").help(help));
-    }
     if name.value == names::AUTO || settings.reviewers.contains_key(&name.value) {
         return None;
     }

@@ -130,12 +130,12 @@ fn a_flag_goes_before_the_environment_before_the_project_before_the_user_before_
     );
 
     let project = project
-        .with("CLAUDEX_REVIEWER", "fake:could-not-run")
+        .with("CLAUDEX_REVIEWER", "fake-could-not-run")
         .with("CLAUDEX_MAX_PLAN_ROUNDS", "4");
     assert_eq!(
         setting(&project, "reviewer"),
         (
-            "fake:could-not-run".into(),
+            "fake-could-not-run".into(),
             "environment CLAUDEX_REVIEWER".to_owned()
         )
     );
@@ -149,8 +149,8 @@ fn a_flag_goes_before_the_environment_before_the_project_before_the_user_before_
     project
         .run(&["review", &id])
         .exits(5)
-        .says("reviewer: fake:could-not-run");
-    project.review(&id, "fake:clean").exits(0);
+        .says("reviewer: fake-could-not-run");
+    project.review(&id, "fake-clean").exits(0);
     project.run(&["cancel", &id]).exits(0);
     let id = project.start(&["--rounds", "6"]);
     assert_eq!(project.field(&id, "max_rounds"), "6", "the flag's");
@@ -174,7 +174,7 @@ fn the_personas_of_the_user_review_in_the_order_that_the_project_chooses() {
     let block = project.fire().blocked();
     assert!(block.contains("round 1 of 3, Accessibility review"), "{block}");
     project
-        .review(&id, "fake:findings")
+        .review(&id, "fake-findings")
         .exits(0)
         .says("Accessibility review");
     project.plan("# Plan, revised\n");

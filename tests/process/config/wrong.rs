@@ -87,8 +87,8 @@ fn unusable() -> Vec<(&'static str, Put)> {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
         }),
-        ("1:12: a file cannot choose `fake:clean`", |path| {
-            write(path, "reviewer = \"fake:clean\"\n");
+        ("1:12: `nobody` is no reviewer", |path| {
+            write(path, "reviewer = \"nobody\"\n");
         }),
     ]
 }

@@ -17,7 +17,7 @@ fn a_whole_loop_goes_through_turns_that_are_held_on_and_on() {
     project.plan("# Plan\n");
     held_on(&project).blocked();
     for round in 1..=2 {
-        project.review(&id, "fake:findings").exits(0);
+        project.review(&id, "fake-findings").exits(0);
         project.plan(format!("# Plan\n\n## Changelog\n\n- round {round}\n"));
         held_on(&project).blocked();
     }
@@ -53,7 +53,7 @@ fn a_turn_that_was_let_end_after_a_failed_review_is_not_driven_on_by_another_hoo
     for rounds in ["1", "3"] {
         let (project, id) = Project::reviewing(&["--rounds", rounds]);
         for _ in 0..2 {
-            project.review(&id, "fake:could-not-run").exits(5);
+            project.review(&id, "fake-could-not-run").exits(5);
             held_on(&project);
         }
         let before = project.changes(&id);
@@ -70,7 +70,7 @@ fn a_turn_that_was_let_end_after_a_failed_review_is_not_driven_on_by_another_hoo
         assert!(log.contains("another hook held it"), "{log}");
 
         // A review that the agent ran all the same is news.
-        project.review(&id, "fake:findings").exits(0);
+        project.review(&id, "fake-findings").exits(0);
         held_on(&project).blocked();
         assert_ne!(project.changes(&id), before);
     }
@@ -80,7 +80,7 @@ fn a_turn_that_was_let_end_after_a_failed_review_is_not_driven_on_by_another_hoo
 fn the_persons_next_prompt_drives_the_loop_again() {
     let (project, id) = Project::reviewing(&[]);
     for _ in 0..2 {
-        project.review(&id, "fake:could-not-run").exits(5);
+        project.review(&id, "fake-could-not-run").exits(5);
         project.fire();
     }
     held_on(&project).approved();

@@ -96,7 +96,7 @@ fn a_reminder_comes_once_whichever_turn_it_is() {
 fn stop_hook_active_is_no_brake() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
     for round in 1..=3 {
-        project.review(&id, "fake:findings").exits(0);
+        project.review(&id, "fake-findings").exits(0);
         project.plan(format!("# Plan {round}\n"));
         project
             .fire_with(json!({"session_id": "s1", "stop_hook_active": true}))
@@ -128,7 +128,7 @@ fn an_edited_plan_does_not_buy_another_reminder_and_an_advance_does() {
     project.fire().blocked();
     project.plan("# Plan, edited without a review\n");
     project.fire().approved();
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
     project.fire().blocked();
     assert_eq!(project.field(&id, "round"), "2");

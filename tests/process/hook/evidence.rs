@@ -5,10 +5,10 @@ use crate::support::Project;
 #[test]
 fn an_edit_after_findings_is_no_answer_that_the_summary_takes_for_granted() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan\n\nwith one more line\n");
     project.fire().blocked();
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
     assert!(summary.contains("plan loop complete"), "{summary}");
     assert!(
@@ -23,7 +23,7 @@ fn a_waived_mark_done_hides_no_findings_of_a_later_review() {
     let mut waived = project.command(&["mark-done", &id]);
     waived.env("CLAUDEX_EVIDENCE", "optional");
     assert!(waived.output().unwrap().status.success());
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     let summary = project.fire().blocked();
     assert!(
         summary.contains("**Note:** Round 1 (Senior-engineer review) found high=1 medium=1 low=1; the plan is unchanged since, so they are open."),
@@ -34,7 +34,7 @@ fn a_waived_mark_done_hides_no_findings_of_a_later_review() {
 #[test]
 fn a_clean_round_needs_no_mark_done() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
     assert!(summary.contains("plan loop complete"), "{summary}");
     assert_eq!(project.changes(&id).last().unwrap(), "accept");
@@ -43,7 +43,7 @@ fn a_clean_round_needs_no_mark_done() {
 #[test]
 fn low_findings_alone_can_be_marked_done_without_a_reason() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:low").exits(0);
+    project.review(&id, "fake-low").exits(0);
     project.mark_done(&id, None);
     assert!(project.fire().blocked().contains("high=0 medium=0 low=1"));
 }
@@ -65,7 +65,7 @@ fn mark_done_without_a_review_is_refused_and_changes_nothing() {
 #[test]
 fn mark_done_over_open_findings_needs_a_reason_that_the_summary_shows() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     let before = project.state(&id);
     for without in [&["mark-done", &id][..], &["mark-done", &id, "--rejecting", "  "]] {
         project.run(without).exits(1).says("--rejecting");
@@ -84,7 +84,7 @@ fn mark_done_over_open_findings_needs_a_reason_that_the_summary_shows() {
 #[test]
 fn a_plan_edited_after_mark_done_is_admitted_in_the_summary() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:low").exits(0);
+    project.review(&id, "fake-low").exits(0);
     project.mark_done(&id, None);
     project.plan("# Plan, changed behind the reviewer's back\n");
     let summary = project.fire().blocked();
@@ -97,7 +97,7 @@ fn a_plan_edited_after_mark_done_is_admitted_in_the_summary() {
 #[test]
 fn a_revised_plan_cannot_be_marked_done_before_it_is_reviewed() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
     project
         .run(&["mark-done", &id])
@@ -109,7 +109,7 @@ fn a_revised_plan_cannot_be_marked_done_before_it_is_reviewed() {
 #[test]
 fn an_untouched_plan_is_not_settled_by_the_next_personas_clean_round() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.fire().blocked();
     assert_eq!(
         project.field(&id, "round"),
@@ -117,12 +117,12 @@ fn an_untouched_plan_is_not_settled_by_the_next_personas_clean_round() {
         "the findings were read, nothing was done"
     );
 
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     project.run(&["mark-done", &id]).exits(1).says("--rejecting");
     let reason = project.fire().blocked();
     assert!(reason.contains("round 3 of 3"), "not complete: {reason}");
 
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
     assert!(summary.contains("stopped at max rounds"), "{summary}");
 }
@@ -130,7 +130,7 @@ fn an_untouched_plan_is_not_settled_by_the_next_personas_clean_round() {
 #[test]
 fn a_clean_round_of_a_plan_that_was_edited_meanwhile_goes_on_to_the_next() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     project.plan("# Another plan\n");
     let reason = project.fire().blocked();
     assert!(reason.contains("round 2 of 2"), "{reason}");

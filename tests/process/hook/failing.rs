@@ -5,7 +5,7 @@ use serde_json::json;
 
 #[test]
 fn a_reviewer_that_fails_is_retried_once_then_noted_then_ends_the_loop() {
-    for (failure, exit) in [("fake:could-not-run", 5), ("fake:unreadable", 5)] {
+    for (failure, exit) in [("fake-could-not-run", 5), ("fake-unreadable", 5)] {
         let (project, id) = Project::reviewing(&[]);
         project.review(&id, failure).exits(exit);
         let reason = project.fire().blocked();
@@ -38,7 +38,7 @@ fn a_reviewer_that_fails_is_retried_once_then_noted_then_ends_the_loop() {
 #[test]
 fn the_cause_of_a_failure_stands_in_the_block() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:could-not-run").exits(5);
+    project.review(&id, "fake-could-not-run").exits(5);
     let reason = project.fire().blocked();
     assert!(reason.contains("the fake reviewer was told to fail"), "{reason}");
     assert!(
@@ -50,7 +50,7 @@ fn the_cause_of_a_failure_stands_in_the_block() {
 #[test]
 fn a_failed_run_is_counted_once() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:could-not-run").exits(5);
+    project.review(&id, "fake-could-not-run").exits(5);
     project.fire().blocked();
     project.fire().blocked();
     project.fire().approved();
@@ -73,7 +73,7 @@ fn a_failed_run_is_counted_once() {
 #[test]
 fn a_failure_is_neither_clean_nor_findings() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:unreadable").exits(5);
+    project.review(&id, "fake-unreadable").exits(5);
     project.run(&["mark-done", &id]).exits(1).says("gave no verdict");
     assert!(!project.findings(&id, 1).exists());
     project.fire().blocked();
@@ -83,9 +83,9 @@ fn a_failure_is_neither_clean_nor_findings() {
 #[test]
 fn a_review_that_works_after_a_failure_counts() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:could-not-run").exits(5);
+    project.review(&id, "fake-could-not-run").exits(5);
     project.fire().blocked();
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
     let reason = project.fire().blocked();
     assert!(reason.contains("round 2 of 3"), "{reason}");
@@ -99,7 +99,7 @@ fn a_review_that_works_after_a_failure_counts() {
 #[test]
 fn a_stop_while_the_review_runs_says_once_how_to_follow_it() {
     let (project, id) = Project::reviewing(&[]);
-    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     let reason = project.fire().blocked();
     assert!(
         reason.starts_with("### Claudex round 1 of 3: the review is still running\n"),
@@ -114,7 +114,7 @@ fn a_stop_while_the_review_runs_says_once_how_to_follow_it() {
 #[test]
 fn a_stop_is_approved_while_the_client_itself_watches_the_runner() {
     let (project, id) = Project::reviewing(&[]);
-    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     let before = project.state(&id);
     for command in [
         format!("bash '/somewhere else/{id}-runner.sh'"),
@@ -142,7 +142,7 @@ fn a_plan_in_the_hands_of_a_background_helper_is_not_driven() {
         if drafted {
             project.plan("# Plan\n");
             project.fire().blocked();
-            project.review(&id, "fake:findings").exits(0);
+            project.review(&id, "fake-findings").exits(0);
         } else {
             project
                 .fire_with(json!({"session_id": "s1", "background_tasks": [{"type": "subagent"}]}))
@@ -170,7 +170,7 @@ fn a_plan_in_the_hands_of_a_background_helper_is_not_driven() {
 #[test]
 fn a_stop_needs_no_other_program() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     let mut stop = project.command(&["stop"]);
     stop.env("PATH", "/nowhere");
     let ran = feed(stop, br#"{"session_id":"s1"}"#).exits(0);
@@ -180,7 +180,7 @@ fn a_stop_needs_no_other_program() {
 #[test]
 fn a_reason_for_rejecting_nothing_is_no_admission() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     project.mark_done(&id, Some("nothing was there"));
     let summary = project.fire().blocked();
     assert!(summary.contains("plan loop complete"), "{summary}");
@@ -190,7 +190,7 @@ fn a_reason_for_rejecting_nothing_is_no_admission() {
 #[test]
 fn a_listed_runner_that_does_not_run_any_more_holds_nothing_up() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     let task = json!({"command": format!("bash {id}-runner.sh")});
     project
         .fire_with(json!({"session_id": "s1", "background_tasks": [task]}))

@@ -150,7 +150,7 @@ fn one_failure_can_be_made_the_last() {
     let id = project.start(&[]);
     project.plan("# Plan\n");
     project.fire().blocked();
-    project.review(&id, "fake:crash").exits(5);
+    project.review(&id, "fake-crash").exits(5);
     assert!(project.fire().approved().contains("errored"));
     assert_eq!(project.field(&id, "phase"), "errored");
     assert_eq!(project.field(&id, "failures"), "1");

@@ -28,7 +28,7 @@ fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
     assert_has_mark_done_lines(&first, &id);
     assert_eq!(project.field(&id, "phase"), "reviewing");
 
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan\n\n## Changelog\n- a way back\n");
     let second = project.fire().blocked();
     assert!(
@@ -41,7 +41,7 @@ fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
     );
     assert_has_mark_done_lines(&second, &id);
 
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
     assert!(
         summary.starts_with("### Claudex plan loop complete ✓\n"),
@@ -82,7 +82,7 @@ fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
 #[test]
 fn mark_done_sets_the_signal_alone_and_the_next_stop_sums_up() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
-    project.review(&id, "fake:low").exits(0);
+    project.review(&id, "fake-low").exits(0);
     project.run(&["mark-done", &id]).exits(0).says(&format!(
         "Loop {id} marked as done. Stop hook will deliver the summary on next fire."
     ));
@@ -91,11 +91,7 @@ fn mark_done_sets_the_signal_alone_and_the_next_stop_sums_up() {
 
     let summary = project.fire().blocked();
     assert!(summary.contains("plan loop complete") && summary.contains("Rounds run: 1 of 3"));
-    let admitted = summary.lines().filter(|line| line.starts_with("**Note:**"));
-    assert!(
-        admitted.eq(["**Note:** A fake reviewer, which exists for tests, gave a verdict of this loop: nobody read the plan then."]),
-        "nothing else to admit: {summary}"
-    );
+    assert!(!summary.contains("**Note:**"), "nothing to admit: {summary}");
     assert_eq!(project.field(&id, "phase"), "summarizing");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
@@ -104,7 +100,7 @@ fn mark_done_sets_the_signal_alone_and_the_next_stop_sums_up() {
 #[test]
 fn the_summary_tells_the_time_that_the_loop_took() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
     let (_, after) = summary.split_once("Total time: ").expect("the total time");
     let (time, _) = after.split_once(".\n").expect("a sentence");
@@ -118,7 +114,7 @@ fn the_summary_tells_the_time_that_the_loop_took() {
 #[test]
 fn max_rounds_sums_up_with_three_options() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
     let summary = project.fire().blocked();
     assert!(
@@ -151,7 +147,7 @@ fn max_rounds_sums_up_with_three_options() {
 #[test]
 fn max_rounds_sets_signal_and_phase_in_one_change() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
     project.fire().blocked();
     let journal = project.journal(&id);
@@ -172,7 +168,7 @@ fn round_never_exceeds_max_rounds() {
         let (project, id) = Project::reviewing(&["--rounds", "2"]);
         for stop in 0..8 {
             if reviewed && project.field(&id, "phase") == "reviewing" {
-                project.review(&id, "fake:findings").exits(0);
+                project.review(&id, "fake-findings").exits(0);
                 project.plan(format!("# Plan {stop}\n"));
             }
             project.fire();
@@ -213,11 +209,11 @@ fn a_last_round_without_a_review_is_summed_up_as_having_no_findings_file() {
 #[test]
 fn a_round_whose_findings_file_went_missing_says_so_in_the_table() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
     project.fire().blocked();
     std::fs::remove_file(project.findings(&id, 1)).unwrap();
-    project.review(&id, "fake:low").exits(0);
+    project.review(&id, "fake-low").exits(0);
     project.plan("# Plan, revised again\n");
     let summary = project.fire().blocked();
     assert!(
@@ -247,7 +243,7 @@ fn each_round_has_its_persona_and_the_runner_names_it() {
                 && line.contains(label)),
             "{head:?}"
         );
-        project.review(&id, "fake:findings").exits(0);
+        project.review(&id, "fake-findings").exits(0);
         project.plan(format!("# Plan {round}\n"));
         let reason = project.fire().blocked();
         if let Some(next) = labels.get(round) {
@@ -269,10 +265,9 @@ fn the_runner_line_of_the_block_runs_as_it_stands() {
         .map(str::trim)
         .find(|line| line.starts_with("bash ") && line.contains("-runner.sh"))
         .unwrap();
+    let project = project.with("CLAUDEX_REVIEWER", "fake-findings");
     let mut shell = project.shell("sh", &["-c", line]);
-    shell
-        .current_dir(&project.home)
-        .env("CLAUDEX_REVIEWER", "fake:findings");
+    shell.current_dir(&project.home);
     crate::support::Ran::of(shell.output().unwrap())
         .exits(0)
         .says("high=1 medium=1 low=1");
@@ -284,7 +279,7 @@ fn findings_keep_their_ids_and_a_loop_that_goes_nowhere_ends_and_says_so() {
     let (project, id) = Project::reviewing(&["--rounds", "9"]);
     let mut said = String::new();
     for round in 1..=5 {
-        project.review(&id, "fake:findings").exits(0);
+        project.review(&id, "fake-findings").exits(0);
         project.plan(format!("# Plan, revised {round} times\n"));
         said = project.fire().blocked();
     }
@@ -307,12 +302,12 @@ fn a_loop_in_which_something_is_dealt_with_is_no_stall() {
         .into_iter()
         .enumerate()
     {
-        project.review(&id, &format!("fake:{script}")).exits(0);
+        project.review(&id, &format!("fake-{script}")).exits(0);
         project.plan(format!("# Plan, revised {round} times\n"));
         project.fire().blocked();
     }
     assert_eq!(project.field(&id, "round"), "6");
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     assert!(
         project.fire().blocked().contains("loop stalled"),
         "the same for the third time, after a round without"
@@ -322,7 +317,7 @@ fn a_loop_in_which_something_is_dealt_with_is_no_stall() {
 #[test]
 fn a_plan_that_was_changed_after_its_last_clean_review_is_admitted() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     project.plan("# Plan, changed though nothing was found\n");
     let summary = project.fire().blocked();
     assert!(
@@ -337,9 +332,9 @@ fn a_plan_that_was_changed_after_its_last_clean_review_is_admitted() {
 #[test]
 fn findings_on_a_plan_that_nobody_touched_are_named_where_the_last_round_was_clean() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.fire().blocked();
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
     assert!(
         summary.starts_with("### Claudex plan loop stopped at max rounds"),
@@ -375,7 +370,7 @@ fn a_last_round_without_a_review_says_of_its_findings_that_they_are_not_there() 
 #[test]
 fn what_the_table_shows_already_is_not_told_twice() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised once\n");
     let block = project.fire().blocked();
     assert!(block.contains("**Previous round:** high="), "{block}");
@@ -389,7 +384,7 @@ fn what_the_table_shows_already_is_not_told_twice() {
 fn a_person_who_grants_rounds_after_a_stall_gets_them() {
     let (project, id) = Project::reviewing(&["--rounds", "9"]);
     for round in 1..=5 {
-        project.review(&id, "fake:findings").exits(0);
+        project.review(&id, "fake-findings").exits(0);
         project.plan(format!("# Plan, revised {round} times\n"));
         project.fire().blocked();
     }
@@ -401,7 +396,7 @@ fn a_person_who_grants_rounds_after_a_stall_gets_them() {
     let block = project.fire().blocked();
     assert!(block.starts_with("### Claudex round 6 of 10, "), "{block}");
     // Whoever went on in spite of a stall is not stopped by the next one: the rounds are bounded as they are.
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised once more\n");
     let block = project.fire().blocked();
     assert!(block.starts_with("### Claudex round 7 of 10, "), "{block}");

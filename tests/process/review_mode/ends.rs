@@ -174,7 +174,7 @@ fn what_was_changed_after_the_summary_is_told_to_the_person_and_noted() {
 #[test]
 fn a_plan_that_was_edited_after_its_summary_is_told_and_noted() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     assert!(project.fire().blocked().contains("plan loop complete"));
     project.plan("# Plan\n\nSomething else.\n");
     let told = project.fire().approved();
@@ -185,7 +185,7 @@ fn a_plan_that_was_edited_after_its_summary_is_told_and_noted() {
     assert_eq!(project.journal(&id).last().unwrap()["note"], "ended-otherwise");
 
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
     assert_eq!(project.fire().approved(), "");
     assert_ne!(project.journal(&id).last().unwrap()["note"], "ended-otherwise");

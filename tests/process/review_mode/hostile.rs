@@ -98,13 +98,13 @@ fn a_repository_that_names_programs_gets_none_run() {
     }
     write(&project, ".gitattributes", "* filter=x diff=x\n");
     let id = start(&project, &[]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     assert!(!trace.exists(), "{}", std::fs::read_to_string(&trace).unwrap());
 }
 
 /// Starts a slow review, changes files while its reviewer runs, and gives what the review printed.
 fn changed_meanwhile(project: &Project, id: &str, path: &str) -> Ran {
-    let review = project.background_review(id, &["--reviewer", "fake:slow=2s"]);
+    let review = project.background_review(id, &["--reviewer", "fake-slow-2"]);
     write(project, path, "written by somebody\n");
     review.end().exits(0)
 }
@@ -144,7 +144,7 @@ fn files_that_change_while_a_reviewer_runs_are_told_everywhere() {
 fn a_quiet_reviewer_is_not_accused() {
     let project = changed();
     let id = start(&project, &[]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     assert_eq!(twin(&project, &id, 1)["changed"], Value::Null);
     let summary = project.fire().blocked();
     assert!(!summary.contains("changed while"), "{summary}");
@@ -224,7 +224,7 @@ fn a_repository_that_git_cannot_read_stops_a_review_of_changes_and_no_review_of_
     project.plan("# Plan\n");
     project.fire().blocked();
     project
-        .review(&id, "fake:clean")
+        .review(&id, "fake-clean")
         .exits(0)
         .says("whether the reviewer changes files will not be seen: git rev-parse failed");
 }

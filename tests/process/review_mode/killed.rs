@@ -46,10 +46,12 @@ fn ended_in_the_middle(project: &Project, signal: &str, files: usize) {
     }
 }
 
-/// Lists what lies in the person's home, which is the folder for temporary files too, but for the record of their loops.
+/// Lists what lies in the person's home, which is the folder for temporary files too, but for their
+/// configuration and the record of their loops.
 fn outside(project: &Project) -> Vec<String> {
     let all = names(&project.home).into_iter();
-    all.filter(|name| name != "state").collect()
+    all.filter(|name| !["config", "state"].contains(&name.as_str()))
+        .collect()
 }
 
 #[test]
@@ -92,14 +94,14 @@ fn what_a_killed_start_left_is_in_the_state_folder_and_goes_with_the_next() {
     assert_eq!(names(&project.folder().join("scratch")), [""; 0]);
 
     // A review, too, and the sweep.
-    let mut review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let mut review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     assert_eq!(names(&project.folder().join("scratch")).len(), 1);
     review.signal("KILL");
     review.end();
     assert_eq!(outside(&project), before);
     project.run(&["sweep"]).exits(0);
     assert_eq!(names(&project.folder().join("scratch")), [""; 0]);
-    review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     review.signal("TERM");
     review.end().exits(130);
     assert_eq!(names(&project.folder().join("scratch")), [""; 0]);

@@ -287,11 +287,11 @@ fn a_stop_without_a_review_is_reminded_once_and_a_failed_one_is_tried_again() {
             .approved()
             .contains("waits for the review of round 1")
     );
-    project.review(&id, "fake:could-not-run").exits(5);
+    project.review(&id, "fake-could-not-run").exits(5);
     assert!(!project.root.join("reviews").exists(), "no verdict, no report");
     let block = project.fire().blocked();
     assert!(block.contains("the reviewer gave no verdict"), "{block}");
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     let fired = project.fire().blocked();
     assert!(fired.starts_with("### Claudex round 2 of 2"), "{fired}");
 }
@@ -413,7 +413,7 @@ fn status_says_what_a_review_waits_for() {
 fn a_loop_that_ends_without_a_verdict_does_not_say_that_it_reviewed_anything() {
     let project = changed();
     let id = start(&project, &[]);
-    project.review(&id, "fake:could-not-run").exits(5);
+    project.review(&id, "fake-could-not-run").exits(5);
     project.fire().blocked();
     let reminder = project.fire().blocked();
     assert!(

@@ -274,19 +274,19 @@ fn nothing_that_keeps_a_deadline_outlives_its_review() {
 }
 
 #[test]
-fn the_fake_reviewer_plays_what_goes_wrong_around_a_verdict() {
+fn what_a_command_does_around_its_verdict_is_noticed_too() {
     let bench = Bench::new();
     bench
-        .review("fake:leaves", &[])
+        .review("fake-leaves", &[])
         .exits(0)
         .says("claudex: ended what the reviewer had left running (1)");
 
     let bench = Bench::new();
-    bench.review("fake:writes", &[]).exits(0);
+    bench.review("fake-writes", &[]).exits(0);
     assert!(bench.project.root.join("written-by-the-reviewer").exists());
 
     let bench = Bench::new();
-    let ran = bench.review("fake:endless", &["--timeout", "1s"]).exits(5);
+    let ran = bench.review("fake-endless", &["--timeout", "1s"]).exits(5);
     let line = ran
         .out
         .lines()

@@ -5,7 +5,7 @@ use std::process::Command;
 use super::{bin, clean, codex_answers};
 use crate::support::{Project, Ran, path_without_clients};
 
-const FAKE: &str = "reviewer = \"mine\"\nevidence = \"optional\"\n[reviewers.mine]\nkind = \"command\"\nprogram = \"/bin/echo\"\n\
+const MINE: &str = "reviewer = \"mine\"\nevidence = \"optional\"\n[reviewers.mine]\nkind = \"command\"\nprogram = \"/bin/echo\"\n\
                     arguments = [\"No substantive findings.\"]\n";
 
 /// Makes a project whose person has this in bin/, with a loop of session `s1` in round 1.
@@ -131,7 +131,7 @@ fn the_agents_own_configuration_chooses_and_waives_nothing() {
     let (project, id) = project(&[]);
     let config = project.home.join("the agent's");
     std::fs::create_dir_all(config.join("claudex-loop")).unwrap();
-    std::fs::write(config.join("claudex-loop/config.toml"), FAKE).unwrap();
+    std::fs::write(config.join("claudex-loop/config.toml"), MINE).unwrap();
     let variables = [("XDG_CONFIG_HOME", config.to_str().unwrap())];
     as_agent(&project, &["mark-done", &id], &variables).exits(1);
     let with_home = [("XDG_CONFIG_HOME", ""), ("HOME", config.to_str().unwrap())];
@@ -139,15 +139,13 @@ fn the_agents_own_configuration_chooses_and_waives_nothing() {
     as_agent(&project, &["review", &id], &variables)
         .exits(0)
         .says("reviewer: lint (auto)");
-    for reviewer in ["fake:clean", "mine"] {
-        let (project, id) = self::project(&[]);
-        as_agent(&project, &["review", &id], &[("CLAUDEX_REVIEWER", reviewer)])
-            .exits(0)
-            .says("reviewer: lint (auto)");
-        as_agent(&project, &["run", "PLAN.md", "--reviewer", reviewer], &variables)
-            .exits(1)
-            .says("who reviews is a person’s choice");
-    }
+    let (project, id) = self::project(&[]);
+    as_agent(&project, &["review", &id], &[("CLAUDEX_REVIEWER", "mine")])
+        .exits(0)
+        .says("reviewer: lint (auto)");
+    as_agent(&project, &["run", "PLAN.md", "--reviewer", "mine"], &variables)
+        .exits(1)
+        .says("who reviews is a person’s choice");
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! A project that loops run in, as the tests see it: a git repository below a path with a space and letters outside of
 //! ASCII, and the real binary in an environment that holds nothing of the machine's.
 //!
+//! A reviewer `fake-ITEM` is in the person's configuration by the time a command names it: plugin/tests/fake-reviewer.sh, which plays
+//! that item, or of `fake-ITEM.ITEM` one in each round.
+//!
 //! Every answer of the Stop hook that a test gets was checked against what holds for all of them: see [`Stop::read`].
 //! Nothing here sleeps for a fixed time to let something happen: [`wait_for`] waits for what has to become true.
 
@@ -15,6 +18,7 @@ use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -150,6 +154,43 @@ impl Project {
         self.with("CLAUDEX_REVIEWER", "")
     }
 
+    /// Adds a reviewer of kind `command` to the person's own configuration, where it has none of this name. It is not put into
+    /// the system's sandbox: what it does must not depend on the machine.
+    pub(crate) fn add_reviewer(&self, name: &str, program: &str, arguments: &[&str]) {
+        static ADDING: Mutex<()> = Mutex::new(());
+        let _one_at_a_time = ADDING.lock();
+        let table = format!("[reviewers.{}]", json!(name));
+        let file = self.user_file();
+        let mut text = std::fs::read_to_string(&file).unwrap_or_default();
+        if text.contains(&table) {
+            return;
+        }
+        // A JSON string is one of TOML as well.
+        let (program, arguments) = (json!(program), json!(arguments));
+        text += &format!(
+            "\n{table}\nkind = \"command\"\nprogram = {program}\narguments = {arguments}\nsandbox = \"off\"\n"
+        );
+        // Another command may be reading it.
+        let new = file.with_extension("new");
+        write(&new, text);
+        std::fs::rename(new, file).unwrap();
+    }
+
+    /// Adds the fake reviewers that a command names.
+    fn add_fakes(&self, command: &Command) {
+        let program = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin/tests/fake-reviewer.sh");
+        let variables = self.variables.iter().map(|(_, value)| value.as_str());
+        for name in command
+            .get_args()
+            .filter_map(|argument| argument.to_str())
+            .chain(variables)
+        {
+            if let Some(script) = name.strip_prefix("fake-") {
+                self.add_reviewer(name, program, &script.split('.').collect::<Vec<_>>());
+            }
+        }
+    }
+
     pub(crate) fn git(&self, arguments: &[&str]) {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]);
@@ -160,6 +201,7 @@ impl Project {
 
     /// A command with the project's environment and nothing of the machine's but PATH.
     fn clean(&self, mut command: Command) -> Command {
+        self.add_fakes(&command);
         command.env_clear();
         for name in ["LLVM_PROFILE_FILE", "CLAUDEX_COVERAGE"] {
             if let Some(value) = std::env::var_os(name) {

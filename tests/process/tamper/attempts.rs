@@ -63,7 +63,7 @@ fn the_same_attempt_is_noted_once_between_two_changes() {
         project.run_in_session("s1", &["mark-done", &id]).exits(1);
     }
     assert_eq!(notes(&project, &id, "refused").len(), 1);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     project.fire().blocked();
     project.run_in_session("s1", &["mark-done", &id]).exits(1);
     assert_eq!(notes(&project, &id, "refused").len(), 2);
@@ -212,13 +212,13 @@ fn an_agents_own_environment_waives_nothing_and_the_persons_file_does() {
 fn who_reviews_is_not_the_agents_to_say() {
     let (project, id) = Project::reviewing(&[]);
     project
-        .run_in_session("s1", &["review", &id, "--reviewer", "fake:clean"])
+        .run_in_session("s1", &["review", &id, "--reviewer", "fake-clean"])
         .exits(1)
         .says("who reviews is a person’s choice");
     assert_eq!(project.runs(&id), 0);
     assert_eq!(
         notes(&project, &id, "refused")[0]["tried"],
-        "review --reviewer fake:clean"
+        "review --reviewer fake-clean"
     );
     let project = project.configured("reviewer = \"lint\"\n");
     project

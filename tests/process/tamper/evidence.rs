@@ -6,7 +6,7 @@ use serde_json::json;
 #[test]
 fn findings_edited_into_a_better_verdict_are_no_evidence() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     let twin = project.findings(&id, 1).with_extension("json");
     let text = std::fs::read_to_string(&twin).unwrap();
     let mut clean: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -25,7 +25,7 @@ fn findings_edited_into_a_better_verdict_are_no_evidence() {
     );
     assert_eq!(project.field(&id, "phase"), "reviewing");
 
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     assert_eq!(project.runs(&id), 2, "the round is reviewed anew");
     project.mark_done(&id, Some("on purpose"));
 }
@@ -43,7 +43,7 @@ fn the_findings_for_people_are_no_evidence_either_way() {
         .exits(1)
         .says("was not reviewed yet");
 
-    project.review(&id, "fake:findings").exits(0);
+    project.review(&id, "fake-findings").exits(0);
     std::fs::write(
         project.findings(&id, 1),
         "# Round 1 findings\n\nNo substantive findings.\n",
@@ -56,7 +56,7 @@ fn the_findings_for_people_are_no_evidence_either_way() {
 #[test]
 fn findings_of_another_loop_are_no_evidence() {
     let (project, first) = Project::reviewing(&[]);
-    project.review(&first, "fake:clean").exits(0);
+    project.review(&first, "fake-clean").exits(0);
     project.run(&["cancel", &first]).exits(0);
     let second = project.start(&["--from-draft"]);
     project.fire().blocked();
@@ -73,7 +73,7 @@ fn findings_of_another_loop_are_no_evidence() {
 #[test]
 fn a_journal_with_a_forged_run_for_the_old_round_proves_nothing_for_this_one() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake:low").exits(0);
+    project.review(&id, "fake-low").exits(0);
     project.plan("# Plan, revised\n");
     project.fire().blocked();
     assert_eq!(project.field(&id, "round"), "2");

@@ -102,7 +102,7 @@ fn a_loop_that_is_over_is_not_cancelled_and_no_byte_changes() {
     type Bring = fn(&Project, &str);
     let over: [(&str, Bring); 3] = [
         ("done", |project, id| {
-            project.review(id, "fake:clean").exits(0);
+            project.review(id, "fake-clean").exits(0);
             project.fire().blocked();
             project.fire().approved();
         }),
@@ -111,7 +111,7 @@ fn a_loop_that_is_over_is_not_cancelled_and_no_byte_changes() {
         }),
         ("errored", |project, id| {
             for _ in 0..3 {
-                project.review(id, "fake:crash").exits(5);
+                project.review(id, "fake-crash").exits(5);
                 project.fire();
             }
         }),

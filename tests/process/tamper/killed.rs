@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 #[test]
 fn a_review_that_is_killed_is_taken_up_by_the_same_line() {
     let (project, id) = Project::reviewing(&[]);
-    let review = project.background_review(&id, &["--reviewer", "fake:hang"]);
+    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     let orphans = descendants(review.id());
     review.signal("KILL");
     assert_eq!(review.end().code, 128 + 9);
@@ -17,7 +17,7 @@ fn a_review_that_is_killed_is_taken_up_by_the_same_line() {
     let reason = project.fire().blocked();
     assert!(reason.contains("is waiting for its review"), "{reason}");
     let runner = project.folder().join(format!("{id}-runner.sh"));
-    let mut shell = project.shell("sh", &[runner.to_str().unwrap(), "--reviewer", "fake:findings"]);
+    let mut shell = project.shell("sh", &[runner.to_str().unwrap(), "--reviewer", "fake-findings"]);
     crate::support::Ran::of(shell.output().unwrap())
         .exits(0)
         .says("high=1 medium=1 low=1");
@@ -93,7 +93,7 @@ fn a_stop_that_is_killed_at_any_moment_leaves_a_loop_that_the_next_stop_drives()
         assert_eq!(project.field(&id, "revision"), revisions.len().to_string());
         assert_eq!(project.field(&id, "reminders"), "1");
     }
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     assert!(project.fire().blocked().contains("plan loop complete"));
     project.fire().approved();
     let temporary = |name: &str| name.starts_with(".claudex-tmp-");
@@ -153,12 +153,12 @@ fn on_a_full_disk_the_turn_ends_the_person_reads_why_and_nothing_is_lost() {
     assert!(note.contains(&id) && note.contains("was left as it is"), "{note}");
     assert_eq!(tree(&project.folder()), before);
 
-    let review = ["review", &id, "--reviewer", "fake:clean"];
+    let review = ["review", &id, "--reviewer", "fake-clean"];
     crate::support::Ran::of(project.on_a_full_disk(&review).output().unwrap()).exits(3);
     crate::support::Ran::of(project.on_a_full_disk(&["cancel", &id]).output().unwrap()).exits(1);
     assert_eq!(project.field(&id, "phase"), "reviewing");
 
-    project.review(&id, "fake:clean").exits(0);
+    project.review(&id, "fake-clean").exits(0);
     assert!(project.fire().blocked().contains("plan loop complete"));
     assert_eq!(project.quarantine(), []);
 }

@@ -204,7 +204,7 @@ fn a_state_file_of_ours_without_its_journal_is_never_driven() {
         assert!(note.contains("journal"), "{note}");
     }
     project.run(&["mark-done", &id]).exits(3).says("journal");
-    project.run(&["review", &id, "--reviewer", "fake:clean"]).exits(3);
+    project.run(&["review", &id, "--reviewer", "fake-clean"]).exits(3);
     assert_eq!(project.state(&id), before);
 
     // It does not keep the next loop from being started, and it is not lost.

@@ -81,18 +81,8 @@ fn each_slip_gets_its_own_answer_with_its_place() {
             "there are `auto`, `claude`, `codex` and `lint`;",
         ),
         (
-            "reviewer = \"fake:clean\"",
-            "1:12: a file cannot choose `fake:clean`",
-            "--reviewer",
-        ),
-        (
             "[reviewers.auto]\nkind = \"lint\"",
             "1:12: the name `auto` is reserved",
-            "",
-        ),
-        (
-            "[reviewers.\"fake:x\"]\nkind = \"lint\"",
-            "1:12: the name `fake:x` is reserved",
             "",
         ),
         (
