@@ -15,7 +15,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::ask::{self, Asked};
 use super::{command_runs, commands};
-use crate::machine::guard::Update;
+use crate::machine::table::Update;
 use crate::machine::table::{BehaviourInfo, EdgeInfo, Message};
 use crate::machine::{Actor, Raw};
 use crate::store::Value;

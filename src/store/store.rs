@@ -14,9 +14,9 @@ use super::id::{LoopId, iso};
 use super::journal::{self, Entry, Loaded, NoteEntry};
 use super::lock::{Held, LockError, PROJECT, RunLock, with_lock_in};
 use super::ownership::StateHome;
-use super::scalar::is_hidden;
 use super::spec::StateSpec;
 use super::trust::Trust;
+use super::value::is_hidden;
 use super::versions::{self, Versions};
 use crate::files::{Folder, MOST, UntrustedError, if_there};
 

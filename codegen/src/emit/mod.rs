@@ -23,7 +23,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::catalogue::{self, ParameterKind};
-use crate::model::{Edge, FieldKind, Guard, Held, Machine, Transition, Update};
+use crate::model::{Edge, FieldKind, Held, Machine, Transition, guard_fields};
 
 /// The shape of generated code. The runtime refuses, at compile time, what it was not written for: the number stands in
 /// its macro `generated!` as well.
@@ -162,21 +162,6 @@ pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
     spec::markdown(&Context::new(machine, source, &options))
 }
 
-/// A guard as `machine.toml` would write it.
-pub fn guard_text(guard: &Guard) -> String {
-    spec::guard(guard)
-}
-
-/// An update as `machine.toml` would write it.
-pub fn update_text(value: &Update) -> String {
-    spec::update(value)
-}
-
-/// What a field holds, in words.
-pub fn kind_text(kind: &FieldKind) -> String {
-    spec::kind(kind)
-}
-
 /// Every template that the machine names, each once, relative to the crate's root.
 pub(crate) fn templates(machine: &Machine) -> Vec<(String, std::ops::Range<usize>)> {
     let phases = machine.phases.iter().filter_map(|phase| phase.message.as_ref());
@@ -255,7 +240,7 @@ fn owned(machine: &Machine) -> Vec<String> {
     };
     for transition in &machine.transitions {
         if let Some(guard) = &transition.when {
-            spec::guard_fields(&guard.value, &mut add);
+            guard_fields(&guard.value, &mut add);
         }
         transition.set.iter().for_each(|(name, _)| add(&name.value));
     }

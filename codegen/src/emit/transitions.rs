@@ -9,7 +9,7 @@ use quote::{format_ident, quote};
 use super::Context;
 use super::ident::{camel, type_of, value_of};
 use super::prose::comment;
-use crate::model::{Argument, ArgumentKind, Edge, Evidence};
+use crate::model::{Argument, ArgumentKind, Edge, Evidence, guard_text};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let names = &context.names;
@@ -293,7 +293,7 @@ fn edge_doc(context: &Context<'_>, edge: &Edge<'_>) -> String {
         .declared
         .when
         .as_ref()
-        .map(|guard| format!(", when `{}`", super::spec::guard(&guard.value)));
+        .map(|guard| format!(", when `{}`", guard_text(&guard.value)));
     format!(
         " - [`{}`] → [`{}`]{} ({})",
         camel(phase(edge.from)),

@@ -11,7 +11,7 @@ mod migrations;
 mod phases;
 mod read;
 pub(crate) mod template;
-pub(crate) mod time;
+mod time;
 mod transitions;
 
 use toml::de::{DeTable, DeValue};
