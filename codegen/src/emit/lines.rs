@@ -52,6 +52,9 @@ impl Lines {
                 TokenTree::Group(group) => self.group(group, &mut tokens),
                 TokenTree::Ident(ident) => {
                     let name = ident.to_string();
+                    if block && name == "where" {
+                        self.end_line();
+                    }
                     let known = matches!(
                         name.as_str(),
                         "as" | "dyn"
@@ -191,7 +194,8 @@ mod tests {
     fn lines_are_what_a_person_would_write() {
         let written = "\
 #[doc = \"Ends.\"]
-pub fn end<N>(self, home: &'a ::rt::Home) -> Result<N, rt::Refused<Self>> where P: End<Next = N>,
+pub fn end<N>(self, home: &'a ::rt::Home) -> Result<N, rt::Refused<Self>>
+where P: End<Next = N>,
 {
     if !ok && x == 1 {
         return Err(self.0.x?);
