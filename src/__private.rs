@@ -5,11 +5,11 @@ pub use crate::drive::observe::{
 };
 pub use crate::drive::{Held, Step, attempt, or_else, settle};
 pub use crate::machine::begin::{Beginning, begin};
-pub use crate::machine::guard::{Guard, Operand, Sign, Update};
 pub use crate::machine::message::Message;
 pub use crate::machine::raw::OpenError;
 pub use crate::machine::table::{
-    BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, ModeInfo, PhaseInfo, Question, Table,
+    BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Guard, ModeInfo, Operand, PhaseInfo,
+    Question, Sign, Table, Update,
 };
 pub use crate::machine::time::of as time_value;
 pub use crate::machine::{Actor, Claim, Machine, Raw, Refusal, Refused, Requirement};

@@ -1,12 +1,13 @@
 //! Findings about a machine file: what is wrong, at which bytes, and what to write instead; and the ways to show them.
 //!
 //! A finding knows bytes only. Lines and columns are worked out here, once, when findings are shown: as one line each
-//! (for cargo and for logs) or as miette pictures (for a terminal).
+//! (for cargo and for logs) or, with the feature `miette`, as pictures of their lines (for a terminal).
 
 use std::fmt;
 use std::ops::Range;
 
-use miette::{LabeledSpan, MietteError, MietteSpanContents, SourceCode, SpanContents};
+#[cfg(feature = "miette")]
+mod picture;
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,31 +70,6 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-impl miette::Diagnostic for Diagnostic {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(self.code))
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.help
-            .as_deref()
-            .map(|help| Box::new(one_line(help)) as Box<dyn fmt::Display>)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let place = |label: &str, span: &Range<usize>| {
-            let label = (!label.is_empty()).then(|| one_line(label));
-            LabeledSpan::new(label, span.start, underlined(span))
-        };
-        let own = LabeledSpan::new_primary_with_span(
-            (!self.label.is_empty()).then(|| one_line(&self.label)),
-            (self.span.start, underlined(&self.span)),
-        );
-        let others = self.related.iter().map(move |(span, label)| place(label, span));
-        Some(Box::new(std::iter::once(own).chain(others)))
-    }
-}
-
 /// A text without its middle, where a name or a value in it is longer than anybody reads.
 fn shortened(text: String) -> String {
     const LONGEST: usize = 1_500;
@@ -106,11 +82,6 @@ fn shortened(text: String) -> String {
     format!("{}[...]{}", &text[..first], &text[last..])
 }
 
-/// How many bytes of a place are underlined.
-fn underlined(span: &Range<usize>) -> usize {
-    span.end.saturating_sub(span.start).min(UNDERLINED)
-}
-
 /// Every finding about one file, in its order. Never empty where it is returned as an error.
 #[derive(Debug, Clone)]
 pub struct Diagnostics {
@@ -121,13 +92,6 @@ pub struct Diagnostics {
     /// The findings, in the order of their places.
     pub list: Vec<Diagnostic>,
 }
-
-/// The most bytes of a file that a picture shows with the lines around a place.
-const WHOLE: usize = 4_096;
-/// The bytes on either side of a place that are shown of longer lines.
-const AROUND: usize = 100;
-/// The most bytes that a label underlines.
-const UNDERLINED: usize = 1_000;
 
 /// How many findings are kept: beyond that a file is beyond help, and a build log beyond reading.
 const KEPT: usize = 100;
@@ -201,68 +165,6 @@ impl fmt::Display for Diagnostics {
 }
 
 impl std::error::Error for Diagnostics {}
-
-/// The picture's frame: the file is the source of every finding, and each finding is a picture of its own below it.
-impl miette::Diagnostic for Diagnostics {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new("claudex::machine"))
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(self)
-    }
-
-    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
-        Some(Box::new(
-            self.list.iter().map(|found| found as &dyn miette::Diagnostic),
-        ))
-    }
-}
-
-impl SourceCode for Diagnostics {
-    fn read_span<'a>(
-        &'a self,
-        span: &miette::SourceSpan,
-        before: usize,
-        after: usize,
-    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let inner = self.source.read_span(span, before, after)?;
-        let whole = inner.span().offset()..inner.span().offset() + inner.data().len();
-        let contents = if inner.data().len() <= WHOLE {
-            MietteSpanContents::new_named(
-                self.name.clone(),
-                inner.data(),
-                *inner.span(),
-                inner.line(),
-                inner.column(),
-                inner.line_count(),
-            )
-        } else {
-            // Lines that nobody could read are shown around the place alone.
-            let start = self
-                .source
-                .floor_char_boundary(span.offset().saturating_sub(AROUND));
-            let end = self
-                .source
-                .ceil_char_boundary(span.offset() + span.len() + AROUND);
-            let (start, end) = (start.max(whole.start), end.min(whole.end));
-            let text = &self.source[start..end];
-            let left_out = &self.source[whole.start..start];
-            let column = left_out
-                .rfind('\n')
-                .map_or(inner.column() + left_out.len(), |at| left_out.len() - at - 1);
-            MietteSpanContents::new_named(
-                self.name.clone(),
-                text.as_bytes(),
-                (start, text.len()).into(),
-                inner.line() + left_out.matches('\n').count(),
-                column,
-                text.lines().count(),
-            )
-        };
-        Ok(Box::new(contents.with_language("TOML")))
-    }
-}
 
 /// The line of a byte, from 1. A byte beyond the end is on the last line.
 pub fn line_of(source: &str, offset: usize) -> usize {

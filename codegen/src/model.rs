@@ -4,11 +4,15 @@
 //! syntax beyond byte spans, and nothing of Rust beyond the text of a guard.
 
 mod graph;
+mod text;
+pub(crate) mod time;
 mod words;
 
 use std::ops::Range;
 
 pub use graph::Edge;
+pub(crate) use text::guard_fields;
+pub use text::{guard_text, kind_text, update_text};
 pub use words::word_of;
 
 /// A value and the bytes of `machine.toml` that said it.

@@ -7,9 +7,11 @@ use clap::{Args, FromArgMatches, Subcommand};
 use jiff::Timestamp;
 
 use super::exit::{self, Exit, Failure};
+#[cfg(feature = "machine-tools")]
+use super::machine;
 use super::program::{App, Program};
 use super::stop::{Surroundings, decide};
-use super::{answer, doctor, hooks, look, loops, machine, session_start, start, verbs};
+use super::{answer, doctor, hooks, look, loops, session_start, start, verbs};
 use crate::process::environment::GUARD;
 use crate::process::limits::parse_duration;
 use crate::text;
@@ -65,6 +67,7 @@ enum Command {
     Review(Target),
     /// Look at machines: this program's own, or any machine.toml
     #[command(subcommand)]
+    #[cfg(feature = "machine-tools")]
     Machine(machine::Command),
     /// The client's Stop hook: one JSON value on stdin, one decision on stdout
     Stop,
@@ -185,6 +188,7 @@ fn dispatch<M: Program>(mut app: App<M>, matches: &clap::ArgMatches) -> Result<E
             hooks::print(&speaker, asks, by_name)
         }
         Command::Review(target) => Err(no_review(target.id.as_deref())),
+        #[cfg(feature = "machine-tools")]
         Command::Machine(command) => machine::run(
             command,
             &machine::Own {

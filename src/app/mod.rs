@@ -1,4 +1,4 @@
-//! What a loop of any machine needs to be a program of its own: command line, hooks, and tools on machine files.
+//! What a loop of any machine needs to be a program of its own: command line, hooks, and, where they are asked for, tools on machine files.
 //!
 //! A crate whose `build.rs` compiles a `machine.toml` is such a program with one line, `claudex_loop::main!(name);`, as the
 //! whole of its `src/main.rs`; see `docs/your-own-loop.md`. This room knows no phase by name. Our own binary (`src/cli/`,
@@ -16,7 +16,7 @@
 //! | `stranded` | what it says of a loop that another version of the machine wrote |
 //! | `locate`, `caller`, `near` | which loop is meant, who calls, what was mistyped |
 //! | `exit`, `out`, `screen`, `table`, `shell` | exit codes, printing, fitting a terminal, quoting |
-//! | `machine` | tools on machine files |
+//! | `machine` | tools on machine files, with the feature `machine-tools` |
 
 pub mod answer;
 pub mod attempts;
@@ -29,6 +29,7 @@ pub mod hooks;
 pub mod locate;
 mod look;
 pub mod loops;
+#[cfg(feature = "machine-tools")]
 pub mod machine;
 pub mod near;
 pub mod others;

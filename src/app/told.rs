@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::speaker::Speaker;
 use crate::drive::words;
-use crate::machine::guard::Guard;
+use crate::machine::table::Guard;
 use crate::machine::table::{EdgeInfo, PhaseInfo};
 use crate::machine::{Actor, Raw};
 use crate::text;

@@ -10,9 +10,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::ask::{self, Asked};
 use super::{command_runs, commands};
-use crate::machine::guard::Update;
 use crate::machine::message::{Message, MessageError, facts};
-use crate::machine::table::{BehaviourInfo, EdgeInfo};
+use crate::machine::table::{BehaviourInfo, EdgeInfo, Update};
 use crate::machine::{Actor, Raw};
 use crate::text;
 

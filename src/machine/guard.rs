@@ -5,100 +5,9 @@
 
 use jiff::Timestamp;
 
-use crate::machine::table::{Constant, FieldKind, Table};
+use crate::machine::table::{Constant, FieldKind, Guard, Operand, Sign, Table, Update};
 use crate::machine::time;
 use crate::store::{IdForm, LoopId, Record, Value};
-
-/// When an edge may be taken.
-#[derive(Debug, Clone, Copy)]
-pub enum Guard {
-    /// All hold.
-    All(&'static [Guard]),
-    /// At least one holds.
-    Any(&'static [Guard]),
-    /// A comparison.
-    Compare {
-        /// Left of the sign.
-        left: Operand,
-        /// The sign.
-        sign: Sign,
-        /// Right of the sign.
-        right: Operand,
-    },
-}
-
-/// One side of a comparison.
-#[derive(Debug, Clone, Copy)]
-pub enum Operand {
-    /// A field, plus or minus a constant.
-    Field {
-        /// Its name.
-        name: &'static str,
-        /// What is added.
-        offset: i64,
-    },
-    /// How many texts a list has, plus or minus a constant.
-    Length {
-        /// The list's name.
-        name: &'static str,
-        /// What is added.
-        offset: i64,
-    },
-    /// The time of the commit, plus or minus seconds.
-    Now {
-        /// What is added.
-        offset: i64,
-    },
-    /// A constant.
-    Constant(Constant),
-}
-
-/// A comparison's sign.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sign {
-    /// `==`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
-}
-
-/// What an edge gives a field.
-#[derive(Debug, Clone, Copy)]
-pub enum Update {
-    /// A constant.
-    Constant(Constant),
-    /// A count field, plus or minus a constant, or a time field, plus or minus seconds.
-    Field {
-        /// Its name.
-        name: &'static str,
-        /// What is added.
-        offset: i64,
-    },
-    /// The time of the commit, plus or minus seconds.
-    Now {
-        /// What is added.
-        offset: i64,
-    },
-    /// The next word of a `one_of` field.
-    Next(&'static str),
-    /// An argument of the transition.
-    Argument(&'static str),
-    /// A count field plus a count argument, or a list with an argument at its end.
-    Plus {
-        /// The field's name.
-        name: &'static str,
-        /// The argument's.
-        argument: &'static str,
-    },
-}
 
 /// A field that is not what the machine says it is.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error)]
@@ -440,7 +349,7 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "app")]
+    #[cfg(feature = "machine-tools")]
     #[test]
     fn a_field_is_compared_as_what_the_machine_says_it_is_however_it_is_written() {
         use crate::machine::table::FieldInfo;

@@ -25,9 +25,9 @@ pub mod table;
 pub mod time;
 
 pub use claim::{Claim, Requirement};
-pub use raw::{Actor, Raw};
+pub use raw::Raw;
 pub use refusal::{Refusal, Refused, Snapshot};
-pub use table::Table;
+pub use table::{Actor, Table};
 
 /// A machine that `claudex-build` generated. The marker type of the generated module implements it.
 pub trait Machine: Sized + 'static {

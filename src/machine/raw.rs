@@ -8,25 +8,13 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use crate::files::{Folder, MOST, folder_of};
-use crate::machine::Machine;
 use crate::machine::guard::{self, FieldError};
 use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Table};
 use crate::machine::time;
+use crate::machine::{Actor, Machine};
 use crate::store::{
     IdForm, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError, Value,
 };
-
-/// Who acts on a loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum Actor {
-    /// The loop's own driver: the Stop hook, or `run` in its place.
-    Hook,
-    /// The coding agent.
-    Agent,
-    /// A person.
-    Person,
-}
 
 /// A loop as the store handed it out.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 //!
 //! Generated code builds these in consts; nothing here is read from a file at run time.
 
+use crate::machine::Requirement;
 use crate::machine::message::Message;
-use crate::machine::{Actor, Requirement, guard::Guard, guard::Update};
 use crate::store::{StateSpec, Value};
 
 /// A whole machine.
@@ -206,6 +206,109 @@ pub struct EdgeInfo {
     pub doc: &'static str,
     /// The line of `machine.toml`.
     pub line: u32,
+}
+
+/// Who acts on a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum Actor {
+    /// The loop's own driver: the Stop hook, or `run` in its place.
+    Hook,
+    /// The coding agent.
+    Agent,
+    /// A person.
+    Person,
+}
+
+/// When an edge may be taken.
+#[derive(Debug, Clone, Copy)]
+pub enum Guard {
+    /// All hold.
+    All(&'static [Guard]),
+    /// At least one holds.
+    Any(&'static [Guard]),
+    /// A comparison.
+    Compare {
+        /// Left of the sign.
+        left: Operand,
+        /// The sign.
+        sign: Sign,
+        /// Right of the sign.
+        right: Operand,
+    },
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub enum Operand {
+    /// A field, plus or minus a constant.
+    Field {
+        /// Its name.
+        name: &'static str,
+        /// What is added.
+        offset: i64,
+    },
+    /// How many texts a list has, plus or minus a constant.
+    Length {
+        /// The list's name.
+        name: &'static str,
+        /// What is added.
+        offset: i64,
+    },
+    /// The time of the commit, plus or minus seconds.
+    Now {
+        /// What is added.
+        offset: i64,
+    },
+    /// A constant.
+    Constant(Constant),
+}
+
+/// A comparison's sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+/// What an edge gives a field.
+#[derive(Debug, Clone, Copy)]
+pub enum Update {
+    /// A constant.
+    Constant(Constant),
+    /// A count field, plus or minus a constant, or a time field, plus or minus seconds.
+    Field {
+        /// Its name.
+        name: &'static str,
+        /// What is added.
+        offset: i64,
+    },
+    /// The time of the commit, plus or minus seconds.
+    Now {
+        /// What is added.
+        offset: i64,
+    },
+    /// The next word of a `one_of` field.
+    Next(&'static str),
+    /// An argument of the transition.
+    Argument(&'static str),
+    /// A count field plus a count argument, or a list with an argument at its end.
+    Plus {
+        /// The field's name.
+        name: &'static str,
+        /// The argument's.
+        argument: &'static str,
+    },
 }
 
 impl Table {

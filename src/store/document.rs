@@ -1,9 +1,7 @@
-//! What every form of state document can do, and how one is read. The store is written against this trait alone.
+//! What every form of state document can do. The store is written against this trait alone.
 
 use std::fmt::Debug;
 
-use super::lines::Lines;
-use super::spec::Form;
 use super::value::Value;
 
 /// The largest document that is read, in bytes.
@@ -31,28 +29,6 @@ pub trait Document: Debug + Send + Sync {
 impl Clone for Box<dyn Document> {
     fn clone(&self) -> Self {
         self.boxed_clone()
-    }
-}
-
-impl Form {
-    /// Reads a document.
-    ///
-    /// # Errors
-    /// See [`DocumentError`].
-    pub fn parse(self, bytes: &[u8]) -> Result<Box<dyn Document>, DocumentError> {
-        if bytes.len() > MAX_BYTES {
-            return Err(DocumentError::TooLarge { bytes: bytes.len() });
-        }
-        match self {
-            Self::Lines => Ok(Box::new(Lines::parse(bytes)?)),
-        }
-    }
-
-    /// A document without fields.
-    pub fn empty(self) -> Box<dyn Document> {
-        match self {
-            Self::Lines => Box::new(Lines::default()),
-        }
     }
 }
 

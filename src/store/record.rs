@@ -2,7 +2,7 @@
 
 use super::document::Document;
 use super::id::LoopId;
-#[cfg(feature = "app")]
+#[cfg(feature = "machine-tools")]
 use super::journal::ChangeEntry;
 use super::spec::StateSpec;
 use super::value::Value;
@@ -19,7 +19,7 @@ pub struct Record {
 
 impl Record {
     /// What a loop was after a change, by the journal's line alone. The file may have had more than the fields.
-    #[cfg(feature = "app")]
+    #[cfg(feature = "machine-tools")]
     pub(crate) fn of_change(spec: &'static StateSpec, id: &LoopId, change: &ChangeEntry) -> Self {
         let mut document = spec.form.empty();
         for (name, value) in &change.fields {

@@ -1,6 +1,6 @@
 //! How one value is written on one line of YAML: plain where it reads back as the same value, else double-quoted.
 
-use super::value::Value;
+use super::value::{Value, is_hidden, list};
 
 /// Writes `value` for the right of a colon. With `quoted`, text and numbers alike get quotes.
 pub(super) fn write(value: &Value, quoted: bool) -> String {
@@ -13,31 +13,6 @@ pub(super) fn write(value: &Value, quoted: bool) -> String {
         Value::Flag(_) | Value::Count(_) => value.to_plain().into_owned(),
         Value::List(texts) => list(texts),
     }
-}
-
-/// A list on one line, a sequence of double-quoted scalars that YAML and JSON read as the same texts. Hidden characters
-/// are escaped where one escape means the same in both; above U+FFFF there is none, so those stay as they are.
-pub(super) fn list(texts: &[String]) -> String {
-    let mut out = String::from("[");
-    for (at, text) in texts.iter().enumerate() {
-        out.push_str(if at == 0 { "\"" } else { ", \"" });
-        for c in text.chars() {
-            match c {
-                '"' => out.push_str("\\\""),
-                '\\' => out.push_str("\\\\"),
-                '\n' => out.push_str("\\n"),
-                '\r' => out.push_str("\\r"),
-                '\t' => out.push_str("\\t"),
-                _ if is_hidden(c) && u32::from(c) <= 0xffff => {
-                    out.push_str(&format!("\\u{:04X}", u32::from(c)))
-                }
-                _ => out.push(c),
-            }
-        }
-        out.push('"');
-    }
-    out.push(']');
-    out
 }
 
 /// Whether a plain scalar reads back as these characters, in YAML 1.2 (ours) and in 1.1 (many other readers').
@@ -78,15 +53,6 @@ fn quote(text: &str) -> String {
     }
     out.push('"');
     out
-}
-
-/// Characters that end a line for some reader, reorder what is shown, or are shown as nothing at all: C0 and C1
-/// controls, line and paragraph separators, marks and controls of text direction, tags, byte-order marks.
-pub(super) fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 //!
 //! A `StateSpec` is a constant that the generator writes from `machine.toml`. This file knows no phase by name.
 
+use super::document::{Document, DocumentError, MAX_BYTES};
+use super::lines::Lines;
+
 /// Where and how one machine's state documents are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StateSpec {
@@ -37,6 +40,28 @@ pub struct StateSpec {
 pub enum Form {
     /// One `key: value` a line, valid YAML.
     Lines,
+}
+
+impl Form {
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// See [`DocumentError`].
+    pub fn parse(self, bytes: &[u8]) -> Result<Box<dyn Document>, DocumentError> {
+        if bytes.len() > MAX_BYTES {
+            return Err(DocumentError::TooLarge { bytes: bytes.len() });
+        }
+        match self {
+            Self::Lines => Ok(Box::new(Lines::parse(bytes)?)),
+        }
+    }
+
+    /// A document without fields.
+    pub fn empty(self) -> Box<dyn Document> {
+        match self {
+            Self::Lines => Box::new(Lines::default()),
+        }
+    }
 }
 
 /// What an id looks like.

@@ -1,4 +1,4 @@
-//! The value of one field, as every form of document knows it.
+//! The value of one field, as every form of document knows it, and how its texts are written on one line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -76,9 +76,43 @@ impl Value {
             Self::Flag(flag) => Cow::Borrowed(if *flag { "true" } else { "false" }),
             Self::Count(number) => Cow::Owned(number.to_string()),
             Self::Word(text) | Self::Text(text) => Cow::Borrowed(text),
-            Self::List(texts) => Cow::Owned(super::scalar::list(texts)),
+            Self::List(texts) => Cow::Owned(list(texts)),
         }
     }
+}
+
+/// A list on one line, a sequence of double-quoted scalars that YAML and JSON read as the same texts. Hidden characters
+/// are escaped where one escape means the same in both; above U+FFFF there is none, so those stay as they are.
+pub(super) fn list(texts: &[String]) -> String {
+    let mut out = String::from("[");
+    for (at, text) in texts.iter().enumerate() {
+        out.push_str(if at == 0 { "\"" } else { ", \"" });
+        for c in text.chars() {
+            match c {
+                '"' => out.push_str("\\\""),
+                '\\' => out.push_str("\\\\"),
+                '\n' => out.push_str("\\n"),
+                '\r' => out.push_str("\\r"),
+                '\t' => out.push_str("\\t"),
+                _ if is_hidden(c) && u32::from(c) <= 0xffff => {
+                    out.push_str(&format!("\\u{:04X}", u32::from(c)))
+                }
+                _ => out.push(c),
+            }
+        }
+        out.push('"');
+    }
+    out.push(']');
+    out
+}
+
+/// Characters that end a line for some reader, reorder what is shown, or are shown as nothing at all: C0 and C1
+/// controls, line and paragraph separators, marks and controls of text direction, tags, byte-order marks.
+pub(super) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// A decimal number without sign and without leading zeros: what reads back as the same characters.

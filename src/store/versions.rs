@@ -12,10 +12,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::error::{StoreError, io_error};
-use super::scalar::is_hidden;
 use super::shape::{Migrations, Shape, Verdict, compare, hash_of};
 use super::spec::StateSpec;
 use super::store::Store;
+use super::value::is_hidden;
 use crate::files::{Folder, UntrustedError};
 
 /// The folder of the shapes, in the state folder.

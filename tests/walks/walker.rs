@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use claudex_loop::machine::Raw;
-use claudex_loop::machine::guard::{Guard, Operand, Sign, Update};
+use claudex_loop::machine::table::{Guard, Operand, Sign, Update};
 use claudex_loop::machine::table::{Constant, EdgeInfo, FieldInfo, FieldKind, Table};
 use claudex_loop::review::ReviewSpec;
 use claudex_loop::process::environment::Environment;

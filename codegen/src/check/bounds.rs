@@ -11,8 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use super::Index;
 use super::presence::Crossings;
 use crate::diagnostic::Diagnostic;
-use crate::model::{Actor, Constant, Edge, FieldKind, Guard, Operand, Sign, Update};
-use crate::source::time;
+use crate::model::{Actor, Constant, Edge, FieldKind, Guard, Operand, Sign, Update, time};
 
 /// What the edges of a component do to one field.
 #[derive(Default, Clone)]

@@ -7,8 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::model::{Constant, Field, FieldKind, Guard, Operand, Sign};
-use crate::source::time;
+use crate::model::{Constant, Field, FieldKind, Guard, Operand, Sign, time};
 
 /// What a search ended with.
 pub(super) enum Answer {

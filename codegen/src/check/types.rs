@@ -6,9 +6,9 @@ use std::ops::Range;
 use super::{ENOUGH, Index};
 use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{
-    Argument, ArgumentKind, At, Constant, Field, FieldKind, Guard, Operand, Sign, Transition, Update,
+    Argument, ArgumentKind, At, Constant, Field, FieldKind, Guard, Operand, Sign, Transition, Update, time,
 };
-use crate::source::{guard::NOW, time};
+use crate::source::guard::NOW;
 
 const CODE: &str = "claudex::machine::type";
 

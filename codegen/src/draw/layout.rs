@@ -74,91 +74,12 @@ struct Vertex {
 /// The most things in layers that a picture can have and still be read.
 const MOST_VERTICES: usize = 3_000;
 
-/// Between two parts that no line connects.
-const BESIDE: f64 = 60.0;
-
-/// Lays a graph out; None where it is too large for a picture. Lines from a box to itself are not for this. Parts that
-/// no line connects stand side by side.
+/// Lays a graph out; None where it is too large for a picture. Lines from a box to itself are not for this.
 pub(super) fn layout(sizes: &[Size], links: &[Link]) -> Option<Layout> {
-    let part_of = parts(sizes.len(), links);
-    let mut whole = Layout {
-        boxes: vec![Point::default(); sizes.len()],
-        routes: Vec::new(),
-        width: 0.0,
-        height: 0.0,
-    };
-    let mut routes: Vec<(usize, Route)> = Vec::new();
-    let mut vertices = 0;
-    for part in 0..part_of.iter().map(|part| part + 1).max().unwrap_or(0) {
-        let boxes: Vec<usize> = (0..sizes.len()).filter(|at| part_of[*at] == part).collect();
-        let inside = |outside: usize| boxes.binary_search(&outside).unwrap_or_default();
-        let own: Vec<usize> = (0..links.len())
-            .filter(|link| part_of[links[*link].from] == part)
-            .collect();
-        let here: Vec<Size> = boxes.iter().map(|at| sizes[*at]).collect();
-        let lines: Vec<Link> = own
-            .iter()
-            .map(|link| Link {
-                from: inside(links[*link].from),
-                to: inside(links[*link].to),
-                label: links[*link].label,
-            })
-            .collect();
-        let mut layout = connected(&here, &lines, &mut vertices)?;
-        let beside = if part == 0 { 0.0 } else { whole.width + BESIDE };
-        layout.shift(beside);
-        for (at, place) in boxes.iter().zip(layout.boxes) {
-            whole.boxes[*at] = place;
-        }
-        routes.extend(own.into_iter().zip(layout.routes));
-        whole.width = beside + layout.width;
-        whole.height = whole.height.max(layout.height);
-    }
-    routes.sort_by_key(|(link, _)| *link);
-    whole.routes = routes.into_iter().map(|(_, route)| route).collect();
-    Some(whole)
-}
-
-/// For each box, the number of the part that it is in, in the order of their first boxes.
-fn parts(boxes: usize, links: &[Link]) -> Vec<usize> {
-    let mut near: Vec<Vec<usize>> = vec![Vec::new(); boxes];
-    for link in links {
-        near[link.from].push(link.to);
-        near[link.to].push(link.from);
-    }
-    let mut part_of: Vec<Option<usize>> = vec![None; boxes];
-    let mut parts = 0;
-    for root in 0..boxes {
-        let mut open = vec![root];
-        let before = parts;
-        while let Some(at) = open.pop() {
-            if part_of[at].is_none() {
-                part_of[at] = Some(before);
-                parts = before + 1;
-                open.extend(&near[at]);
-            }
-        }
-    }
-    part_of.into_iter().map(Option::unwrap_or_default).collect()
-}
-
-impl Layout {
-    /// Moves everything to the right.
-    fn shift(&mut self, by: f64) {
-        let routes = self.routes.iter_mut();
-        let points = routes.flat_map(|route| route.pieces.iter_mut().flatten().chain(&mut route.label));
-        points.chain(&mut self.boxes).for_each(|point| point.x += by);
-    }
-}
-
-/// Lays a part out. `vertices` counts what stands in layers so far.
-fn connected(sizes: &[Size], links: &[Link], vertices: &mut usize) -> Option<Layout> {
-    let counted = vertices;
     let turned = turned(sizes.len(), links);
     let layers = layers(sizes.len(), links, &turned);
     let span = |link: &Link| layers[link.from].abs_diff(layers[link.to]);
-    *counted += sizes.len() + links.iter().map(span).sum::<usize>();
-    if *counted > MOST_VERTICES {
+    if sizes.len() + links.iter().map(span).sum::<usize>() > MOST_VERTICES {
         return None;
     }
     let mut vertices: Vec<Vertex> = Vec::new();

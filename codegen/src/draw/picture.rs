@@ -6,8 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::one_line;
-use crate::emit::guard_text;
-use crate::model::{Actor, Edge, From, Machine, To};
+use crate::model::{Actor, Edge, From, Machine, To, guard_text};
 
 /// A machine as it is drawn.
 pub(super) struct Picture {

@@ -8,7 +8,7 @@ use quote::quote;
 
 use super::Context;
 use super::ident::{kebab, type_of, value_of};
-use super::phases::doc_of;
+use super::prose::doc_of;
 use super::transitions::type_of_argument;
 use crate::model::{ArgumentKind, Evidence};
 

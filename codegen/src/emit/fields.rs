@@ -9,7 +9,7 @@ use quote::{format_ident, quote};
 
 use super::Context;
 use super::ident::{camel, type_of, value_of};
-use super::phases::doc_of;
+use super::prose::doc_of;
 use crate::model::{At, Field, FieldKind};
 
 /// Whether the machine has fields that exist in some phases only.

@@ -8,6 +8,7 @@ mod behaviours;
 mod commands;
 mod fields;
 mod ident;
+mod lines;
 mod on_stop;
 mod phases;
 mod prose;
@@ -18,11 +19,11 @@ mod transitions;
 
 use std::collections::{HashMap, HashSet};
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::catalogue::{self, ParameterKind};
-use crate::model::{Edge, FieldKind, Guard, Held, Machine, Transition, Update};
+use crate::model::{Edge, FieldKind, Held, Machine, Transition, guard_fields};
 
 /// The shape of generated code. The runtime refuses, at compile time, what it was not written for: the number stands in
 /// its macro `generated!` as well.
@@ -132,7 +133,7 @@ impl<'m> Context<'m> {
     }
 }
 
-/// The generated module's text, formatted.
+/// The generated module's text.
 pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> String {
     let context = Context::new(machine, source, options);
     let header = header();
@@ -149,32 +150,7 @@ pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> String
         env!("CARGO_PKG_VERSION"),
         options.file,
     );
-    banner + &written(tokens, context.edges.len())
-}
-
-/// The most edges whose code is laid out for people: parsing and printing it takes three quarters of the whole time.
-const MOST_LAID_OUT: usize = 512;
-
-/// The code as text. That of a large machine has an item on each line.
-fn written(tokens: TokenStream, edges: usize) -> String {
-    if edges <= MOST_LAID_OUT {
-        let file = syn::parse2(tokens).expect("the emitter writes well-formed items");
-        return prettyplease::unparse(&file);
-    }
-    let (mut text, mut item) = (String::new(), TokenStream::new());
-    for token in tokens {
-        let ends = match &token {
-            TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
-            TokenTree::Punct(punct) => punct.as_char() == ';',
-            TokenTree::Ident(_) | TokenTree::Literal(_) => false,
-        };
-        item.extend([token]);
-        if ends {
-            text += &std::mem::take(&mut item).to_string();
-            text.push('\n');
-        }
-    }
-    text
+    banner + &lines::text(tokens)
 }
 
 /// The machine in words.
@@ -184,21 +160,6 @@ pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
         file: file.to_owned(),
     };
     spec::markdown(&Context::new(machine, source, &options))
-}
-
-/// A guard as `machine.toml` would write it.
-pub fn guard_text(guard: &Guard) -> String {
-    spec::guard(guard)
-}
-
-/// An update as `machine.toml` would write it.
-pub fn update_text(value: &Update) -> String {
-    spec::update(value)
-}
-
-/// What a field holds, in words.
-pub fn kind_text(kind: &FieldKind) -> String {
-    spec::kind(kind)
 }
 
 /// Every template that the machine names, each once, relative to the crate's root.
@@ -287,7 +248,7 @@ fn owned(machine: &Machine) -> Vec<String> {
     };
     for transition in &machine.transitions {
         if let Some(guard) = &transition.when {
-            spec::guard_fields(&guard.value, &mut add);
+            guard_fields(&guard.value, &mut add);
         }
         transition.set.iter().for_each(|(name, _)| add(&name.value));
     }

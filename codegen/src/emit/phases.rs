@@ -5,6 +5,7 @@ use quote::{format_ident, quote};
 
 use super::Context;
 use super::ident::{camel, type_of, value_of};
+use super::prose::doc_of;
 use crate::model::{AtStart, FieldKind};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -348,13 +349,5 @@ fn start(context: &Context<'_>) -> TokenStream {
                 rt::begin::<#marker>(store, mode.info(), given, how, actor).map(AnyLoop::wrap)
             }
         }
-    }
-}
-
-pub(super) fn doc_of(doc: &str, name: &str) -> String {
-    if doc.is_empty() {
-        format!(" `{name}`")
-    } else {
-        super::prose::comment(doc)
     }
 }

@@ -27,6 +27,15 @@ pub(super) fn comment(doc: &str) -> String {
     }
 }
 
+/// A doc as the text of a doc comment; the name where there is no doc.
+pub(super) fn doc_of(doc: &str, name: &str) -> String {
+    if doc.is_empty() {
+        format!(" `{name}`")
+    } else {
+        comment(doc)
+    }
+}
+
 /// With characters that reorder what is shown as their code points, which rustc does not take in a comment; and without
 /// tabs, which mean nothing in a text.
 fn visible(doc: &str) -> String {

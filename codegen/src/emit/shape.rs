@@ -8,12 +8,11 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use super::{owned, spec};
+use super::owned;
 use crate::model::{
     Actor, ArgumentKind, AtStart, Constant, Edge, Evidence, Field, FieldKind, Form, Held, IdForm, Machine,
-    Migration,
+    Migration, guard_text, time, update_text,
 };
-use crate::source::time;
 
 /// The version of the shape's own form. The engine reads no other.
 const SHAPE: &str = "1";
@@ -134,7 +133,7 @@ fn edge(machine: &Machine, edge: &Edge<'_>) -> String {
         ("to", phase(edge.to)),
     ];
     if let Some(guard) = &declared.when {
-        parts.push(("when", string(&spec::guard(&guard.value))));
+        parts.push(("when", string(&guard_text(&guard.value))));
     }
     match declared.requires.as_ref().map(|evidence| evidence.value) {
         None => {}
@@ -166,7 +165,7 @@ fn edge(machine: &Machine, edge: &Edge<'_>) -> String {
         let set = declared.set.iter();
         parts.push((
             "set",
-            object(set.map(|(name, update)| (name.value.as_str(), string(&spec::update(&update.value))))),
+            object(set.map(|(name, update)| (name.value.as_str(), string(&update_text(&update.value))))),
         ));
     }
     object(parts)

@@ -1,111 +1,10 @@
-//! The machine in words: guards and updates as text, and the field list that becomes `plugin/SPEC.md`.
+//! The machine in words: its fields, phases and transitions as the tables of `plugin/SPEC.md`.
 
 use std::fmt::Write as _;
 
 use super::Context;
 use crate::diagnostic::{list, one_line};
-use crate::model::{
-    Actor, AtStart, Constant, Evidence, Field, FieldKind, Guard, Held, Operand, Sign, Update,
-};
-use crate::source::time;
-
-/// A guard as `machine.toml` would write it.
-pub(super) fn guard(guard: &Guard) -> String {
-    let part = |inner: &Guard| match inner {
-        Guard::Compare { .. } => self::guard(inner),
-        _ => format!("({})", self::guard(inner)),
-    };
-    match guard {
-        Guard::All(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" and "),
-        Guard::Any(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" or "),
-        Guard::Compare { left, sign, right } => {
-            let sign = match sign {
-                Sign::Equal => "==",
-                Sign::NotEqual => "!=",
-                Sign::Less => "<",
-                Sign::LessOrEqual => "<=",
-                Sign::Greater => ">",
-                Sign::GreaterOrEqual => ">=",
-            };
-            format!("{} {sign} {}", operand(left), operand(right))
-        }
-    }
-}
-
-/// Calls `add` with each field that a guard reads.
-pub(super) fn guard_fields(guard: &Guard, add: &mut impl FnMut(&str)) {
-    match guard {
-        Guard::All(parts) | Guard::Any(parts) => parts.iter().for_each(|part| guard_fields(part, add)),
-        Guard::Compare { left, right, .. } => {
-            for name in [left, right].into_iter().filter_map(|side| side.field()) {
-                add(&name.value);
-            }
-        }
-    }
-}
-
-fn operand(operand: &Operand) -> String {
-    match operand {
-        Operand::Field { name, offset } => with_offset(&name.value, *offset),
-        Operand::Length { name, offset } => with_offset(&format!("count({})", name.value), *offset),
-        Operand::Now { offset, .. } => with_offset("now", *offset),
-        Operand::Constant(value) => constant(value),
-    }
-}
-
-fn with_offset(name: &str, offset: i64) -> String {
-    match offset {
-        0 => name.to_owned(),
-        1.. => format!("{name} + {offset}"),
-        _ => format!("{name} - {}", offset.unsigned_abs()),
-    }
-}
-
-fn constant(constant: &Constant) -> String {
-    match constant {
-        Constant::Count(count) => count.to_string(),
-        Constant::Text(text) => format!("{text:?}"),
-        Constant::Flag(flag) => flag.to_string(),
-        Constant::Time(seconds) => format!("{:?}", time::shown(*seconds)),
-        Constant::List(texts) => format!("{texts:?}"),
-    }
-}
-
-/// An update as `machine.toml` would write it.
-pub(super) fn update(update: &Update) -> String {
-    match update {
-        Update::Constant(value) => constant(value),
-        Update::Field { name, offset } => with_offset(name, *offset),
-        Update::Now { offset } => with_offset("now", *offset),
-        Update::Next(name) => format!("next({name})"),
-        Update::Argument(name) => format!("args.{name}"),
-        Update::Plus { name, argument } => format!("{name} + args.{argument}"),
-    }
-}
-
-/// What a field holds, in words.
-pub(super) fn kind(kind: &FieldKind) -> String {
-    match kind {
-        FieldKind::Count => "a whole number from 0".to_owned(),
-        FieldKind::Text => "text, double-quoted".to_owned(),
-        FieldKind::Path => "a path".to_owned(),
-        FieldKind::Flag => "true or false".to_owned(),
-        FieldKind::Time => "a time, ISO 8601 in UTC, whole seconds; null where it is not set".to_owned(),
-        FieldKind::Id => "an id; null for none".to_owned(),
-        FieldKind::List => "a list of texts on one line".to_owned(),
-        FieldKind::OneOf(words) => {
-            let words: Vec<_> = words.iter().map(|word| format!("`{}`", word.value)).collect();
-            words.join(", ")
-        }
-        FieldKind::Held(held) => {
-            let word = Held::ALL
-                .iter()
-                .find(|(_, known)| known == held)
-                .map_or("", |(word, _)| word);
-            format!("kept by the engine ({word})")
-        }
-    }
-}
+use crate::model::{Actor, AtStart, Evidence, Field, FieldKind, guard_text, kind_text, update_text};
 
 /// `; only in canary and rollout, else null`, or nothing.
 fn within(field: &Field) -> String {
@@ -167,7 +66,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         let _ = writeln!(
             text,
             "| `{name}` | {doc}{}{} | {start} | {owner} |",
-            kind(&field.kind),
+            kind_text(&field.kind),
             within(field)
         );
     }
@@ -213,7 +112,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         let when = declared
             .when
             .as_ref()
-            .map(|when| format!("`{}`", cell(&guard(&when.value))))
+            .map(|when| format!("`{}`", cell(&guard_text(&when.value))))
             .unwrap_or_default();
         let needs = match declared.requires.as_ref().map(|evidence| evidence.value) {
             None => "",
@@ -236,7 +135,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         let set: Vec<_> = declared
             .set
             .iter()
-            .map(|(name, value)| format!("`{} = {}`", name.value, cell(&update(&value.value))))
+            .map(|(name, value)| format!("`{} = {}`", name.value, cell(&update_text(&value.value))))
             .collect();
         let _ = writeln!(
             text,

@@ -4,10 +4,10 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::ident::type_of;
-use super::{Context, behaviours, holder, owned, shape, spec};
+use super::{Context, behaviours, holder, owned, shape};
 use crate::model::{
     Actor, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held, IdForm, Operand, Phase, Sign,
-    Update,
+    Update, guard_text,
 };
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -69,7 +69,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let when_text = declared
             .when
             .as_ref()
-            .map(|guard| spec::guard(&guard.value))
+            .map(|guard| guard_text(&guard.value))
             .unwrap_or_default();
         let requires = requirement(declared.requires.as_ref().map(|evidence| evidence.value));
         let by = declared.by.iter().map(|actor| match actor.value {

@@ -9,7 +9,7 @@ use quote::{format_ident, quote};
 use super::Context;
 use super::ident::{camel, type_of, value_of};
 use super::prose::comment;
-use crate::model::{Argument, ArgumentKind, Edge, Evidence};
+use crate::model::{Argument, ArgumentKind, Edge, Evidence, guard_text};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let names = &context.names;
@@ -166,11 +166,11 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
     let (evidence, claim) = match declared.requires.as_ref().map(|evidence| evidence.value) {
         None => (quote! {}, quote! { None }),
         Some(Evidence::Reviewed) => (
-            quote! { evidence: &rt::Reviewed, },
+            quote! { , evidence: &rt::Reviewed },
             quote! { Some(rt::claim_of(evidence)) },
         ),
         Some(Evidence::Settled) => (
-            quote! { evidence: &rt::Settled, },
+            quote! { , evidence: &rt::Settled },
             quote! { Some(rt::claim_of(evidence)) },
         ),
     };
@@ -199,7 +199,7 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
             /// # Errors
             /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
             /// actor may not, or the disk refused.
-            pub fn #method<N>(self, #evidence #(#parameters),*) -> Result<N, rt::Refused<Self>>
+            pub fn #method<N>(self #evidence #(, #parameters)*) -> Result<N, rt::Refused<Self>>
             where
                 P: #legal<Next = N>,
                 N: sealed::FromRaw,
@@ -293,7 +293,7 @@ fn edge_doc(context: &Context<'_>, edge: &Edge<'_>) -> String {
         .declared
         .when
         .as_ref()
-        .map(|guard| format!(", when `{}`", super::spec::guard(&guard.value)));
+        .map(|guard| format!(", when `{}`", guard_text(&guard.value)));
     format!(
         " - [`{}`] → [`{}`]{} ({})",
         camel(phase(edge.from)),

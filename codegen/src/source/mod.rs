@@ -12,7 +12,7 @@ mod personas;
 mod phases;
 mod read;
 pub(crate) mod template;
-pub(crate) mod time;
+mod time;
 mod transitions;
 
 use toml::de::{DeTable, DeValue};

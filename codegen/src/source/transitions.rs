@@ -9,6 +9,7 @@ use super::read::{Key, Keys, Reader, Value, in_order};
 use super::{MOST_TRANSITIONS, flag, key_name, time, too_many};
 use crate::diagnostic::Diagnostic;
 use crate::format;
+use crate::model::time::seconds;
 use crate::model::{
     Actor, Argument, ArgumentKind, At, Constant, Evidence, Field, FieldKind, From, To, Transition, Update,
 };
@@ -266,7 +267,7 @@ fn update(
     };
     let says_text = !matches!(kind, Some(FieldKind::Count | FieldKind::Flag | FieldKind::Time));
     let is_time = kind == Some(&FieldKind::Time);
-    let seconds = time::seconds(text).filter(|_| is_time);
+    let seconds = seconds(text).filter(|_| is_time);
     let read = match (guard::call_or_argument(text), seconds) {
         (Some(read), _) => read,
         (None, Some(seconds)) => Ok(Update::Constant(Constant::Time(seconds))),

@@ -124,39 +124,12 @@ fn crossings(vertices: &[Vertex], layers: &[Vec<usize>]) -> usize {
     let mut all = 0;
     for pair in layers.windows(2) {
         let below = places(vertices.len(), &pair[1]);
-        // The ends of the lines from left to right; each end that is left of an earlier one is a crossing.
-        let mut passed = vec![0_usize; pair[1].len() + 1];
-        let mut lines = 0;
-        for vertex in &pair[0] {
-            let ends = &vertices[*vertex].below;
-            all += ends
-                .iter()
-                .map(|end| lines - up_to(&passed, below[*end]))
+        for (at, left) in pair[0].iter().enumerate() {
+            let right = pair[0][at + 1..].iter();
+            all += right
+                .map(|right| crossed(&vertices[*left].below, &vertices[*right].below, &below))
                 .sum::<usize>();
-            for end in ends {
-                add(&mut passed, below[*end]);
-                lines += 1;
-            }
         }
     }
     all
-}
-
-/// How many ends at or left of a place a Fenwick tree has counted.
-fn up_to(tree: &[usize], place: usize) -> usize {
-    let (mut at, mut sum) = (place + 1, 0);
-    while at > 0 {
-        sum += tree[at];
-        at &= at - 1;
-    }
-    sum
-}
-
-/// Counts an end.
-fn add(tree: &mut [usize], place: usize) {
-    let mut at = place + 1;
-    while at < tree.len() {
-        tree[at] += 1;
-        at += at & at.wrapping_neg();
-    }
 }

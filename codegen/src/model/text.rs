@@ -1,0 +1,101 @@
+//! Guards, updates and kinds of fields as text, as `machine.toml` writes them.
+
+use super::{Constant, FieldKind, Guard, Held, Operand, Sign, Update, time};
+
+/// A guard as `machine.toml` would write it.
+pub fn guard_text(guard: &Guard) -> String {
+    let part = |inner: &Guard| match inner {
+        Guard::Compare { .. } => guard_text(inner),
+        _ => format!("({})", guard_text(inner)),
+    };
+    match guard {
+        Guard::All(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" and "),
+        Guard::Any(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" or "),
+        Guard::Compare { left, sign, right } => {
+            let sign = match sign {
+                Sign::Equal => "==",
+                Sign::NotEqual => "!=",
+                Sign::Less => "<",
+                Sign::LessOrEqual => "<=",
+                Sign::Greater => ">",
+                Sign::GreaterOrEqual => ">=",
+            };
+            format!("{} {sign} {}", operand(left), operand(right))
+        }
+    }
+}
+
+/// Calls `add` with each field that a guard reads.
+pub(crate) fn guard_fields(guard: &Guard, add: &mut impl FnMut(&str)) {
+    match guard {
+        Guard::All(parts) | Guard::Any(parts) => parts.iter().for_each(|part| guard_fields(part, add)),
+        Guard::Compare { left, right, .. } => {
+            for name in [left, right].into_iter().filter_map(|side| side.field()) {
+                add(&name.value);
+            }
+        }
+    }
+}
+
+fn operand(operand: &Operand) -> String {
+    match operand {
+        Operand::Field { name, offset } => with_offset(&name.value, *offset),
+        Operand::Length { name, offset } => with_offset(&format!("count({})", name.value), *offset),
+        Operand::Now { offset, .. } => with_offset("now", *offset),
+        Operand::Constant(value) => constant(value),
+    }
+}
+
+fn with_offset(name: &str, offset: i64) -> String {
+    match offset {
+        0 => name.to_owned(),
+        1.. => format!("{name} + {offset}"),
+        _ => format!("{name} - {}", offset.unsigned_abs()),
+    }
+}
+
+fn constant(constant: &Constant) -> String {
+    match constant {
+        Constant::Count(count) => count.to_string(),
+        Constant::Text(text) => format!("{text:?}"),
+        Constant::Flag(flag) => flag.to_string(),
+        Constant::Time(seconds) => format!("{:?}", time::shown(*seconds)),
+        Constant::List(texts) => format!("{texts:?}"),
+    }
+}
+
+/// An update as `machine.toml` would write it.
+pub fn update_text(update: &Update) -> String {
+    match update {
+        Update::Constant(value) => constant(value),
+        Update::Field { name, offset } => with_offset(name, *offset),
+        Update::Now { offset } => with_offset("now", *offset),
+        Update::Next(name) => format!("next({name})"),
+        Update::Argument(name) => format!("args.{name}"),
+        Update::Plus { name, argument } => format!("{name} + args.{argument}"),
+    }
+}
+
+/// What a field holds, in words.
+pub fn kind_text(kind: &FieldKind) -> String {
+    match kind {
+        FieldKind::Count => "a whole number from 0".to_owned(),
+        FieldKind::Text => "text, double-quoted".to_owned(),
+        FieldKind::Path => "a path".to_owned(),
+        FieldKind::Flag => "true or false".to_owned(),
+        FieldKind::Time => "a time, ISO 8601 in UTC, whole seconds; null where it is not set".to_owned(),
+        FieldKind::Id => "an id; null for none".to_owned(),
+        FieldKind::List => "a list of texts on one line".to_owned(),
+        FieldKind::OneOf(words) => {
+            let words: Vec<_> = words.iter().map(|word| format!("`{}`", word.value)).collect();
+            words.join(", ")
+        }
+        FieldKind::Held(held) => {
+            let word = Held::ALL
+                .iter()
+                .find(|(_, known)| known == held)
+                .map_or("", |(word, _)| word);
+            format!("kept by the engine ({word})")
+        }
+    }
+}
