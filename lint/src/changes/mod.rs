@@ -33,7 +33,7 @@ struct Hit {
 
 /// Reviews a unified diff, such as git writes it.
 ///
-/// One finding per check and file, the heaviest first, then by file and line; [`MAX_FINDINGS`] altogether. Each has a
+/// One finding per check and file, the heaviest first, then by file and line; 40 altogether. Each has a
 /// file, and where it is about a line, its number in the new version.
 pub fn review(text: &str) -> Vec<Finding> {
     let diff = patch::read(text);

@@ -1,14 +1,15 @@
 //! The check of screens: where people will look at or fill in something, can everybody.
 
 use super::pattern::{any, patterns};
-use super::plan::{Plan, Sentence};
-use super::question::{answered, relevant};
-use super::{Check, Hit, PointOfView, Rule, Severity};
+use super::plan::Plan;
+use super::question::{answered, quotes, relevant};
+use super::{Check, Hit, PointOfView, Rule, Severity, Subject};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     id: "ENG-ACCESSIBILITY",
-    focus: &[PointOfView::Engineering],
-    severity: Severity::Medium,
+    subject: Subject::Screens,
+    views: &[PointOfView::Engineering],
+    severity: Severity::Low,
     run: Rule::Own(screens),
 }];
 
@@ -58,20 +59,15 @@ const ANSWERED: &[&str] = &[
 fn screens(plan: &Plan) -> Option<Hit> {
     // A page for those who run it is text.
     let written = patterns(&["runbook*|wiki|handbook|readme|documentation|docs|manual|man"]);
-    let shown: Vec<&Sentence> = relevant(plan, SHOWN)
-        .into_iter()
-        .filter(|sentence| !any(&written, &sentence.words))
-        .collect();
-    let first = shown.first()?;
-    (!answered(plan, ANSWERED)).then(|| Hit {
-        severity: Severity::Medium,
-        line: first.line,
+    let mut shown = relevant(plan, SHOWN);
+    shown.retain(|(sentence, _)| !any(&written, &sentence.words));
+    let quotes = quotes(plan, &shown);
+    let line = quotes.first()?.line;
+    (!answered(plan, ANSWERED)).then_some(Hit {
+        severity: Severity::Low,
+        line,
         what: "people will use a screen, and nothing says that those can who see, hear or move differently".to_owned(),
         add: "name the level that it must reach (WCAG 2.2 AA), and how that is checked: keyboard alone, a screen reader, contrast, large text",
-        quotes: shown
-            .iter()
-            .take(3)
-            .map(|sentence| (sentence.line, sentence.text.clone()))
-            .collect(),
+        quotes,
     })
 }

@@ -1,47 +1,55 @@
 //! Engineering checks: goal, steps and their outcomes, failure of a step, tests, acceptance.
 
+use super::outline::BlockKind;
 use super::pattern::{any, patterns};
-use super::plan::{Plan, Sentence, Topic};
-use super::question::{self, answered, answers, relevant};
+use super::plan::Plan;
+use super::question::{self, answered};
+use super::sentence::{Quote, Sentence, Topic};
 use super::steps::Step;
-use super::{Check, Hit, PointOfView, Rule, Severity};
+use super::{Check, Hit, PointOfView, Rule, Severity, Subject};
 
-const FOCUS: &[PointOfView] = &[PointOfView::Engineering];
+const VIEWS: &[PointOfView] = &[PointOfView::Engineering];
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "ENG-GOAL",
-        focus: FOCUS,
-        severity: Severity::High,
+        subject: Subject::Goal,
+        views: VIEWS,
+        severity: Severity::Medium,
         run: Rule::Own(goal),
     },
     Check {
         id: "ENG-STEPS",
-        focus: FOCUS,
+        subject: Subject::Steps,
+        views: VIEWS,
         severity: Severity::High,
         run: Rule::Own(steps),
     },
     Check {
         id: "ENG-STEP-OUTCOME",
-        focus: FOCUS,
-        severity: Severity::High,
+        subject: Subject::Acceptance,
+        views: VIEWS,
+        severity: Severity::Medium,
         run: Rule::Own(outcomes),
     },
     Check {
         id: "ENG-STEP-FAILURE",
-        focus: FOCUS,
-        severity: Severity::Medium,
+        subject: Subject::Steps,
+        views: VIEWS,
+        severity: Severity::Low,
         run: Rule::Own(failure),
     },
     Check {
         id: "ENG-ACCEPTANCE",
-        focus: FOCUS,
+        subject: Subject::Acceptance,
+        views: VIEWS,
         severity: Severity::High,
         run: Rule::Own(acceptance),
     },
     Check {
         id: "ENG-TESTS",
-        focus: FOCUS,
+        subject: Subject::Tests,
+        views: VIEWS,
         severity: Severity::High,
         run: Rule::Question(question::Question {
             relevant: &[
@@ -83,6 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
                 "compare*",
                 "qa",
             ],
+            named: &[],
             what: "nothing says how the change is tested",
             add: "name the tests (what they run, on what input, what they must show) beside the steps they belong to",
         }),
@@ -148,7 +157,7 @@ fn goal(plan: &Plan) -> Option<Hit> {
         ],
     );
     (!titled && !said).then(|| Hit {
-        severity: Severity::High,
+        severity: Severity::Medium,
         line: plan.outline.sections.first().map_or(1, |section| section.line),
         what: "the plan does not say what it is for".to_owned(),
         add: "begin with the problem, who has it, and what is true for them when the work is done",
@@ -156,9 +165,18 @@ fn goal(plan: &Plan) -> Option<Hit> {
     })
 }
 
+/// A plan with this many items, rows or headings has a form: if no steps were found in it, it may be one that is not known here.
+const FORM: usize = 6;
+
 fn steps(plan: &Plan) -> Option<Hit> {
+    let blocks = plan.outline.blocks.iter();
+    let listed = blocks.filter(|block| block.kind != BlockKind::Paragraph).count();
     plan.steps.is_empty().then(|| Hit {
-        severity: Severity::High,
+        severity: if listed + plan.outline.sections.len() < FORM {
+            Severity::High
+        } else {
+            Severity::Low
+        },
         line: plan.place(Topic::Steps),
         what: "the plan has no steps: nothing says what is done first and what after it".to_owned(),
         add: "write the steps in their order, each small enough to be checked and undone by itself",
@@ -201,24 +219,25 @@ fn target(sentence: &Sentence) -> bool {
     sentence.block.is_some() && bound && (wanted || sentence.topic == Topic::Goal)
 }
 
+/// More steps than this are items of something else.
+const MOST_STEPS: usize = 20;
+
 fn outcomes(plan: &Plan) -> Option<Hit> {
     let missing: Vec<&Step> = plan.steps.iter().filter(|step| !step.outcome).collect();
     let first = missing.first()?;
     let (bad, all) = (missing.len(), plan.steps.len());
-    let severity = match (10 * bad / all, accepted(plan)) {
-        (7.., false) => Severity::High,
-        (5.., false) => Severity::Medium,
-        (7.., true) => Severity::Low,
-        _ => return None,
-    };
-    Some(Hit {
-        severity,
+    (10 * bad >= 7 * all).then(|| Hit {
+        severity: if accepted(plan) || all > MOST_STEPS {
+            Severity::Low
+        } else {
+            Severity::Medium
+        },
         line: first.line,
         what: format!("{bad} of {all} steps do not say what is true after them, or how that is checked"),
         add: "give each step an outcome that somebody else can check: a command and its result, a number, a state",
         quotes: missing
             .iter()
-            .map(|step| (step.line, step.title.clone()))
+            .map(|step| Quote::new(step.line, step.title.clone()))
             .collect(),
     })
 }
@@ -244,7 +263,7 @@ fn failure(plan: &Plan) -> Option<Hit> {
         ],
     );
     (!handled).then(|| Hit {
-        severity: Severity::Medium,
+        severity: Severity::Low,
         line: first.line,
         what: "nothing says what happens when a step fails, or who decides then".to_owned(),
         add: "name an owner, and say for the steps that can fail whether one stops, repeats or goes back",
@@ -252,23 +271,24 @@ fn failure(plan: &Plan) -> Option<Hit> {
     })
 }
 
+/// Words of a plan that says somewhere what it must come to, in whatever form.
+const AIMED: &[&str] = &[
+    "accept*|success*|criteri*|target*|expect*|done|measure*|metric*",
+    "verif*|validat*|confirm*|pass|passes|green",
+];
+
 fn acceptance(plan: &Plan) -> Option<Hit> {
     let outcomes = plan.steps.iter().filter(|step| step.outcome).count();
     let most = !plan.steps.is_empty() && 3 * outcomes >= 2 * plan.steps.len();
-    (!accepted(plan) && !most).then(|| {
-        let about = relevant(plan, &["should"])
-            .into_iter()
-            .chain(answers(plan, &["goal*"]))
-            .next();
-        Hit {
-            severity: Severity::High,
-            line: plan.place(Topic::Acceptance),
-            what: "nothing says when the work is accepted".to_owned(),
-            add: "say what must be observed, with numbers, and for how long, before the work counts as done",
-            quotes: about
-                .map(|sentence| (sentence.line, sentence.text.clone()))
-                .into_iter()
-                .collect(),
-        }
+    (!accepted(plan) && !most).then(|| Hit {
+        severity: if plan.names(AIMED) {
+            Severity::Low
+        } else {
+            Severity::High
+        },
+        line: plan.place(Topic::Acceptance),
+        what: "nothing says when the work is accepted".to_owned(),
+        add: "say what must be observed, with numbers, and for how long, before the work counts as done",
+        quotes: Vec::new(),
     })
 }

@@ -6,11 +6,7 @@
 //! no round and no file.
 
 mod accessibility;
-mod capacity;
 mod catalogue;
-mod clocks;
-mod contradiction;
-mod dependencies;
 mod engineering;
 mod operations;
 mod outline;
@@ -18,14 +14,15 @@ mod pattern;
 mod plan;
 mod privacy;
 mod question;
-mod rollout;
 mod security;
+mod sentence;
 mod steps;
 mod substance;
 mod wording;
 
 use crate::{Finding, PointOfView, Severity};
 use plan::Plan;
+use sentence::Quote;
 
 /// Most findings of one review; the lightest are left out first.
 const MAX_FINDINGS: usize = 12;
@@ -38,17 +35,40 @@ struct Hit {
     what: String,
     add: &'static str,
     /// The places in the plan that it is about.
-    quotes: Vec<(u32, String)>,
+    quotes: Vec<Quote>,
 }
 
 /// One entry of the catalogue.
 struct Check {
     id: &'static str,
-    /// Focuses that run it.
-    focus: &'static [PointOfView],
+    /// Points of view that run it.
+    views: &'static [PointOfView],
+    subject: Subject,
     /// The heaviest severity it gives.
     severity: Severity,
     run: Rule,
+}
+
+/// What a finding is about; two of one subject on one line would say the same twice, or contradict each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    Content,
+    Goal,
+    Steps,
+    Acceptance,
+    Tests,
+    Wording,
+    Screens,
+    Callers,
+    Rights,
+    Input,
+    Secrets,
+    StoredData,
+    Concurrency,
+    Privacy,
+    Release,
+    Calls,
+    Watching,
 }
 
 enum Rule {
@@ -58,39 +78,43 @@ enum Rule {
     Own(fn(&Plan) -> Option<Hit>),
 }
 
-/// Reviews a plan in Markdown with one focus.
+/// Reviews a plan in Markdown from one point of view.
 ///
-/// At most one finding per check and [`MAX_FINDINGS`] altogether, the heaviest first, then by line. Each has the catalogue's
-/// id in `check`, and a line of the plan: that of the words it is about, or for what is missing altogether, of the section where
-/// it belongs, else the last line. Only the first 128 KiB are read; a longer plan gets a finding that says so.
-pub fn review(plan: &str, focus: PointOfView) -> Vec<Finding> {
-    let plan = plan::read(outline::outline(plan));
-    let mut findings: Vec<Finding> = catalogue::all()
-        .filter(|check| check.focus.contains(&focus))
+/// At most one finding per check, one per line and subject, and 12 altogether, the heaviest first, then by line. Each has a line of the
+/// plan: that of the words it is about, or for what is missing altogether, of the section where it belongs, else the last
+/// line. Only the first 128 KiB are read; a longer plan gets a finding that says so.
+pub fn review(plan: &str, view: PointOfView) -> Vec<Finding> {
+    let plan = plan::read(plan);
+    let mut hits: Vec<(&Check, Hit)> = catalogue::all()
+        .filter(|check| check.views.contains(&view))
         .filter_map(|check| {
             let hit = match &check.run {
-                Rule::Question(rule) => question::run(rule, check.severity, &plan),
+                Rule::Question(question) => question::run(question, check.severity, &plan),
                 Rule::Own(run) => run(&plan),
             };
-            hit.map(|hit| finding(check.id, hit))
+            Some((check, hit?))
         })
         .collect();
     // Nothing can be said about the content of a plan that has none.
-    if findings.iter().any(|finding| finding.check == substance::EMPTY) {
-        findings.retain(|finding| finding.check == substance::EMPTY);
+    if hits.iter().any(|(check, _)| check.id == substance::EMPTY) {
+        hits.retain(|(check, _)| check.id == substance::EMPTY);
     }
-    findings.sort_by_key(|finding| (finding.severity, finding.line));
-    findings.truncate(MAX_FINDINGS);
-    findings
+    hits.sort_by_key(|(_, hit)| (hit.severity, hit.line));
+    let mut taken: Vec<(u32, Subject)> = Vec::new();
+    hits.retain(|(check, hit)| {
+        let place = (hit.line, check.subject);
+        let is_first = !taken.contains(&place);
+        taken.push(place);
+        is_first
+    });
+    hits.truncate(MAX_FINDINGS);
+    hits.into_iter()
+        .map(|(check, hit)| finding(check.id, hit))
+        .collect()
 }
 
 fn finding(check: &'static str, hit: Hit) -> Finding {
-    let detail = hit
-        .quotes
-        .iter()
-        .take(4)
-        .map(|(line, text)| format!("line {line}: {}", quote(text)))
-        .collect();
+    let quotes = hit.quotes.iter().take(4);
     Finding {
         check,
         severity: hit.severity,
@@ -98,14 +122,16 @@ fn finding(check: &'static str, hit: Hit) -> Finding {
         recommendation: hit.add,
         file: None,
         line: Some(hit.line),
-        evidence: detail,
+        evidence: quotes
+            .map(|found| format!("line {}: {}", found.line, quote(&found.text)))
+            .collect(),
         patch: None,
     }
 }
 
 /// The beginning of a text of the plan, as data: on one line, without control characters.
 pub(crate) fn quote(text: &str) -> String {
-    const MAX: usize = 80;
+    const MAX: usize = 120;
     let flat: String = text
         .chars()
         .take(4 * MAX)

@@ -1,15 +1,16 @@
-//! Operations checks: going back, retries and timeouts, failure of what runs, watching it, who is told, how it is deployed.
+//! Operations checks: going back, retries and timeouts, watching what runs.
 
 use super::outline::BlockKind;
 use super::pattern::{self, Pattern, patterns};
-use super::plan::{Plan, Sentence};
-use super::question::{Question, answers, relevant};
-use super::{Check, Hit, PointOfView, Rule, Severity};
+use super::plan::Plan;
+use super::question::{Question, answers, quotes, relevant};
+use super::sentence::Sentence;
+use super::{Check, Hit, PointOfView, Rule, Severity, Subject};
 
-const FOCUS: &[PointOfView] = &[PointOfView::Operations];
+const VIEWS: &[PointOfView] = &[PointOfView::Operations];
 
 /// Something is put in front of its users.
-pub(super) const DEPLOYED: &[&str] = &[
+const DEPLOYED: &[&str] = &[
     "deploy*",
     "release it|to|the",
     "roll* out",
@@ -76,7 +77,8 @@ const RUNNING: &[&str] = &[
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "OPS-ROLLBACK",
-        focus: FOCUS,
+        subject: Subject::Release,
+        views: VIEWS,
         severity: Severity::High,
         run: Rule::Question(Question {
             relevant: DEPLOYED,
@@ -110,65 +112,26 @@ pub(super) const CHECKS: &[Check] = &[
                 "reinstall*",
                 "can be reverted",
             ],
+            named: &[],
             what: "something is released, and nothing says how it is taken back",
             add: "say who takes it back on what sign, with which command, how long that takes, and what happens to data written meanwhile",
         }),
     },
     Check {
-        id: "OPS-DEPLOY",
-        focus: FOCUS,
-        severity: Severity::Medium,
-        run: Rule::Question(Question {
-            relevant: DEPLOYED,
-            also: &[],
-            answered: &[
-                "flag*",
-                "canar*",
-                "percent",
-                "staging",
-                "stages|staged",
-                "window",
-                "maintenance",
-                "behind",
-                "release candidate*",
-                "rc",
-                "pilot*",
-                "trial*",
-                "blue green",
-                "terraform .. plan|apply|create*|instance",
-                "from main",
-                "one .. at a time",
-                "at # *",
-                "# days|weeks apart",
-                "for|after a|one|two|three|# week|weeks",
-                "week|weeks .. then|later|before|apart|all",
-                "tag",
-                "rehears*",
-                "then .. all",
-                "first .. then",
-                "for # days|weeks",
-                "dark launch*",
-                "shadow*",
-                "parallel .. days|weeks|run*",
-                "run both",
-            ],
-            what: "something goes to production in one step, and nothing says how",
-            add: "give the order (migration, code, switch), the first small audience, how long it is watched, and what must hold before the next",
-        }),
-    },
-    Check {
         id: "OPS-RETRY",
-        focus: FOCUS,
+        subject: Subject::Calls,
+        views: VIEWS,
         severity: Severity::High,
         run: Rule::Own(retries),
     },
     Check {
         id: "OPS-TIMEOUT",
-        focus: FOCUS,
+        subject: Subject::Calls,
+        views: VIEWS,
         severity: Severity::Medium,
         run: Rule::Question(Question {
             relevant: &[
-                "call* .. api|service|server|provider|endpoint*",
+                "call|calls|called|calling .. api|service|server|provider|endpoint*",
                 "push* .. api|crm|to the",
                 "post .. to .. url*|endpoint*|customer*",
                 "fetch* .. api|from|server",
@@ -197,44 +160,16 @@ pub(super) const CHECKS: &[Check] = &[
                 "offline",
                 "asynchron* .. queue*",
             ],
+            named: &[],
             what: "something else is called, and nothing says how long one waits for it",
             add: "give a timeout and the number of attempts for each call, and what the caller does when they are used up",
         }),
     },
     Check {
-        id: "OPS-FAILURE",
-        focus: FOCUS,
-        severity: Severity::Medium,
-        run: Rule::Question(Question {
-            relevant: RUNNING,
-            also: &[],
-            answered: &[
-                "if|when|whenever|after|where|what .. fail*|down|unreachable|unavailable|crash*|dies|error*|hang*|breaks|lost|slow|late",
-                "fail* .. is|are|leave*|loud*|again|ends",
-                "retry|retries|retried|retrying .. # ",
-                "retry|retries|retried|retrying .. #",
-                "runbook*",
-                "fall* back",
-                "fallback",
-                "degrad*",
-                "crash .. leave*",
-                "outage*",
-                "503|500",
-                "dead letter",
-                "standby|failover|multi az|redundan*",
-                "watchdog",
-                "not .. green",
-                "stops|stop by itself",
-                "crash*|dies .. again|anywhere|any point",
-            ],
-            what: "it will run by itself, and nothing says what happens when it, or what it needs, fails",
-            add: "list what can be down (its database, the network, the other side), what users see then, and how it comes back",
-        }),
-    },
-    Check {
         id: "OPS-OBSERVABILITY",
-        focus: FOCUS,
-        severity: Severity::High,
+        subject: Subject::Watching,
+        views: VIEWS,
+        severity: Severity::Medium,
         run: Rule::Question(Question {
             relevant: RUNNING,
             also: DEPLOYED_OR_SCHEDULED,
@@ -259,39 +194,9 @@ pub(super) const CHECKS: &[Check] = &[
                 "lag",
                 "p95|p99",
             ],
+            named: &[],
             what: "it will run in production, and nothing says how anybody sees whether it works",
             add: "name the numbers that show it works (rate, errors, latency, backlog), the log lines, and where one looks at them",
-        }),
-    },
-    Check {
-        id: "OPS-ALERT",
-        focus: FOCUS,
-        severity: Severity::Medium,
-        run: Rule::Question(Question {
-            relevant: RUNNING,
-            also: DEPLOYED_OR_SCHEDULED,
-            answered: &[
-                "alert*|alarm*",
-                "phone|phones .. ring*|when|if",
-                "duty phone|officer|engineer",
-                "page|pages the|a|us|somebody|someone|on",
-                "paged|pager*",
-                "on call|oncall",
-                "notif*",
-                "ticket*",
-                "mail* .. to|the|when",
-                "email* .. when|if|fails",
-                "gets .. mail|email|message|alert*",
-                "message .. when|if",
-                "is told|informed|called",
-                "incident*",
-                "escalat*",
-                "slack .. when|if|fails",
-                "watch* .. by|daily",
-                "team .. gets|told",
-            ],
-            what: "it can fail in production, and nothing says who is told",
-            add: "give for each sign of failure the threshold, who is told and how (page, ticket, mail), and what they do first",
         }),
     },
 ];
@@ -330,7 +235,7 @@ fn retries(plan: &Plan) -> Option<Hit> {
             "redeliver*",
         ],
     );
-    let first = retried.first()?;
+    let (first, _) = retried.first()?;
     let bound =
         Pattern::new("#|max*|limit*|once|twice|backoff|deadline|budget|never|jitter|bounded|dead|gives|next");
     // A bound may stand in the next sentence of the same paragraph, or in another cell of the row.
@@ -354,22 +259,21 @@ fn retries(plan: &Plan) -> Option<Hit> {
         plan,
         &["retry|retries|retried|retrying", "tried again", "attempts"],
     );
-    if retried.iter().take(16).any(|sentence| bounded(sentence))
+    let denied = patterns(&["no|not|never|without .. retry|retries|retried|retrying"]);
+    if retried.iter().take(16).any(|(sentence, _)| bounded(sentence))
         || elsewhere
             .iter()
             .any(|sentence| bound.find(&sentence.words).is_some())
+        || pattern::any(&denied, &first.words)
     {
         return None;
     }
-    let denied = pattern::any(
-        &patterns(&["no|not|never|without .. retry|retries|retried|retrying"]),
-        &first.words,
-    );
-    (!denied).then(|| Hit {
+    let quotes = quotes(plan, &retried);
+    Some(Hit {
         severity: Severity::High,
-        line: first.line,
+        line: quotes.first()?.line,
         what: "failures are retried, and nothing says how often, how far apart, or what comes after the last attempt".to_owned(),
         add: "give the number of attempts, the backoff with jitter, which errors are worth it, and where what still fails goes",
-        quotes: retried.iter().take(3).map(|sentence| (sentence.line, sentence.text.clone())).collect(),
+        quotes,
     })
 }

@@ -9,17 +9,24 @@ const GAP: usize = 8;
 /// The lowercase words of a text. Everything but letters and digits separates; an apostrophe is dropped. The method of a
 /// request, as in `DELETE /users`, has the word `http` in front, so that it differs from "delete users".
 pub(super) fn words(text: &str) -> Vec<String> {
-    let mut out = Vec::new();
+    placed_words(text).into_iter().map(|(_, word)| word).collect()
+}
+
+/// The same, each word with the byte offset at which it begins.
+pub(super) fn placed_words(text: &str) -> Vec<(usize, String)> {
+    let mut out: Vec<(usize, String)> = Vec::new();
     let mut word = String::new();
-    let mut chars = text.chars().peekable();
+    let mut begins = 0;
+    let mut chars = text.char_indices().peekable();
     let mut last = ' ';
     // Whether the last word is a method in capitals, and nothing but spaces and marks came after it.
     let mut method = false;
-    while let Some(c) = chars.next() {
-        let next_is_digit = chars.peek().is_some_and(char::is_ascii_digit);
+    while let Some((at, c)) = chars.next() {
+        let next_is_digit = chars.peek().is_some_and(|(_, next)| next.is_ascii_digit());
         if c.is_alphanumeric() {
             if word.is_empty() {
                 method = true;
+                begins = at;
             }
             method &= c.is_ascii_uppercase();
             word.extend(c.to_lowercase());
@@ -31,15 +38,15 @@ pub(super) fn words(text: &str) -> Vec<String> {
             }
         } else if !word.is_empty() {
             method &= matches!(word.as_str(), "get" | "post" | "put" | "patch" | "delete");
-            out.push(std::mem::take(&mut word));
+            out.push((begins, std::mem::take(&mut word)));
         }
         if c == '/' && last.is_whitespace() && std::mem::take(&mut method) {
-            out.insert(out.len() - 1, "http".to_owned());
+            out.insert(out.len() - 1, (begins, "http".to_owned()));
         }
         last = c;
     }
     if !word.is_empty() {
-        out.push(word);
+        out.push((begins, word));
     }
     out
 }
@@ -78,18 +85,6 @@ fn abbreviation(before: &str) -> bool {
         .next()
         .unwrap_or_default();
     matches!(last, "e.g" | "i.e" | "vs" | "approx" | "etc" | "no" | "No") && !matches!(last, "etc")
-}
-
-/// A crude stem, good enough to find a non-goal's words in a step.
-pub(super) fn stem(word: &str) -> &str {
-    for suffix in [
-        "ations", "ation", "ings", "ing", "ied", "ies", "ed", "es", "s", "e",
-    ] {
-        if let Some(stem) = word.strip_suffix(suffix).filter(|stem| stem.chars().count() >= 3) {
-            return stem;
-        }
-    }
-    word
 }
 
 #[derive(Debug, Clone)]

@@ -1,171 +1,25 @@
-//! A plan as the checks see it: sentences with what they are about. Knows how people title and phrase plans, and no check.
+//! A plan as the checks see it: its outline, its sentences, its steps.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
-use super::outline::{BlockKind, Outline};
-use super::pattern::{self, Pattern, any, patterns};
+use super::outline::{MAX_BYTES, Outline, outline};
+use super::pattern::{self, any, patterns};
+use super::sentence::{self, Sentence, Topic, topic_of};
 use super::steps::{self, Step};
 
-/// What a section is about, by its title; inherited from the sections around it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Topic {
-    Other,
-    Goal,
-    OutOfScope,
-    Background,
-    Steps,
-    Risks,
-    Alternatives,
-    Questions,
-    Acceptance,
-    Changelog,
-}
-
-/// A sentence of a paragraph, an item or a row; or a heading.
-#[derive(Debug)]
-pub(super) struct Sentence {
-    pub(super) line: u32,
-    pub(super) text: String,
-    pub(super) words: Vec<String>,
-    /// Words of its whole block.
-    pub(super) block_words: usize,
-    /// Index of its block; none for a heading.
-    pub(super) block: Option<usize>,
-    pub(super) topic: Topic,
-    /// Says what will not be done.
-    pub(super) excluded: bool,
-    /// Stands in a list of things that will not be done, where the whole sentence names them.
-    pub(super) non_goal: bool,
-    /// Leaves something open: a question without an answer, or a marker such as TBD.
-    pub(super) open: bool,
-    /// Says how well in words that promise nothing.
-    pub(super) vague: bool,
-}
-
+/// A plan that was read.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) outline: Outline,
     pub(super) sentences: Vec<Sentence>,
     pub(super) steps: Vec<Step>,
     pub(super) word_count: usize,
+    /// All words, also those of headings, code and comments.
+    all_words: Vec<String>,
 }
 
-pub(super) const OPEN_MARKS: &[&str] = &[
-    "tbd",
-    "tbc",
-    "todo",
-    "fixme",
-    "xxx",
-    "to be decided|determined|defined|clarified|discussed|confirmed|specified",
-    "decide*|clarif*|figure .. later",
-    "later .. decide*",
-    "not yet decided|known|clear|defined",
-    "still unclear|open|unknown",
-    "open question*",
-    "depending on what works",
-    "we will|ll see",
-    "need* to figure out",
-    "not sure",
-];
-
-/// A question that is to be answered by a day, or that has an answer until then, is a task.
-const SETTLED: &[&str] = &[
-    "until then",
-    "answer*|decid*|decision*|due|resolve*|settle* .. by|before|until|on #",
-    "answer*|decid*|decision*|due|resolve*|settle* .. by|before|in week|phase|step|stage|sprint|milestone #",
-    "answer*|decid*|decision*|due|resolve*|settle* .. by|before|at the end of",
-    "answer*|decid*|decision*|due|resolve*|settle* .. by|before|on monday|tuesday|wednesday|thursday|friday",
-];
-
-pub(super) const VAGUE: &[&str] = &[
-    "fast",
-    "faster",
-    "quick",
-    "quickly",
-    "scalab*",
-    "robust*",
-    "performant",
-    "snappy",
-    "intuitive",
-    "reliabl*",
-    "as needed|required|necessary|appropriate",
-    "if|when|where needed|necessary|appropriate",
-    "where|as possible",
-    "appropriate",
-    "appropriately",
-    "etc",
-    "soon",
-    "eventually",
-    "timely",
-    "reasonabl*",
-    "best practice*",
-    "industry standard*",
-    "many .. per",
-    "many users|events|requests|customers|devices|calls",
-    "lots of",
-    "a lot of",
-    "significant*",
-    "minimal",
-    "user friendly",
-    "seamless*",
-    "properly",
-    "important|relevant parts|things|cases|aspects",
-    "comprehensive|thorough testing|tests",
-    "good enough",
-    "high enough",
-    "should be good",
-    "state of the art",
-    "secure manner",
-    "easy to use",
-    "efficient*",
-    "cutting edge",
-    "some kind of",
-    "gradually",
-    "straightforward",
-];
-
-const EXCLUDES: &[&str] = &[
-    "out of scope",
-    "not in scope",
-    "outside the scope",
-    "non goal*",
-    "not part of",
-    "left out",
-    "not now",
-    "we will not",
-    "we wont",
-    "we are not",
-    "we do not plan",
-    "not included",
-    "not covered",
-];
-
-pub(super) const NEGATIONS: &[&str] = &[
-    "no",
-    "not",
-    "never",
-    "without",
-    "nothing",
-    "none",
-    "neither",
-    "nor",
-    "cannot",
-    "dont",
-    "doesnt",
-    "wont",
-    "isnt",
-    "unchanged",
-    "already",
-    "existing",
-    "stays",
-    "instead of",
-    "avoid*|prevent*|disallow*|discourag*|forbid*",
-];
-
-pub(super) fn read(outline: Outline) -> Plan {
-    let topics = section_topics(&outline);
-    let mut sentences = sentences(&outline, &topics);
+pub(super) fn read(text: &str) -> Plan {
+    let outline = outline(text);
+    let topics = sentence::section_topics(&outline);
+    let mut sentences = sentence::sentences(&outline, &topics);
     sentences.sort_by_key(|sentence| sentence.line);
     let word_count = sentences.iter().map(|sentence| sentence.words.len()).sum();
     let steps = steps::find(&outline, &topics, &sentences);
@@ -174,224 +28,21 @@ pub(super) fn read(outline: Outline) -> Plan {
         sentences,
         steps,
         word_count,
+        all_words: pattern::words(&text[..text.floor_char_boundary(MAX_BYTES)]),
     }
 }
 
 impl Plan {
-    /// The line of the first section about this, else the last line.
+    /// Returns the line of the first section about this, else the last line.
     pub(super) fn place(&self, topic: Topic) -> u32 {
         let mut sections = self.outline.sections.iter();
         sections
             .find(|section| topic_of(&section.title) == topic)
             .map_or(self.outline.last_line, |section| section.line)
     }
-}
 
-/// Titles of sections, most telling first.
-static TITLES: LazyLock<Vec<(Topic, Vec<Pattern>)>> = LazyLock::new(|| {
-    vec![
-        (Topic::OutOfScope, patterns(EXCLUDES)),
-        (Topic::OutOfScope, patterns(&["excluded"])),
-        (
-            Topic::Alternatives,
-            patterns(&["alternative*", "rejected", "considered"]),
-        ),
-        (
-            Topic::Questions,
-            patterns(&[
-                "question|questions",
-                "unclear",
-                "unknowns",
-                "open points|items|issues",
-            ]),
-        ),
-        (Topic::Changelog, patterns(&["changelog", "revision history"])),
-        (
-            Topic::Acceptance,
-            patterns(&[
-                "accept*",
-                "done",
-                "success",
-                "criteria",
-                "know it worked",
-                "verification",
-                "measure",
-            ]),
-        ),
-        (
-            Topic::Goal,
-            patterns(&[
-                "goal*",
-                "aim*",
-                "objective*",
-                "purpose",
-                "why",
-                "want",
-                "wanted",
-                "motivation",
-                "problem",
-            ]),
-        ),
-        (
-            Topic::Risks,
-            patterns(&["risk*", "go wrong", "fail*", "drawback*"]),
-        ),
-        (
-            Topic::Steps,
-            patterns(&[
-                "step*",
-                "task*",
-                "plan",
-                "phase*",
-                "work",
-                "implementation",
-                "milestone*",
-                "schedule",
-                "timeline",
-                "changes",
-                "roadmap",
-                "getting there",
-                "cut over",
-                "cutover",
-                "rollout",
-                "todo",
-                "delivery",
-                "stages",
-            ]),
-        ),
-        (
-            Topic::Background,
-            patterns(&[
-                "background",
-                "context",
-                "where we are",
-                "today",
-                "overview",
-                "introduction",
-                "summary",
-                "conclusion",
-            ]),
-        ),
-    ]
-});
-
-fn topic_of(title: &str) -> Topic {
-    let words = pattern::words(title);
-    TITLES
-        .iter()
-        .find(|(_, patterns)| any(patterns, &words))
-        .map_or(Topic::Other, |(topic, _)| *topic)
-}
-
-fn section_topics(outline: &Outline) -> Vec<Topic> {
-    let mut topics: Vec<Topic> = Vec::with_capacity(outline.sections.len());
-    for section in &outline.sections {
-        // The title of the whole document says what it is, not what this part of it is about.
-        let own = if section.level == 1 {
-            Topic::Other
-        } else {
-            topic_of(&section.title)
-        };
-        let inherited = section.parent.map_or(Topic::Other, |parent| topics[parent]);
-        topics.push(if own == Topic::Other { inherited } else { own });
+    /// Returns whether any of these words stands anywhere, in whatever form: what is so much as named is not certainly missing.
+    pub(super) fn names(&self, sources: &[&'static str]) -> bool {
+        any(&patterns(sources), &self.all_words)
     }
-    topics
-}
-
-/// "Which currency is shown - Ana until 12 June": what stands behind the dash, or in brackets, is by when somebody answers.
-fn assigned(text: &str) -> bool {
-    let due = Pattern::new("by|until|before|on|due #|monday|tuesday|wednesday|thursday|friday");
-    text.rsplit(['\u{2014}', '\u{2013}', '('])
-        .next()
-        .filter(|tail| tail.len() < text.len())
-        .map(pattern::words)
-        .is_some_and(|tail| tail.len() <= 6 && due.find(&tail).is_some_and(|at| at > 0))
-}
-
-fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
-    let (excludes, marks, vague) = (patterns(EXCLUDES), patterns(OPEN_MARKS), patterns(VAGUE));
-    let none = patterns(&["none", "no open", "resolved", "answered"]);
-    let settled = patterns(SETTLED);
-    // A paragraph beside items is about them.
-    let itemized: HashSet<Option<usize>> = outline
-        .blocks
-        .iter()
-        .filter(|block| matches!(block.kind, BlockKind::Item { .. }))
-        .map(|block| block.section)
-        .collect();
-    let defined = patterns(&["good enough when|if|means|is|at|once"]);
-    let mut out = Vec::new();
-    for (index, section) in outline.sections.iter().enumerate() {
-        let words = pattern::words(&section.title);
-        out.push(Sentence {
-            line: section.line,
-            text: section.title.trim().to_owned(),
-            block_words: words.len(),
-            words,
-            block: None,
-            topic: topics[index],
-            excluded: topics[index] == Topic::OutOfScope,
-            non_goal: false,
-            open: false,
-            vague: false,
-        });
-    }
-    for (index, block) in outline.blocks.iter().enumerate() {
-        let topic = block.section.map_or(Topic::Other, |section| topics[section]);
-        let ranges = pattern::sentences(&block.text);
-        let count = ranges.len();
-        // A question is answered by what follows it.
-        let followed = outline.blocks.get(index + 1).is_some_and(|next| {
-            let below = next.parent == Some(index)
-                || block.kind == BlockKind::Paragraph && next.section == block.section;
-            below && !next.text.trim_end().ends_with('?')
-        });
-        let block_words = block.text.split_whitespace().count();
-        // "Out of scope: ..." and "**Not now.** ..." speak for their whole block.
-        let lead = ranges
-            .first()
-            .map(|range| pattern::words(&block.text[range.clone()]))
-            .unwrap_or_default();
-        let lead_excludes = excludes
-            .iter()
-            .any(|pattern| pattern.find(&lead).is_some_and(|at| at < 2))
-            && lead.first().is_none_or(|word| word != "we");
-        for (nth, range) in ranges.into_iter().enumerate() {
-            let raw = &block.text[range.clone()];
-            let lead_in = raw.len() - raw.trim_start().len();
-            let text = raw.trim().to_owned();
-            let words = pattern::words(&text);
-            let last = nth + 1 == count;
-            let question =
-                text.ends_with('?') && last && !block.text.trim_start().starts_with(['"', '\u{201c}']);
-            let marked = any(&marks, &words) || text.contains("???");
-            let beside = block.kind == BlockKind::Paragraph && itemized.contains(&block.section);
-            let listed = !followed
-                && !beside
-                && topic == Topic::Questions
-                && !words.is_empty()
-                && count == 1
-                && !any(&none, &words)
-                && !any(&settled, &words)
-                && !assigned(&text);
-            out.push(Sentence {
-                line: block.line_at(range.start + lead_in),
-                block_words,
-                non_goal: topic == Topic::OutOfScope || lead_excludes,
-                excluded: topic == Topic::OutOfScope || lead_excludes || any(&excludes, &words),
-                open: question || marked || listed,
-                vague: words.len() > 2
-                    && any(&vague, &words)
-                    && !any(&defined, &words)
-                    && !words
-                        .iter()
-                        .any(|word| word.starts_with(|c: char| c.is_ascii_digit())),
-                text,
-                words,
-                block: Some(index),
-                topic,
-            });
-        }
-    }
-    out
 }

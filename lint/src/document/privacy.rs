@@ -1,12 +1,13 @@
 //! The check of personal data: what it is kept for, for how long, and who has to agree.
 
 use super::question::Question;
-use super::{Check, PointOfView, Rule, Severity};
+use super::{Check, PointOfView, Rule, Severity, Subject};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     id: "SEC-PRIVACY",
-    focus: &[PointOfView::Security],
-    severity: Severity::Medium,
+    subject: Subject::Privacy,
+    views: &[PointOfView::Security],
+    severity: Severity::Low,
     run: Rule::Question(Question {
         // An address alone may be one of the network, and mail alone a message to the on-call.
         relevant: &[
@@ -87,6 +88,7 @@ pub(super) const CHECKS: &[Check] = &[Check {
             "subject access",
             "delet* account|request*",
         ],
+        named: &[],
         what: "personal data is processed, and nothing says what for, how long it is kept, or who agreed",
         add: "name the data, why it is needed and on what ground, when it is deleted, who else gets it, and how a person has it shown or erased",
     }),

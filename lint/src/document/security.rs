@@ -2,30 +2,50 @@
 
 use super::pattern::{any, patterns};
 use super::plan::Plan;
-use super::question::{Question, answered, relevant};
-use super::{Check, Hit, PointOfView, Rule, Severity};
+use super::question::{self, Question, answered, relevant};
+use super::{Check, Hit, PointOfView, Rule, Severity, Subject};
 
-const FOCUS: &[PointOfView] = &[PointOfView::Security];
+const VIEWS: &[PointOfView] = &[PointOfView::Security];
 
 /// Something that takes requests from outside the program.
 const ENTRY: &[&str] = &[
-    "endpoint*",
-    "webhook*",
+    "add*|build*|create*|expose*|implement*|introduce*|make*|new|offer*|provide*|publish*|serve*|write* .. endpoint*|api",
+    "accept*|expose*|handle*|implement*|process*|receive*|register*|take* .. webhook*|upload*|callback*",
+    "add*|build*|create*|new .. upload*",
+    "add*|build*|create*|expose*|implement*|introduce*|new|offer*|provide*|serve*|receive*|accept* .. http",
     "post|get|put|patch|delete api|users|login|register|profile|webhooks|admin|orders",
-    "http post|get|put|patch|delete v1|v2|v3",
-    "rest|http|graphql api",
-    "login|sign in",
-    "upload*",
+    "people|user*|customer*|member*|visitor*|teacher*|student* .. log in|upload*|login",
+    "client|clients|app|apps|browser|browsers|device|devices post|posts|put|puts",
     "portal",
     "admin page|panel|interface|dashboard|tool|console|area",
     "internal tool|dashboard",
-    "log|sign in as",
+];
+
+/// Ways to log in: whoever names one has said how callers are known, and that passwords are somebody's business.
+const LOGINS: &[&str] = &[
+    "oauth*|oidc|openid|saml*|sso|mtls|jwt|jwts|paseto|kerberos|ldap|ldaps|scram|webauthn|fido2|passkey*",
+    "single sign on",
+    "active|entra directory|id",
+    "keycloak|auth0|cognito|okta|firebase|supabase|clerk",
+];
+
+/// Ways to keep a password, or to have somebody else keep it.
+const HASHES: &[&str] = &[
+    "argon2*|bcrypt|scrypt|yescrypt|pbkdf2*|scram|sha512crypt|hash|hashes|hashed|hashing|salted",
+    "oauth*|oidc|openid|saml*|sso|kerberos|ldap|ldaps|webauthn|fido2|passkey*",
+    "single sign on",
+    "magic link|links",
+    "identity provider*",
+    "active|entra directory|id",
+    "keycloak|auth0|cognito|okta|firebase|supabase|clerk",
+    "vault|keychain|keyring",
 ];
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "SEC-AUTHN",
-        focus: FOCUS,
+        subject: Subject::Callers,
+        views: VIEWS,
         severity: Severity::High,
         run: Rule::Question(Question {
             relevant: ENTRY,
@@ -55,13 +75,15 @@ pub(super) const CHECKS: &[Check] = &[
                 "public by design",
                 "client certificate*",
             ],
+            named: LOGINS,
             what: "requests come in, and nothing says how their sender is authenticated",
             add: "say by what the caller is known (session, token, signature, certificate), where it is checked, and what a wrong one gets",
         }),
     },
     Check {
         id: "SEC-AUTHZ",
-        focus: FOCUS,
+        subject: Subject::Rights,
+        views: VIEWS,
         severity: Severity::High,
         run: Rule::Question(Question {
             relevant: &[
@@ -98,20 +120,23 @@ pub(super) const CHECKS: &[Check] = &[
                 "tenant isolation",
                 "may see|read|write|use|change",
             ],
+            named: &[],
             what: "people's data can be reached, and nothing says who may see or change whose",
             add: "say for each new entry whose data it may touch, where that is checked, and test it with somebody else's id",
         }),
     },
     Check {
         id: "SEC-INPUT",
-        focus: FOCUS,
+        subject: Subject::Input,
+        views: VIEWS,
         severity: Severity::High,
         run: Rule::Question(Question {
             relevant: &[
-                "endpoint*",
-                "webhook*",
-                "payload*",
-                "upload*",
+                "add*|build*|create*|expose*|implement*|introduce*|new|offer*|provide*|serve*|write* .. endpoint*|upload*",
+                "expose*|implement*|register* .. webhook*|callback*",
+                "accept*|handle*|process*|receive*|take* .. webhook*|upload*|payload*",
+                "add*|build*|create*|expose*|implement*|introduce*|new|offer*|provide*|serve*|receive*|accept* .. http post|put|patch",
+                "client|clients|app|apps|browser|browsers|device|devices post|posts|put|puts",
                 "user input",
                 "sql queries|query",
                 "upload button|page",
@@ -120,7 +145,7 @@ pub(super) const CHECKS: &[Check] = &[
                 "input .. from .. user*|outside|network|internet",
                 "form submi*|field*|data",
                 "web|login|signup|contact|order|upload|refund|registration form*",
-                "import* .. csv|file|files|xml",
+                "import* .. csv|xml",
             ],
             also: &[],
             answered: &[
@@ -144,91 +169,58 @@ pub(super) const CHECKS: &[Check] = &[
                 "well formed",
                 "in the app alone",
             ],
+            named: &[],
             what: "input comes from outside, and nothing says how it is validated",
             add: "say what shape and size is accepted, where it is checked, and what the sender of anything else gets",
         }),
     },
     Check {
         id: "SEC-SECRET-IN-CONFIG",
-        focus: FOCUS,
+        subject: Subject::Secrets,
+        views: VIEWS,
         severity: Severity::High,
         run: Rule::Own(secret_in_config),
     },
     Check {
         id: "SEC-SECRETS",
-        focus: FOCUS,
+        subject: Subject::Secrets,
+        views: VIEWS,
         severity: Severity::Medium,
-        run: Rule::Question(Question {
-            relevant: &[
-                "signing secret*|key*",
-                "api key* for|to|from|into|goes",
-                "client|shared secret*",
-                "credential*",
-                "private key*",
-                "service account*",
-                "database|db password*",
-                "sign* images|image|builds|packages|artifacts",
-            ],
-            also: &[],
-            answered: &[
-                "vault",
-                "secret* store|manager|storage",
-                "secretsmanager|kms|hsm|keychain|keystore|sops",
-                "rotat*",
-                "environment variable*",
-                "bank safe",
-                "sealed secret*",
-                "workload identity",
-                "key management",
-                "encrypted .. secret*|key*|credential*",
-                "revok*",
-                "hardware token*",
-            ],
-            what: "there are secrets, and nothing says where they are kept and how they are replaced",
-            add: "name the store, who and what can read it, and how a secret is rotated when it leaks",
-        }),
+        run: Rule::Own(secrets),
     },
     Check {
         id: "SEC-PASSWORDS",
-        focus: FOCUS,
+        subject: Subject::Secrets,
+        views: VIEWS,
         severity: Severity::High,
         run: Rule::Question(Question {
             relevant: &[
-                "email|username|user|users|login|register .. password*",
-                "password login|sign",
-                "password* .. column|table|stored|store|saved|save",
+                "password* .. column|columns|table",
+                "store*|save*|keep*|write*|insert* .. password*",
+                "table|tables .. password|passwords",
+                "register*|signup|sign up with|by .. password*",
+                "password* .. stored|saved|kept|written",
             ],
-            also: &[
-                "users table",
-                "table .. password*",
-                "register*|signup",
-                "sign up",
-                "password* .. stored|store|saved|save|database",
-            ],
+            also: &[],
             answered: &[
                 "hash*",
-                "argon*",
-                "bcrypt",
-                "scrypt",
-                "pbkdf*",
-                "passkey*",
                 "identity provider",
-                "sso",
-                "keycloak|auth0|cognito|okta",
-                "salted",
+                "salted|salt|salts",
+                "never stored|sees|see",
             ],
+            named: HASHES,
             what: "users have passwords, and nothing says how they are stored",
             add: "use a password hash made for it (argon2id, bcrypt) with its parameters, or leave passwords to an identity provider",
         }),
     },
     Check {
         id: "SEC-DATA-LOSS",
-        focus: FOCUS,
+        subject: Subject::StoredData,
+        views: VIEWS,
         severity: Severity::High,
         run: Rule::Question(Question {
             relevant: &[
                 "delete*|drop*|purge*|truncat*|overwrit*|wipe* .. table*|column*|data|rows|database*|index|indexes|indices|bucket*|records|history|volume*|dataset*|archive*",
-                "delete user|users|customer|customers|account|accounts|member|members|all",
                 "move*|migrat*|switch*|replac*|moving|migration .. database*|postgres*|mysql|data|records|bucket*|storage|volume*",
                 "shut|shutdown|decommission*|retire*|turn .. vm*|server*|database*|cluster*|wiki|host*",
                 "statefulset*",
@@ -258,68 +250,23 @@ pub(super) const CHECKS: &[Check] = &[
                 "no|without .. data .. lost|loss",
                 "can be repeated|rebuilt|regenerated|recreated",
             ],
+            named: &[],
             what: "stored data is moved, overwritten or deleted, and nothing says how it is brought back",
             add: "say what is backed up before the step, that the restore was tried, and how long the old copy is kept",
         }),
     },
     Check {
         id: "SEC-MIGRATION",
-        focus: FOCUS,
-        severity: Severity::High,
-        run: Rule::Question(Question {
-            relevant: &[
-                "add*|alter*|drop*|rename*|change*|create*|new .. column*|table|tables",
-                // A schema that is created has no rows yet, unless it takes the place of another.
-                "alter*|drop*|rename*|change* .. schema",
-                "new schema",
-                "schema migration*|change*",
-                "database migration*",
-                "migration .. table*|column*|schema",
-                "table .. with|for .. and|events|email",
-            ],
-            also: &[
-                "database*",
-                "table*",
-                "postgres*|mysql|sqlite|oracle|sql",
-                "warehouse",
-                "column*",
-            ],
-            answered: &[
-                "backfill*|backfilled",
-                "additive",
-                "existing .. rows|data|records|payments|users|entries",
-                "nullable|null",
-                "default .. value*|false|true|null|#",
-                "new rows|ones only",
-                "down migration*|script*",
-                "reversible",
-                "drop* .. both|back|again|anew|it",
-                "take* it back",
-                "roll* back",
-                "rollback",
-                "revert*",
-                "expand and contract",
-                "old code|version*|schema|image*|app",
-                "both schema*|version*|layout*",
-                "migration test*",
-                "row counts",
-                "dual write*",
-                "dry run",
-                "history .. load*|month",
-                "load .. history",
-                "copy of production",
-                "migration* .. tested|tried|rehears*|timed",
-                "round trip",
-                "version # file",
-            ],
-            what: "the schema of stored data changes, and nothing says what becomes of existing rows or how it is undone",
-            add: "say what existing rows get (backfill, default, nothing and why), that old code runs on the new schema, and how to go back",
-        }),
+        subject: Subject::StoredData,
+        views: VIEWS,
+        severity: Severity::Medium,
+        run: Rule::Own(migration),
     },
     Check {
         id: "SEC-CONCURRENCY",
-        focus: FOCUS,
-        severity: Severity::High,
+        subject: Subject::Concurrency,
+        views: VIEWS,
+        severity: Severity::Medium,
         run: Rule::Question(Question {
             relevant: &[
                 "workers",
@@ -364,61 +311,117 @@ pub(super) const CHECKS: &[Check] = &[
                 "version column",
                 "in order",
             ],
+            named: &[],
             what: "several writers can meet the same data, and nothing says what keeps it right when one comes twice or two come at once",
             add: "name the key that makes an operation idempotent, the lock or transaction that orders writers, and test both",
         }),
     },
-    Check {
-        id: "SEC-PARTIAL",
-        focus: FOCUS,
-        severity: Severity::Medium,
-        run: Rule::Question(Question {
-            relevant: &[
-                "webhook*",
-                "workers",
-                "queue*",
-                "nightly|hourly|daily|batch|cron job*|run*|load*",
-                "pipeline*",
-                "push* .. scores|rows|data|records|batches",
-                "every night",
-                "job* nightly|hourly|daily",
-                "nightly|hourly|daily .. job*",
-                "sync|syncs|syncing the|them|with|in|from|to|orders|data|every|runs",
-                "synchroni*",
-                "background|periodic* sync",
-                "incremental* load*",
-                "download* .. image*|firmware|update*",
-                "job .. rows|data|load*|extract*",
-            ],
-            also: &[],
-            answered: &[
-                "crash*",
-                "halfway|midway|partial*|partway",
-                "in the middle",
-                "roll* .. transaction .. back",
-                "one .. transaction",
-                "resum*|continu*",
-                "repeat*",
-                "rerun*|re run*",
-                "safe to .. retry|retried|repeat*|run",
-                "replay*",
-                "atomic*",
-                "idempoten*",
-                "twice",
-                "killed|kills|dies|power",
-                "checkpoint*",
-                "picks up|again",
-                "all or nothing",
-                "dead letter",
-                "leave* the table|data|old",
-                "stopped and continued",
-                "swap* back",
-            ],
-            what: "work over many records can stop in the middle, and nothing says what state that leaves",
-            add: "say what is committed together, where a run picks up again, and that repeating a part changes nothing",
-        }),
-    },
 ];
+
+const MIGRATION: Question = Question {
+    relevant: &[
+        "alter*|rename*|change* .. column*|table|tables|schema",
+        "drop*|remove* .. column*",
+        "add|adds|adding|new .. column|columns",
+        "schema migration*|change*",
+        "database migration*",
+        "migration .. table*|column*|schema",
+    ],
+    also: &[
+        "database*",
+        "table*",
+        "postgres*|mysql|sqlite|oracle|sql",
+        "warehouse",
+        "column*",
+    ],
+    answered: &[
+        "backfill*|backfilled",
+        "additive",
+        "existing .. rows|data|records|payments|users|entries",
+        "nullable|null",
+        "default .. value*|false|true|null|#",
+        "new rows|ones only",
+        "down migration*|script*",
+        "reversible",
+        "drop* .. both|back|again|anew|it",
+        "take* it back",
+        "roll* back",
+        "rollback",
+        "revert*",
+        "expand and contract",
+        "old code|version*|schema|image*|app",
+        "both schema*|version*|layout*",
+        "migration test*",
+        "row counts",
+        "dual write*",
+        "dry run",
+        "history .. load*|month",
+        "load .. history",
+        "copy of production",
+        "migration* .. tested|tried|rehears*|timed",
+        "round trip",
+        "version # file",
+    ],
+    named: &[],
+    what: "the schema of stored data changes, and nothing says what becomes of existing rows or how it is undone",
+    add: "say what existing rows get (backfill, default, nothing and why), that old code runs on the new schema, and how to go back",
+};
+
+/// A table that is new has no rows yet, and so have the columns that are listed for it.
+fn migration(plan: &Plan) -> Option<Hit> {
+    let creates = patterns(&["create*|new|introduce* .. table|tables|schema|database"]);
+    let is_new = plan
+        .sentences
+        .iter()
+        .any(|sentence| any(&creates, &sentence.words));
+    let changes = patterns(&[
+        "alter*|rename*|change*|drop*|remove*",
+        "column|columns .. to|of the|our|each|every",
+        "existing",
+    ]);
+    let mut found = relevant(plan, MIGRATION.relevant);
+    found.retain(|(sentence, _)| {
+        !any(&creates, &sentence.words) && (!is_new || any(&changes, &sentence.words))
+    });
+    question::ask(&MIGRATION, Severity::Medium, plan, found)
+}
+
+const SECRETS: Question = Question {
+    relevant: &[
+        "signing secret*|key*",
+        "api key* for|to|from|into|goes",
+        "client|shared secret*",
+        "private key*",
+        "database|db password*",
+        "sign* images|image|builds|packages|artifacts",
+    ],
+    also: &[],
+    answered: &[
+        "vault",
+        "secret* store|manager|storage",
+        "secretsmanager|kms|hsm|keychain|keystore|sops",
+        "rotat*",
+        "environment variable*",
+        "bank safe",
+        "sealed secret*",
+        "workload identity",
+        "key management",
+        "encrypted .. secret*|key*|credential*",
+        "revok*",
+        "hardware token*",
+    ],
+    named: &[],
+    what: "there are secrets, and nothing says where they are kept and how they are replaced",
+    add: "name the store, who and what can read it, and how a secret is rotated when it leaks",
+};
+
+/// Where a secret is kept in the open, nobody has left out to say where.
+fn secrets(plan: &Plan) -> Option<Hit> {
+    match secret_in_config(plan) {
+        Some(_) => None,
+        None => question::run(&SECRETS, Severity::Medium, plan),
+    }
+}
 
 fn secret_in_config(plan: &Plan) -> Option<Hit> {
     let found = relevant(
@@ -449,8 +452,9 @@ fn secret_in_config(plan: &Plan) -> Option<Hit> {
         "type|class|struct|newtype|wrapper secret*|password*|credential*|token*",
         "secret*|password*|credential*|token* type|class|struct|newtype|wrapper",
         "mask*|redact*|scrub*",
+        "check|checks|verify|ignore*|gitignore*|example",
     ]);
-    let first = found.iter().find(|sentence| {
+    let (first, word) = found.iter().find(|(sentence, _)| {
         let text = sentence.words.join(" ");
         !any(&masks, &sentence.words) && secret.iter().any(|word| text.contains(word))
     })?;
@@ -463,12 +467,15 @@ fn secret_in_config(plan: &Plan) -> Option<Hit> {
             "age encrypted",
         ],
     ))
-    .then(|| Hit {
-        severity: Severity::High,
-        line: first.line,
-        what: "a secret is to be kept in configuration, code or a shared page, where everybody who reads it has it"
-            .to_owned(),
-        add: "keep it in a secret store, hand it to the process at run time, and say how it is rotated",
-        quotes: vec![(first.line, first.text.clone())],
+    .then(|| {
+        let quote = first.quote(&plan.outline, *word);
+        Hit {
+            severity: Severity::High,
+            line: quote.line,
+            what: "a secret is to be kept in configuration, code or a shared page, where everybody who reads it has it"
+                .to_owned(),
+            add: "keep it in a secret store, hand it to the process at run time, and say how it is rotated",
+            quotes: vec![quote],
+        }
     })
 }

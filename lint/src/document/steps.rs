@@ -2,10 +2,10 @@
 
 use super::outline::{Block, BlockKind, Outline};
 use super::pattern::{self, Pattern, any, patterns};
-use super::plan::{Sentence, Topic};
+use super::sentence::{Sentence, Topic};
 
 /// First words of sentences that say what to do.
-pub(super) const VERBS: &str = "add|build|create|implement|split|introduce|improve|update|clean|set|move|write|deploy|migrate|remove|replace|change|fix|publish|use|make|run|roll|sign|send|backend|train|collect|delete|extract|convert|release|refactor|rename";
+const VERBS: &str = "add|build|create|implement|split|introduce|improve|update|clean|set|move|write|deploy|migrate|remove|replace|change|fix|publish|use|make|run|roll|sign|send|backend|train|collect|delete|extract|convert|release|refactor|rename";
 
 const OUTCOME: &[&str] = &[
     "done|finished|complete|completed|ready|accepted|successful when|once|if",

@@ -1,8 +1,9 @@
 //! Checks of the plan as a text: is there one, can it be read whole. Every focus runs them.
 
 use super::pattern::Pattern;
-use super::plan::{Plan, Sentence};
-use super::{Check, Hit, PointOfView, Rule, Severity};
+use super::plan::Plan;
+use super::sentence::Sentence;
+use super::{Check, Hit, PointOfView, Rule, Severity, Subject};
 
 pub(super) const EMPTY: &str = "PLAN-EMPTY";
 const EVERY: &[PointOfView] = &[
@@ -21,25 +22,29 @@ const HOLLOW: usize = 8;
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: EMPTY,
-        focus: EVERY,
+        subject: Subject::Content,
+        views: EVERY,
         severity: Severity::High,
         run: Rule::Own(empty),
     },
     Check {
         id: "PLAN-SHORT",
-        focus: EVERY,
+        subject: Subject::Content,
+        views: EVERY,
         severity: Severity::High,
         run: Rule::Own(short),
     },
     Check {
         id: "PLAN-HOLLOW",
-        focus: EVERY,
+        subject: Subject::Content,
+        views: EVERY,
         severity: Severity::High,
         run: Rule::Own(hollow),
     },
     Check {
         id: "PLAN-LONG",
-        focus: EVERY,
+        subject: Subject::Content,
+        views: EVERY,
         severity: Severity::Medium,
         run: Rule::Own(long),
     },

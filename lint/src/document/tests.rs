@@ -76,14 +76,12 @@ fn the_thorough_example_is_clean_in_every_focus() {
 }
 
 #[test]
-fn thin_plans_get_a_high_finding_from_the_first_round() {
+fn thin_plans_get_a_high_finding_in_one_of_the_rounds() {
     let plans = plans("lint/tests/plans/thin");
     assert!(plans.len() >= 6, "{}", plans.len());
     for (name, plan) in plans {
-        assert!(
-            count(&review(&plan, PointOfView::Engineering), Severity::High) > 0,
-            "{name}"
-        );
+        let found = FOCUSES.map(|view| review(&plan, view));
+        assert!(count(&found.concat(), Severity::High) > 0, "{name}");
     }
 }
 
@@ -183,7 +181,7 @@ fn each_answer_silences_its_check() {
             "The file is encrypted with sops before it is committed.",
         ),
         (
-            "Create the users table with email and password",
+            "Store each user with email and password",
             "SEC-PASSWORDS",
             "Passwords are hashed with argon2id, 19 MiB and 2 passes.",
         ),
@@ -203,19 +201,9 @@ fn each_answer_silences_its_check() {
             "The refund id is unique, so a message that comes again changes nothing.",
         ),
         (
-            "Run the refund job nightly",
-            "SEC-PARTIAL",
-            "A run that dies in the middle is repeated from its checkpoint.",
-        ),
-        (
             "Deploy it to production",
             "OPS-ROLLBACK",
             "If refunds fail we roll back to the previous release within 10 minutes.",
-        ),
-        (
-            "Deploy it to production",
-            "OPS-DEPLOY",
-            "It is first shown to 5 percent of the customers for 3 days.",
         ),
         (
             "Retry failed calls to Stripe",
@@ -234,18 +222,8 @@ fn each_answer_silences_its_check() {
         ),
         (
             "Deploy the refund service to production",
-            "OPS-FAILURE",
-            "When Stripe is down the refunds wait in the queue.",
-        ),
-        (
-            "Deploy the refund service to production",
             "OPS-OBSERVABILITY",
             "Its logs and its error rate are collected in Grafana.",
-        ),
-        (
-            "Deploy the refund service to production",
-            "OPS-ALERT",
-            "More than 10 failed refunds an hour page the on-call.",
         ),
         (
             "Implement the refund form",
@@ -318,7 +296,7 @@ fn a_question_with_a_day_for_its_answer_is_a_task() {
             false,
         ),
         ("Which currency is shown; Ana decides in week 2", false),
-        ("Which currency is shown: decided by Friday, still unknown", true),
+        ("Which currency is shown: still unknown", true),
     ] {
         let plan = format!("{FILLER}## Open questions\n\n- {item}\n");
         let found = ids(&plan, PointOfView::Engineering).contains(&"ENG-OPEN-QUESTION");
@@ -359,27 +337,6 @@ fn words_that_only_look_like_security_make_nothing_relevant() {
 }
 
 #[test]
-fn contradictions_name_both_lines() {
-    let plan = "# P\n\n## Non-goals\n\n- Password reset\n\n## Steps\n\n1. Send a mail for password reset\n";
-    let found = review(plan, PointOfView::Engineering);
-    let scope = found
-        .iter()
-        .find(|finding| finding.check == "ENG-SCOPE")
-        .expect("a step does a non-goal");
-    assert_eq!(
-        (scope.line, scope.what.as_str()),
-        (Some(9), "this does what line 5 leaves out")
-    );
-    let plan = "# P\n\n- The backend supports up to 10,000 devices\n- Roll out to all 50,000 devices\n";
-    let found = review(plan, PointOfView::Engineering);
-    let numbers = found
-        .iter()
-        .find(|finding| finding.check == "ENG-NUMBERS")
-        .expect("two numbers");
-    assert_eq!(numbers.line, Some(4));
-}
-
-#[test]
 fn empty_plans_get_one_high_finding_on_line_one() {
     for plan in [
         "",
@@ -401,6 +358,185 @@ fn empty_plans_get_one_high_finding_on_line_one() {
     }
     let short = "One two three four five six seven eight nine ten eleven twelve thirteen.";
     assert!(count(&review(short, PointOfView::Security), Severity::High) > 0);
+}
+
+#[test]
+fn what_is_named_somewhere_is_not_certainly_missing() {
+    let plan = format!("{FILLER}## Steps\n\n1. Deploy it to production\n2. Write the page for support\n");
+    let severity = |plan: &str| {
+        let found = review(plan, PointOfView::Operations);
+        let rollback = found.into_iter().find(|finding| finding.check == "OPS-ROLLBACK");
+        rollback.map(|finding| finding.severity)
+    };
+    assert_eq!(severity(&plan), Some(Severity::High));
+    assert_eq!(severity(&format!("{plan}\n## Rollback\n")), Some(Severity::Low));
+    assert_eq!(
+        severity(&format!(
+            "{plan}\n```sh\nkubectl rollout undo deploy/refunds\n```\n"
+        )),
+        Some(Severity::Low)
+    );
+}
+
+#[test]
+fn passwords_that_are_kept_by_a_name_are_no_finding() {
+    let plan = format!(
+        "{FILLER}## Steps\n\n1. Store each user with email and password in the users table\n2. Register the users by email and password\n"
+    );
+    assert!(ids(&plan, PointOfView::Security).contains(&"SEC-PASSWORDS"));
+    for name in [
+        "SCRAM-SHA-256",
+        "argon2id",
+        "bcrypt",
+        "scrypt",
+        "PBKDF2",
+        "OAuth 2.0",
+        "OAuth2",
+        "SSO",
+        "OIDC",
+        "OpenID Connect",
+        "SAML",
+        "single sign-on",
+        "Keycloak",
+        "LDAP",
+        "passkeys",
+        "hashed",
+    ] {
+        for form in [
+            format!("It is {name}."),
+            format!("## {name}"),
+            format!("- {name}"),
+            format!("| Auth |\n|-|\n| {name} |"),
+            format!("```\npassword_encryption = {name}\n```"),
+        ] {
+            let named = format!("{plan}\n{form}\n");
+            assert!(
+                !ids(&named, PointOfView::Security).contains(&"SEC-PASSWORDS"),
+                "{form}"
+            );
+        }
+    }
+    for step in [
+        "Log in with the password of the staging database",
+        "Users who register the webhook copy its password",
+    ] {
+        let plan = format!("{FILLER}## Steps\n\n1. {step}\n");
+        assert!(
+            !ids(&plan, PointOfView::Security).contains(&"SEC-PASSWORDS"),
+            "{step}"
+        );
+    }
+}
+
+#[test]
+fn a_new_table_has_no_existing_rows() {
+    for (steps, expected) in [
+        ("Create the table `refunds` in PostgreSQL", false),
+        (
+            "Add a new table for refunds with columns id, amount and currency to the database",
+            false,
+        ),
+        (
+            "Create table refunds in the database. Add columns for the amount and the currency",
+            false,
+        ),
+        (
+            "Introduce a new schema `refunds` in the database, with one table per shop",
+            false,
+        ),
+        ("Add a column `reason` to the orders table of the database", true),
+        (
+            "Create the table `refunds` in PostgreSQL. Add a column `refund` to the orders table",
+            true,
+        ),
+        ("Rename the column `sum` of the table in PostgreSQL", true),
+    ] {
+        let plan = format!(
+            "{FILLER}Support has asked for it since January, and 40 refunds a week are late by more than three days because of it.\n\n## Steps\n\n1. {steps}\n"
+        );
+        let found = review(&plan, PointOfView::Security);
+        let rows = found
+            .iter()
+            .find(|finding| finding.what.contains("existing rows"));
+        assert_eq!(rows.is_some(), expected, "{steps}: {found:#?}");
+    }
+}
+
+#[test]
+fn nothing_is_said_twice_or_denied_about_one_line() {
+    let subject = |id: &str| {
+        let check = catalogue::all().find(|check| check.id == id);
+        check.map(|check| check.subject)
+    };
+    for (name, plan) in plans("lint/tests/plans/thin")
+        .into_iter()
+        .chain(plans("lint/tests/plans/thorough"))
+    {
+        for view in FOCUSES {
+            let found = review(&plan, view);
+            for (at, one) in found.iter().enumerate() {
+                let same =
+                    |other: &&Finding| (other.line, subject(other.check)) == (one.line, subject(one.check));
+                assert!(
+                    !found[at + 1..].iter().any(|other| same(&other)),
+                    "{name}: {found:#?}"
+                );
+            }
+        }
+    }
+    // A secret in the repository is kept somewhere, and a password that is given away is no question of hashes.
+    let plan = format!(
+        "{FILLER}## Steps\n\n1. Put the database password of the service account into the git repository\n2. Copy the signing secret\n"
+    );
+    let found = ids(&plan, PointOfView::Security);
+    assert!(
+        found.contains(&"SEC-SECRET-IN-CONFIG") && !found.contains(&"SEC-SECRETS"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn evidence_quotes_what_a_finding_is_about() {
+    let long = "The service that was written for this in May, and that three people of the platform team look after, runs";
+    let plan = format!(
+        "{FILLER}## Steps\n\n1. {long}\n   and on the second of\n   June we deploy it to production.\n"
+    );
+    let found = review(&plan, PointOfView::Operations);
+    let rollback = found
+        .iter()
+        .find(|finding| finding.check == "OPS-ROLLBACK")
+        .expect("something is deployed");
+    assert_eq!(rollback.line, Some(9), "{rollback:#?}");
+    assert_eq!(
+        rollback.evidence,
+        ["line 9: \"...runs and on the second of June we deploy it to production.\""]
+    );
+    // Each quote of each question holds a word that made it relevant.
+    for (name, plan) in plans("lint/tests/plans/thin")
+        .into_iter()
+        .chain(plans("lint/tests/plans/thorough"))
+    {
+        for view in FOCUSES {
+            for finding in review(&plan, view) {
+                let check = catalogue::all().find(|check| check.id == finding.check);
+                let Some(Rule::Question(question)) = check.map(|check| &check.run) else {
+                    continue;
+                };
+                assert!(!finding.evidence.is_empty(), "{name}: {finding:#?}");
+                for quote in &finding.evidence {
+                    let words = pattern::words(quote);
+                    let about = question.relevant.iter().chain(question.also);
+                    let begins = about.filter_map(|source| source.split(' ').next());
+                    assert!(
+                        begins
+                            .into_iter()
+                            .any(|begin| pattern::Pattern::new(begin).find(&words).is_some()),
+                        "{name}: {finding:#?}"
+                    );
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -512,14 +648,14 @@ fn documented() -> BTreeMap<String, (String, String)> {
 #[test]
 fn code_and_documentation_list_the_same_checks() {
     let label = |check: &Check| {
-        let all = check.focus.len() == FOCUSES.len();
+        let all = check.views.len() == FOCUSES.len();
         if all {
             "every".to_owned()
         } else {
             check
-                .focus
+                .views
                 .iter()
-                .map(|focus| format!("{focus:?}").to_lowercase())
+                .map(|view| format!("{view:?}").to_lowercase())
                 .collect()
         }
     };

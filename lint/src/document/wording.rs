@@ -1,96 +1,73 @@
 //! Engineering checks of wording: words that promise nothing, and questions left open.
 
-use super::pattern::{Pattern, any, patterns};
-use super::plan::{OPEN_MARKS, Plan, Sentence, Topic, VAGUE};
-use super::{Check, Hit, PointOfView, Rule, Severity};
+use super::pattern::patterns;
+use super::plan::Plan;
+use super::sentence::{Sentence, Topic, VAGUE};
+use super::{Check, Hit, PointOfView, Rule, Severity, Subject};
 
-const FOCUS: &[PointOfView] = &[PointOfView::Engineering];
+const VIEWS: &[PointOfView] = &[PointOfView::Engineering];
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "ENG-OPEN-QUESTION",
-        focus: FOCUS,
+        subject: Subject::Wording,
+        views: VIEWS,
         severity: Severity::High,
         run: Rule::Own(open),
     },
     Check {
-        id: "ENG-HEDGE",
-        focus: FOCUS,
-        severity: Severity::Low,
-        run: Rule::Own(hedges),
-    },
-    Check {
         id: "ENG-VAGUE",
-        focus: FOCUS,
-        severity: Severity::Medium,
+        subject: Subject::Wording,
+        views: VIEWS,
+        severity: Severity::Low,
         run: Rule::Own(vague),
     },
 ];
 
-/// This many vague sentences are a habit.
-const MANY_VAGUE: usize = 3;
+/// Marks that people leave for themselves, as they write them. A colon tells a note from "complete the TODO".
+const MARKS: [&str; 5] = ["TBD", "TBC", "TODO:", "FIXME:", "???"];
 
 fn open(plan: &Plan) -> Option<Hit> {
-    let marks = patterns(OPEN_MARKS);
-    let open: Vec<&Sentence> = plan
-        .sentences
-        .iter()
+    let open: Vec<&Sentence> = (plan.sentences.iter())
         .filter(|sentence| sentence.open && !sentence.excluded)
         .collect();
-    let first = open.first()?;
-    let marked = open.iter().any(|sentence| {
-        sentence.topic == Topic::Questions || any(&marks, &sentence.words) || sentence.text.contains("???")
-    });
-    Some(Hit {
-        severity: if marked || open.len() > 2 {
-            Severity::High
-        } else {
-            Severity::Medium
-        },
-        line: first.line,
-        what: format!("{} left open", count(open.len(), "question is", "questions are")),
-        add: "decide, or make the decision a step with an owner, a date and what it blocks",
-        quotes: open
-            .iter()
-            .map(|sentence| (sentence.line, sentence.text.clone()))
-            .collect(),
-    })
-}
-
-fn hedges(plan: &Plan) -> Option<Hit> {
-    let hedge = Pattern::new("maybe|probably|perhaps|hopefully|somehow|presumably");
-    let hedges: Vec<&Sentence> = plan
-        .sentences
+    let is_marked = |sentence: &&Sentence| {
+        let tokens = sentence
+            .text
+            .split(|c: char| !c.is_alphanumeric() && !matches!(c, '?' | ':'));
+        tokens
+            .into_iter()
+            .any(|token| MARKS.contains(&token) || MARKS[..2].contains(&token.trim_end_matches(':')))
+    };
+    // A question may have its answer in words that are not known here; a mark has none.
+    let severity = if open.iter().any(is_marked) {
+        Severity::High
+    } else {
+        Severity::Low
+    };
+    let quoted = open
         .iter()
-        .filter(|sentence| !sentence.open && hedge.find(&sentence.words).is_some())
-        .filter(|sentence| {
-            !matches!(
-                sentence.topic,
-                Topic::Risks | Topic::Alternatives | Topic::OutOfScope | Topic::Background
-            )
-        })
-        .collect();
-    let first = hedges.first()?;
+        .filter(|open| severity == Severity::Low || is_marked(open));
+    let quotes = quoted
+        .map(|sentence| sentence.quote(&plan.outline, 0))
+        .collect::<Vec<_>>();
     Some(Hit {
-        severity: Severity::Low,
-        line: first.line,
+        severity,
+        line: quotes.first()?.line,
         what: format!(
-            "{} in doubt",
-            count(hedges.len(), "statement is", "statements are")
+            "{} left open",
+            count(quotes.len(), "question is", "questions are")
         ),
-        add: "find out, or say what is done in either case",
-        quotes: hedges
-            .iter()
-            .map(|sentence| (sentence.line, sentence.text.clone()))
-            .collect(),
+        add: "decide, or make the decision a step with an owner, a date and what it blocks",
+        quotes,
     })
 }
 
 fn vague(plan: &Plan) -> Option<Hit> {
     let words = patterns(VAGUE);
-    let vague: Vec<&Sentence> = plan
-        .sentences
-        .iter()
+    let mut named: Vec<String> = Vec::new();
+    let mut quotes = Vec::new();
+    for sentence in (plan.sentences.iter())
         .filter(|sentence| sentence.vague && sentence.block.is_some() && !sentence.excluded)
         .filter(|sentence| {
             !matches!(
@@ -98,15 +75,13 @@ fn vague(plan: &Plan) -> Option<Hit> {
                 Topic::Risks | Topic::Alternatives | Topic::Changelog
             )
         })
-        .collect();
-    let first = vague.first()?;
-    let mut named: Vec<String> = Vec::new();
-    for sentence in &vague {
+    {
         let first = words
             .iter()
             .filter_map(|pattern| Some((pattern.find(&sentence.words)?, pattern.len())))
             .min();
         let Some((at, length)) = first else { continue };
+        quotes.push(sentence.quote(&plan.outline, at));
         let phrase = sentence.words[at..]
             .iter()
             .take(length)
@@ -118,22 +93,15 @@ fn vague(plan: &Plan) -> Option<Hit> {
         }
     }
     Some(Hit {
-        severity: if vague.len() >= MANY_VAGUE {
-            Severity::Medium
-        } else {
-            Severity::Low
-        },
-        line: first.line,
+        severity: Severity::Low,
+        line: quotes.first()?.line,
         what: format!(
             "{} nothing that can be checked: {}",
-            count(vague.len(), "sentence promises", "sentences promise"),
+            count(quotes.len(), "sentence promises", "sentences promise"),
             named.join(", ")
         ),
         add: "put a number and how it is measured, or strike the word",
-        quotes: vague
-            .iter()
-            .map(|sentence| (sentence.line, sentence.text.clone()))
-            .collect(),
+        quotes,
     })
 }
 

@@ -12,59 +12,11 @@ fn plan(step: &str) -> String {
 /// What is done, the check that asks about it, and two ways to answer.
 const ASKED: &[(&str, &str, [&str; 2])] = &[
     (
-        "The job mails the refunds of the day every morning at 7:30",
-        "ENG-TIME",
-        [
-            "Times are kept in UTC and shown in the shop's own zone.",
-            "Half past seven is Stockholm time for all of them.",
-        ],
-    ),
-    (
-        "Send a reminder, so that people are reminded two days before the due date",
-        "ENG-TIME",
-        [
-            "Days are counted in the customer's time zone.",
-            "All shops are in the same country, so its clock counts.",
-        ],
-    ),
-    (
-        "Count the 5 business days after the request",
-        "ENG-TIME",
-        [
-            "A day begins at midnight in Europe/Berlin.",
-            "The server clock in GMT decides when a day is over.",
-        ],
-    ),
-    (
         "Add a refund form to the web page",
         "ENG-ACCESSIBILITY",
         [
             "It meets WCAG 2.2 AA, which axe checks in CI.",
             "It was tried with the keyboard alone and with a screen reader.",
-        ],
-    ),
-    (
-        "The payments team will have to add a field to their event",
-        "ENG-DEPENDENCY",
-        [
-            "If they are late we ship without it.",
-            "Mara of that team has agreed to do it in March.",
-        ],
-    ),
-    (
-        "Wait for the approval of the vendor",
-        "ENG-DEPENDENCY",
-        [
-            "Without it we go on with the old contract.",
-            "Should they not answer by then, Ana calls their support.",
-        ],
-    ),
-    (
-        "Take an existing library for the upload",
-        "ENG-LIBRARY",
-        [
-            "It is pinned to 4.2 in the lockfile.",
-            "Its licence is MIT and two people maintain it.",
         ],
     ),
     (
@@ -81,54 +33,6 @@ const ASKED: &[(&str, &str, [&str; 2])] = &[
         [
             "Only pseudonyms leave the shop's database.",
             "People give their consent on the account page first.",
-        ],
-    ),
-    (
-        "Deploy the refund service to all 14 stores",
-        "OPS-REGIONS",
-        [
-            "The pilot store is Leiden, and the others follow a week later.",
-            "One store at a time, smallest first.",
-        ],
-    ),
-    (
-        "Launch it in the EU and US regions, in both regions",
-        "OPS-REGIONS",
-        [
-            "It goes region by region, with a day between them.",
-            "The quietest region is first.",
-        ],
-    ),
-    (
-        "Deploy the new API for refunds to production",
-        "OPS-CAPACITY",
-        [
-            "At peak there are 40 requests per second.",
-            "A load test shows what one instance bears.",
-        ],
-    ),
-    (
-        "Summarise each refund with GPT",
-        "OPS-COST",
-        [
-            "That is about 300 euros a month, capped by an alert.",
-            "We reckon with $0.002 for each of them.",
-        ],
-    ),
-    (
-        "Rent two servers with GPUs",
-        "OPS-COST",
-        [
-            "Finance approved the yearly costs in May.",
-            "Each of them is \u{20ac}1,100 a month, reserved for a year.",
-        ],
-    ),
-    (
-        "Call the Stripe API for each refund",
-        "OPS-DEPENDENCY",
-        [
-            "While Stripe is down, refunds wait in the table and the page says so.",
-            "We fall back to a refund by hand.",
         ],
     ),
 ];
@@ -156,24 +60,9 @@ fn a_concern_that_is_only_named_is_still_asked() {
             "Privacy is important to us.",
         ),
         (
-            "Rent two servers with GPUs",
-            "OPS-COST",
-            "Costs will be monitored on an ongoing basis.",
-        ),
-        (
             "Add a refund form to the web page",
             "ENG-ACCESSIBILITY",
             "Accessibility",
-        ),
-        (
-            "Call the Stripe API for each refund",
-            "OPS-DEPENDENCY",
-            "What happens when Stripe is down?",
-        ),
-        (
-            "Deploy the new API for refunds to production",
-            "OPS-CAPACITY",
-            "It will be scalable, also at peak.",
         ),
     ] {
         let told = format!("{}\n{word}\n", plan(step));
@@ -186,20 +75,11 @@ fn a_concern_that_is_only_named_is_still_asked() {
 fn words_that_only_look_like_a_concern_make_nothing_relevant() {
     for (step, id) in [
         // When people do a step is no schedule, a ratio is no time, and a person is late for other reasons.
-        (
-            "Switch on Tuesday at 05:00 and watch it until noon on Friday",
-            "ENG-TIME",
-        ),
-        ("Refuse a date of birth that is no real calendar date", "ENG-TIME"),
-        ("Support finds it within one working day", "ENG-TIME"),
         // Pages of a runbook, a verb, and the charts of those who run it.
         ("Add a page to the runbook for each alert", "ENG-ACCESSIBILITY"),
         ("React to new events in the watcher", "ENG-ACCESSIBILITY"),
         ("Show the lag on the Grafana dashboard", "ENG-ACCESSIBILITY"),
         // Our own team, and one that promised a day.
-        ("Our team will add a field to the event", "ENG-DEPENDENCY"),
-        ("The payments team will add a field by 12 March", "ENG-DEPENDENCY"),
-        ("Saving a list will require a sign-in", "ENG-DEPENDENCY"),
         // Not people: hosts, transfers, releases.
         ("Show the IP address of each node", "SEC-PRIVACY"),
         (
@@ -209,16 +89,6 @@ fn words_that_only_look_like_a_concern_make_nothing_relevant() {
         ("Publish release candidates for two weeks", "SEC-PRIVACY"),
         ("Raf gets an e-mail when the build fails", "SEC-PRIVACY"),
         // Nothing is put before users, or nothing is paid.
-        ("Add an API to the parser that returns an error", "OPS-CAPACITY"),
-        (
-            "Rename the 40 instances of this word in the new node type",
-            "OPS-COST",
-        ),
-        (
-            "Compare the copies in both regions of the disk image",
-            "OPS-REGIONS",
-        ),
-        ("Mention no vendor in the changelog", "OPS-DEPENDENCY"),
     ] {
         let plan = plan(step);
         let found = all_ids(&plan);

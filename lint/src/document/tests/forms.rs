@@ -128,8 +128,8 @@ const LACKS: &[(&str, [&[&str]; 3])] = &[
         "admin-dashboard",
         [
             &["ENG-TESTS", "ENG-ACCESSIBILITY"],
-            &["SEC-DATA-LOSS", "SEC-INPUT", "SEC-PRIVACY"],
-            &["OPS-ROLLBACK", "OPS-DEPENDENCY"],
+            &["SEC-INPUT", "SEC-PRIVACY"],
+            &["OPS-ROLLBACK"],
         ],
     ),
     (
@@ -137,23 +137,23 @@ const LACKS: &[(&str, [&[&str]; 3])] = &[
         [
             &["ENG-STEP-OUTCOME", "ENG-TESTS"],
             &["SEC-CONCURRENCY"],
-            &["PLAN-SHORT", "OPS-COST"],
+            &["PLAN-SHORT"],
         ],
     ),
     (
         "leaderboard",
         [
-            &["ENG-TESTS", "ENG-TIME", "ENG-ACCESSIBILITY"],
+            &["ENG-TESTS", "ENG-ACCESSIBILITY"],
             &["SEC-AUTHN", "SEC-INPUT"],
-            &["OPS-ROLLBACK", "OPS-OBSERVABILITY", "OPS-CAPACITY", "OPS-DEPLOY"],
+            &["OPS-ROLLBACK", "OPS-OBSERVABILITY"],
         ],
     ),
     (
         "mail-provider-switch",
         [
             &["ENG-STEP-OUTCOME", "ENG-TESTS"],
-            &["SEC-SECRET-IN-CONFIG", "SEC-INPUT", "SEC-PRIVACY"],
-            &["OPS-ROLLBACK", "OPS-OBSERVABILITY", "OPS-DEPENDENCY"],
+            &["SEC-SECRET-IN-CONFIG", "SEC-PRIVACY"],
+            &["OPS-ROLLBACK", "OPS-OBSERVABILITY"],
         ],
     ),
     (
@@ -166,11 +166,7 @@ const LACKS: &[(&str, [&[&str]; 3])] = &[
     ),
     (
         "orders-fact-backfill",
-        [
-            &["ENG-STEP-OUTCOME", "ENG-ACCEPTANCE"],
-            &[],
-            &["OPS-ROLLBACK", "OPS-COST"],
-        ],
+        [&["ENG-STEP-OUTCOME", "ENG-ACCEPTANCE"], &[], &["OPS-ROLLBACK"]],
     ),
     (
         "paylane-integration",
@@ -182,7 +178,7 @@ const LACKS: &[(&str, [&[&str]; 3])] = &[
                 "SEC-CONCURRENCY",
                 "SEC-PRIVACY",
             ],
-            &["OPS-ROLLBACK", "OPS-CAPACITY", "OPS-DEPENDENCY", "OPS-DEPLOY"],
+            &["OPS-ROLLBACK"],
         ],
     ),
     (
@@ -190,7 +186,7 @@ const LACKS: &[(&str, [&[&str]; 3])] = &[
         [
             &["PLAN-HOLLOW", "ENG-OPEN-QUESTION"],
             &["PLAN-HOLLOW", "SEC-PRIVACY"],
-            &["PLAN-HOLLOW", "OPS-CAPACITY", "OPS-COST", "OPS-DEPLOY"],
+            &["PLAN-HOLLOW"],
         ],
     ),
     (
@@ -206,7 +202,7 @@ const LACKS: &[(&str, [&[&str]; 3])] = &[
         [
             &["ENG-TESTS", "ENG-ACCESSIBILITY"],
             &["SEC-INPUT", "SEC-DATA-LOSS", "SEC-PRIVACY"],
-            &["OPS-ROLLBACK", "OPS-COST", "OPS-DEPENDENCY"],
+            &["OPS-ROLLBACK"],
         ],
     ),
     (
@@ -214,7 +210,7 @@ const LACKS: &[(&str, [&[&str]; 3])] = &[
         [
             &["ENG-STEP-OUTCOME", "ENG-ACCESSIBILITY"],
             &["SEC-AUTHN", "SEC-AUTHZ", "SEC-INPUT", "SEC-PRIVACY"],
-            &["OPS-ROLLBACK", "OPS-CAPACITY"],
+            &["OPS-ROLLBACK"],
         ],
     ),
 ];
