@@ -12,7 +12,7 @@ const LONG_FILE: usize = 2000;
 const LONG_LINE: usize = 1000;
 
 /// Markers of a merge that nobody has finished. A line of equal signs alone is a heading in some documents.
-pub(super) fn conflict(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn conflict(file: &PatchFile) -> Option<Hit> {
     let is = |line: &str, mark: &str| {
         line == mark || line.strip_prefix(mark).is_some_and(|rest| rest.starts_with(' '))
     };
@@ -42,7 +42,7 @@ pub(super) fn conflict(file: &PatchFile<'_>) -> Option<Hit> {
 }
 
 /// Bidirectional controls, which show a line otherwise than it is read by a compiler.
-pub(super) fn hidden(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn hidden(file: &PatchFile) -> Option<Hit> {
     const HIDDEN: [&str; 9] = [
         "<U+202A>", "<U+202B>", "<U+202C>", "<U+202D>", "<U+202E>", "<U+2066>", "<U+2067>", "<U+2068>",
         "<U+2069>",
@@ -65,7 +65,7 @@ pub(super) fn hidden(file: &PatchFile<'_>) -> Option<Hit> {
     })
 }
 
-pub(super) fn long_file(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn long_file(file: &PatchFile) -> Option<Hit> {
     let count = file.added().count();
     (count >= LONG_FILE && file.role == Role::Code).then(|| Hit {
         check: "DIFF-HUGE",
@@ -77,7 +77,7 @@ pub(super) fn long_file(file: &PatchFile<'_>) -> Option<Hit> {
     })
 }
 
-pub(super) fn long_line(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn long_line(file: &PatchFile) -> Option<Hit> {
     const DATA: [&str; 8] = ["json", "xml", "html", "css", "yaml", "yml", "pem", "geojson"];
     if file.role != Role::Code || DATA.contains(&file.extension.as_str()) {
         return None;

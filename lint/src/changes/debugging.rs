@@ -28,7 +28,7 @@ enum Language {
     Elixir,
 }
 
-fn language(file: &PatchFile<'_>) -> Option<Language> {
+fn language(file: &PatchFile) -> Option<Language> {
     Some(match file.extension.as_str() {
         "rs" => Language::Rust,
         "js" | "jsx" | "ts" | "tsx" | "mjs" | "cjs" | "vue" | "svelte" => Language::Script,
@@ -112,7 +112,7 @@ fn prints_to_debug(statement: &str) -> bool {
 }
 
 /// The places of one kind in a file, and the ones of them that can go without a thought.
-fn places<'a, 'f>(file: &'f PatchFile<'a>, kind: Left) -> (Vec<&'f PatchLine<'a>>, BTreeSet<u32>) {
+fn places(file: &PatchFile, kind: Left) -> (Vec<&PatchLine>, BTreeSet<u32>) {
     let mut found = Vec::new();
     let mut removable = BTreeSet::new();
     let Some(language) = language(file) else {
@@ -172,8 +172,8 @@ fn is_whole(language: Language, statement: &str) -> bool {
 }
 
 /// Whether a statement can go without leaving an empty block or a dangling head.
-fn stands_alone(language: Language, lines: &[PatchLine<'_>], at: usize) -> bool {
-    let indent = |line: &PatchLine<'_>| line.text().len() - line.text().trim_start().len();
+fn stands_alone(language: Language, lines: &[PatchLine], at: usize) -> bool {
+    let indent = |line: &PatchLine| line.text().len() - line.text().trim_start().len();
     let before = lines[..at]
         .iter()
         .rev()
@@ -200,7 +200,7 @@ fn stands_alone(language: Language, lines: &[PatchLine<'_>], at: usize) -> bool 
 }
 
 fn hit(
-    file: &PatchFile<'_>,
+    file: &PatchFile,
     kind: Left,
     check: &'static str,
     severity: Severity,
@@ -222,7 +222,7 @@ fn hit(
 }
 
 /// A breakpoint: whoever runs this without a terminal waits for ever.
-pub(super) fn breakpoints(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn breakpoints(file: &PatchFile) -> Option<Hit> {
     let severity = match file.role {
         Role::Code => Severity::High,
         Role::Test => Severity::Medium,
@@ -239,7 +239,7 @@ pub(super) fn breakpoints(file: &PatchFile<'_>) -> Option<Hit> {
 }
 
 /// Output that was for one's own eyes.
-pub(super) fn prints(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn prints(file: &PatchFile) -> Option<Hit> {
     // Whoever writes to a terminal on purpose does it with the same calls.
     let talks = [
         "cli", "bin", "script", "scripts", "tools", "cmd", "bench", "benches", "main",
@@ -268,7 +268,7 @@ pub(super) fn prints(file: &PatchFile<'_>) -> Option<Hit> {
 }
 
 /// Tests that keep all others from running.
-pub(super) fn only(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn only(file: &PatchFile) -> Option<Hit> {
     if file.role != Role::Test || language(file) != Some(Language::Script) {
         return None;
     }

@@ -5,7 +5,7 @@ use super::{Hit, quote};
 use crate::Severity;
 
 /// A new file whose name says that a program left it.
-pub(super) fn file(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn file(file: &PatchFile) -> Option<Hit> {
     const ENDS: [(&str, &str); 9] = [
         (".orig", "what a merge or a patch tool left"),
         (".rej", "what a patch tool could not apply"),
@@ -40,7 +40,7 @@ pub(super) fn file(file: &PatchFile<'_>) -> Option<Hit> {
 }
 
 /// New notes to oneself. One that names an issue is a record, and is left alone.
-pub(super) fn todo(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn todo(file: &PatchFile) -> Option<Hit> {
     if file.role != Role::Code && file.role != Role::Test {
         return None;
     }
@@ -108,7 +108,7 @@ fn comment(line: &str) -> Option<&str> {
 const BLOCK: usize = 4;
 
 /// Code in comments: a run of `//` lines that nearly all end as statements do.
-pub(super) fn commented_out(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn commented_out(file: &PatchFile) -> Option<Hit> {
     const C_LIKE: [&str; 15] = [
         "rs", "js", "jsx", "ts", "tsx", "mjs", "cjs", "java", "kt", "c", "h", "cc", "cpp", "cs", "go",
     ];
@@ -117,7 +117,7 @@ pub(super) fn commented_out(file: &PatchFile<'_>) -> Option<Hit> {
     }
     let mut places = Vec::new();
     for hunk in &file.hunks {
-        let is_comment = |line: &&PatchLine<'_>| {
+        let is_comment = |line: &&PatchLine| {
             let text = line.text().trim_start();
             line.added && text.starts_with("//") && !text.starts_with("///") && !text.starts_with("//!")
         };

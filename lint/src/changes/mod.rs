@@ -68,7 +68,7 @@ pub fn review(text: &str) -> Vec<Finding> {
     found
 }
 
-fn finding(file: &PatchFile<'_>, hit: Hit) -> Finding {
+fn finding(file: &PatchFile, hit: Hit) -> Finding {
     let mut places = hit.places.iter();
     let first = places.next();
     let mut evidence: Vec<String> = first
@@ -102,7 +102,7 @@ fn quote(line: &str) -> String {
 }
 
 /// What the head of the text tells: large binaries, and what nobody has read.
-fn about_the_whole(diff: &Patch<'_>) -> Vec<Finding> {
+fn about_the_whole(diff: &Patch) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, bytes) in &diff.binaries {
         if *bytes >= any_file::LARGE_BINARY {
@@ -122,7 +122,7 @@ fn about_the_whole(diff: &Patch<'_>) -> Vec<Finding> {
         found.push(Finding {
             check: "DIFF-UNREAD",
             severity: Severity::Low,
-            what: "the changes are longer than one review reads: some files were left out and nobody has looked at them".to_owned(),
+            what: "some changes were left out, being too long for one review, or cannot be read: nobody has looked at them".to_owned(),
             recommendation: "look at them yourself, or commit in smaller parts and review each",
             file: None,
             line: None,

@@ -1,6 +1,9 @@
-//! A unified diff as files, hunks and the lines of their new version. Tolerant: what it does not know, it passes over.
+//! A unified diff as files, hunks and the lines of their new version; the syntax is read by diffy. What cannot be read is passed
+//! over, and named.
 
 use std::path::Path;
+
+use diffy::patch_set::{FileOperation, FilePatch, ParseOptions, PatchSet};
 
 /// How a line before the first file names a binary file: `# binary: logo.png (12345 bytes)`.
 const BINARY: &str = "# binary: ";
@@ -9,11 +12,11 @@ const LEFT_OUT: &str = "# left out: ";
 
 /// A diff.
 #[derive(Debug, Default)]
-pub(super) struct Patch<'a> {
-    pub(super) files: Vec<PatchFile<'a>>,
+pub(super) struct Patch {
+    pub(super) files: Vec<PatchFile>,
     /// Binary files that are there, with their length in bytes.
     pub(super) binaries: Vec<(String, u64)>,
-    /// What the head says was left out.
+    /// What the head says was left out, and what cannot be read.
     pub(super) left_out: Vec<String>,
 }
 
@@ -32,43 +35,43 @@ pub(super) enum Role {
 
 /// One file of a diff.
 #[derive(Debug)]
-pub(super) struct PatchFile<'a> {
+pub(super) struct PatchFile {
     pub(super) path: String,
     pub(super) is_new: bool,
     pub(super) role: Role,
     /// The extension in lower case; empty where there is none.
     pub(super) extension: String,
-    pub(super) hunks: Vec<Hunk<'a>>,
+    pub(super) hunks: Vec<Hunk>,
 }
 
 /// A hunk's new version.
 #[derive(Debug, Default)]
-pub(super) struct Hunk<'a> {
-    pub(super) lines: Vec<PatchLine<'a>>,
+pub(super) struct Hunk {
+    pub(super) lines: Vec<PatchLine>,
 }
 
 /// A line of the new version.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PatchLine<'a> {
+#[derive(Debug)]
+pub(super) struct PatchLine {
     /// From 1.
     pub(super) number: u32,
     /// Without its line end, but with a carriage return that stands there.
-    pub(super) raw: &'a str,
+    pub(super) raw: String,
     pub(super) added: bool,
     /// Whether the file ends here without a line end.
     pub(super) unended: bool,
 }
 
-impl<'a> PatchLine<'a> {
+impl PatchLine {
     /// Without a carriage return at its end.
-    pub(super) fn text(&self) -> &'a str {
-        self.raw.strip_suffix('\r').unwrap_or(self.raw)
+    pub(super) fn text(&self) -> &str {
+        self.raw.strip_suffix('\r').unwrap_or(&self.raw)
     }
 }
 
-impl<'a> PatchFile<'a> {
+impl PatchFile {
     /// The added lines.
-    pub(super) fn added(&self) -> impl Iterator<Item = &PatchLine<'a>> {
+    pub(super) fn added(&self) -> impl Iterator<Item = &PatchLine> {
         self.hunks
             .iter()
             .flat_map(|hunk| &hunk.lines)
@@ -81,83 +84,72 @@ impl<'a> PatchFile<'a> {
     }
 }
 
-pub(super) fn read(text: &str) -> Patch<'_> {
-    let mut diff = Patch::default();
-    let mut lines = text.split('\n').peekable();
-    while let Some(line) = lines.peek().filter(|line| !line.starts_with("diff --git ")) {
+pub(super) fn read(text: &str) -> Patch {
+    let mut read = Patch::default();
+    let mut lines = text.lines();
+    for line in lines.by_ref().take_while(|line| !line.starts_with("diff --git ")) {
         if let Some(name) = line.strip_prefix(LEFT_OUT) {
-            diff.left_out.push(name.to_owned());
+            read.left_out.push(name.to_owned());
         } else if let Some((path, rest)) = line.strip_prefix(BINARY).and_then(|name| name.rsplit_once(" (")) {
             let bytes = rest.strip_suffix(" bytes)").and_then(|bytes| bytes.parse().ok());
-            diff.binaries.extend(bytes.map(|bytes| (path.to_owned(), bytes)));
+            read.binaries.extend(bytes.map(|bytes| (path.to_owned(), bytes)));
         }
-        lines.next();
     }
-    // How many lines of the old and the new version the hunk still holds; content is content, whatever it looks like.
-    let (mut old, mut new, mut number) = (0_u32, 0_u32, 0_u32);
-    for line in lines {
-        if old > 0 || new > 0 {
-            let Some(hunk) = diff.files.last_mut().and_then(|file| file.hunks.last_mut()) else {
-                continue;
-            };
-            let added = line.starts_with('+');
-            match line.as_bytes().first() {
-                Some(b'-') => old = old.saturating_sub(1),
-                Some(b'\\') => unend(hunk),
-                _ => {
-                    new = new.saturating_sub(1);
-                    old = old.saturating_sub(u32::from(!added));
-                    hunk.lines.push(PatchLine {
-                        number,
-                        raw: line.get(1..).unwrap_or_default(),
-                        added,
-                        unended: false,
-                    });
-                    number = number.saturating_add(1);
-                }
-            }
-            continue;
+    // A text without any file is no broken one.
+    if lines.next().is_none() {
+        return read;
+    }
+    for found in PatchSet::parse(text, ParseOptions::gitdiff()) {
+        match found {
+            Ok(found) => read.files.extend(file(&found)),
+            Err(error) => read
+                .left_out
+                .push(format!("changes that cannot be read: {error}")),
         }
-        if line.starts_with("diff --git ") {
-            let path = both(line).unwrap_or_default();
-            diff.files.push(file(path));
-            continue;
-        }
-        let Some(file) = diff.files.last_mut() else {
-            continue;
+    }
+    read
+}
+
+/// Returns a file's new version; `None` of one that is removed, or is binary.
+fn file(found: &FilePatch<'_, str>) -> Option<PatchFile> {
+    let (path, is_new) = match found.operation() {
+        FileOperation::Create(path) => (path, true),
+        FileOperation::Modify { modified: path, .. }
+        | FileOperation::Rename { to: path, .. }
+        | FileOperation::Copy { to: path, .. } => (path, false),
+        FileOperation::Delete(_) => return None,
+    };
+    let hunks = found.patch().as_text()?.hunks().iter().map(hunk).collect();
+    Some(PatchFile {
+        hunks,
+        is_new,
+        ..named(path.strip_prefix("b/").unwrap_or(path).to_owned())
+    })
+}
+
+fn hunk(found: &diffy::Hunk<'_, str>) -> Hunk {
+    let mut number = u32::try_from(found.new_range().start()).unwrap_or(u32::MAX);
+    let mut lines = Vec::new();
+    for line in found.lines() {
+        let (text, added) = match line {
+            diffy::Line::Context(text) => (text, false),
+            diffy::Line::Insert(text) => (text, true),
+            diffy::Line::Delete(_) => continue,
         };
-        if let Some((at, counts)) = hunk(line) {
-            (old, new) = counts;
-            number = at;
-            file.hunks.push(Hunk::default());
-        } else if line.starts_with("new file mode ") {
-            file.is_new = true;
-        } else if line.starts_with("\\ ") {
-            if let Some(hunk) = file.hunks.last_mut() {
-                unend(hunk);
-            }
-        } else if let Some(name) = line
-            .strip_prefix("+++ ")
-            .or_else(|| line.strip_prefix("rename to "))
-            && let Some(path) = side(name)
-        {
-            let is_new = file.is_new;
-            *file = self::file(path);
-            file.is_new = is_new;
-        }
+        let raw = text.strip_suffix('\n');
+        lines.push(PatchLine {
+            number,
+            raw: raw.unwrap_or(text).to_owned(),
+            added,
+            unended: raw.is_none(),
+        });
+        number = number.saturating_add(1);
     }
-    diff.files.retain(|file| !file.path.is_empty());
-    diff
+    Hunk { lines }
 }
 
-/// The marker of a missing line end belongs to the line before it; after a removed line it means the old version.
-fn unend(hunk: &mut Hunk<'_>) {
-    if let Some(line) = hunk.lines.last_mut() {
-        line.unended = true;
-    }
-}
-
-fn file<'a>(path: String) -> PatchFile<'a> {
+/// Returns a file of which nothing but its path is known.
+fn named(path: String) -> PatchFile {
     let extension = Path::new(&path)
         .extension()
         .map(|end| end.to_string_lossy().to_ascii_lowercase())
@@ -169,43 +161,6 @@ fn file<'a>(path: String) -> PatchFile<'a> {
         extension,
         path,
     }
-}
-
-/// `@@ -old,count +new,count @@`: where the new version begins, and both counts.
-fn hunk(line: &str) -> Option<(u32, (u32, u32))> {
-    let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
-    let (new, _) = rest.split_once(" @@")?;
-    let range = |range: &str| match range.split_once(',') {
-        Some((start, count)) => Some((start.parse().ok()?, count.parse().ok()?)),
-        None => Some((range.parse().ok()?, 1)),
-    };
-    let ((_, old), (start, new)) = (range(old)?, range(new)?);
-    Some((start, (old, new)))
-}
-
-/// The path in `diff --git a/x b/x`, where both are the same.
-fn both(line: &str) -> Option<String> {
-    let names = line.strip_prefix("diff --git ")?;
-    let half = names.len().checked_sub(1)? / 2;
-    side(names.get(half + 1..)?)
-}
-
-/// The path in `b/x`, quoted or not; None: it is not there, or is none.
-fn side(name: &str) -> Option<String> {
-    let name = name.strip_suffix('\t').unwrap_or(name);
-    let name = match name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
-        Some(quoted) => unquoted(quoted),
-        None => name.to_owned(),
-    };
-    if name == "/dev/null" {
-        return None;
-    }
-    Some(name.strip_prefix("b/").unwrap_or(&name).to_owned())
-}
-
-/// A name as git quotes it, for people: escapes of control characters stay as they are.
-fn unquoted(name: &str) -> String {
-    name.replace("\\\"", "\"").replace("\\\\", "\\")
 }
 
 fn role(path: &str, extension: &str) -> Role {
@@ -268,7 +223,7 @@ mod tests {
                     diff --git a/gone b/gone\ndeleted file mode 100644\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
         let diff = read(text);
         let paths: Vec<&str> = diff.files.iter().map(|file| file.path.as_str()).collect();
-        assert_eq!(paths, ["s p.rs", "new", "q\"", "gone"]);
+        assert_eq!(paths, ["s p.rs", "new", "q\""]);
         let lines: Vec<(u32, &str, bool)> = diff.files[0]
             .hunks
             .iter()
@@ -292,18 +247,52 @@ mod tests {
     }
 
     #[test]
-    fn broken_diffs_are_read_as_far_as_they_go() {
-        for text in [
-            "",
-            "\n",
-            "diff --git ",
-            "@@ -1 +1 @@\n+x",
-            "diff --git a/x b/x\n@@ -1,9 +1,9 @@\n+x",
-            "é",
-            "diff --git é",
+    fn what_is_no_text_is_passed_over_and_what_is_broken_is_named() {
+        let whole = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n a\n+b\n";
+        for (before, paths, unread) in [
+            ("", &["x"][..], 0),
+            (
+                "diff --git a/p.png b/p.png\nindex 1..2 100644\nBinary files a/p.png and b/p.png differ\n",
+                &["x"],
+                0,
+            ),
+            (
+                "diff --git a/m b/m\nold mode 100644\nnew mode 100755\n",
+                &["m", "x"],
+                0,
+            ),
+            (
+                "diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n",
+                &["new", "x"],
+                0,
+            ),
+            (
+                "diff --git \"a/\\303\\251\" \"b/\\303\\251\"\n--- \"a/\\303\\251\"\n+++ \"b/\\303\\251\"\n@@ -1 +1 @@\n-a\n+b\n",
+                &["\u{e9}", "x"],
+                0,
+            ),
+            (
+                "diff --cc m\nindex 1,2..3\n--- a/m\n+++ b/m\n@@@ -1,1 -1,1 +1,2 @@@\n  a\n++b\n",
+                &["x"],
+                0,
+            ),
+            (
+                "diff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1,9 +1,9 @@\n a\n+b\n",
+                &["x"],
+                1,
+            ),
         ] {
-            let diff = read(text);
-            assert!(diff.files.len() <= 1, "{text}");
+            let read = read(&format!("{before}{whole}"));
+            let seen: Vec<&str> = read.files.iter().map(|file| file.path.as_str()).collect();
+            assert_eq!(
+                (seen.as_slice(), read.left_out.len()),
+                (paths, unread),
+                "{before}"
+            );
+        }
+        for text in ["", "\n", "no diff\n", "@@ -1 +1 @@\n+x", "\u{e9}"] {
+            let read = read(text);
+            assert!(read.files.is_empty() && read.left_out.is_empty(), "{text}");
         }
     }
 
@@ -321,7 +310,7 @@ mod tests {
             ("dist/app.js", Role::Generated),
             ("src/contest.rs", Role::Code),
         ] {
-            assert_eq!(file(path.to_owned()).role, expected, "{path}");
+            assert_eq!(named(path.to_owned()).role, expected, "{path}");
         }
     }
 }

@@ -10,18 +10,18 @@ use super::secrets;
 const CONTEXT: usize = 3;
 
 /// A unified diff without these lines; None: there are none, or the lines around them cannot be shown as they are.
-pub(super) fn without(file: &PatchFile<'_>, numbers: &BTreeSet<u32>) -> Option<String> {
+pub(super) fn without(file: &PatchFile, numbers: &BTreeSet<u32>) -> Option<String> {
     let mut patch = String::new();
     let mut removed_before = 0_usize;
     for hunk in &file.hunks {
-        let gone = |line: &PatchLine<'_>| line.added && numbers.contains(&line.number);
+        let gone = |line: &PatchLine| line.added && numbers.contains(&line.number);
         let Some(first) = hunk.lines.iter().position(gone) else {
             continue;
         };
         let last = hunk.lines.iter().rposition(gone)?;
         let shown = &hunk.lines[first.saturating_sub(CONTEXT)..(last + CONTEXT + 1).min(hunk.lines.len())];
         // A character that is spelled out here is another one in the file; and a secret is not repeated in a report.
-        let unfit = |line: &PatchLine<'_>| {
+        let unfit = |line: &PatchLine| {
             line.raw.contains("<U+") || line.raw.contains('\u{fffd}') || secrets::holds(line.text())
         };
         if shown.iter().any(unfit) {

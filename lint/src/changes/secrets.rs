@@ -8,7 +8,7 @@ use crate::Severity;
 const SHOWN: usize = 6;
 
 /// `-----BEGIN ... PRIVATE KEY-----`
-pub(super) fn keys(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn keys(file: &PatchFile) -> Option<Hit> {
     let is_key = |line: &str| {
         let rest = line
             .find("-----BEGIN ")
@@ -127,7 +127,7 @@ fn dashed(byte: u8) -> bool {
 }
 
 /// Tokens whose form is known.
-pub(super) fn tokens(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn tokens(file: &PatchFile) -> Option<Hit> {
     let mut kind = "";
     let mut places = Vec::new();
     for line in file.added() {
@@ -197,7 +197,7 @@ fn placeholder(text: &str) -> bool {
 }
 
 /// `password = "..."` with a literal that looks drawn by lot, or long.
-pub(super) fn passwords(file: &PatchFile<'_>) -> Option<Hit> {
+pub(super) fn passwords(file: &PatchFile) -> Option<Hit> {
     if matches!(file.role, Role::Test | Role::Document | Role::Generated) {
         return None;
     }
