@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::patch::{PatchFile, PatchLine, Role};
-use super::{Hit, propose, quote};
+use super::{FileHit, propose, quote};
 use crate::Severity;
 
 /// What a line does that a debugging session left.
@@ -92,7 +92,7 @@ fn left(language: Language, statement: &str) -> Option<Left> {
     }
 }
 
-/// Whether a Python print looks like one that was put there to see something: a bare value, or one with its name.
+/// Returns whether a Python print looks like one that was put there to see something: a bare value, or one with its name.
 fn prints_to_debug(statement: &str) -> bool {
     let Some(argument) = statement
         .strip_prefix("print(")
@@ -136,7 +136,7 @@ fn places(file: &PatchFile, kind: Left) -> (Vec<&PatchLine>, BTreeSet<u32>) {
     (found, removable)
 }
 
-/// Whether the line is the whole statement and does nothing else: its arguments are names, fields and literals.
+/// Returns whether the line is the whole statement and does nothing else: its arguments are names, fields and literals.
 fn is_whole(language: Language, statement: &str) -> bool {
     let statement = statement.trim_end_matches(';').trim_end();
     if language == Language::Python && statement == "import pdb; pdb.set_trace()" {
@@ -171,7 +171,7 @@ fn is_whole(language: Language, statement: &str) -> bool {
     quote.is_none() && (language != Language::Rust || arguments.starts_with('&') || arguments.is_empty())
 }
 
-/// Whether a statement can go without leaving an empty block or a dangling head.
+/// Returns whether a statement can go without leaving an empty block or a dangling head.
 fn stands_alone(language: Language, lines: &[PatchLine], at: usize) -> bool {
     let indent = |line: &PatchLine| line.text().len() - line.text().trim_start().len();
     let before = lines[..at]
@@ -206,9 +206,9 @@ fn hit(
     severity: Severity,
     what: &str,
     add: &'static str,
-) -> Option<Hit> {
+) -> Option<FileHit> {
     let (found, removable) = places(file, kind);
-    (!found.is_empty()).then(|| Hit {
+    (!found.is_empty()).then(|| FileHit {
         check,
         severity,
         what: what.to_owned(),
@@ -222,7 +222,7 @@ fn hit(
 }
 
 /// A breakpoint: whoever runs this without a terminal waits for ever.
-pub(super) fn breakpoints(file: &PatchFile) -> Option<Hit> {
+pub(super) fn breakpoints(file: &PatchFile) -> Option<FileHit> {
     let severity = match file.role {
         Role::Code => Severity::High,
         Role::Test => Severity::Medium,
@@ -239,7 +239,7 @@ pub(super) fn breakpoints(file: &PatchFile) -> Option<Hit> {
 }
 
 /// Output that was for one's own eyes.
-pub(super) fn prints(file: &PatchFile) -> Option<Hit> {
+pub(super) fn prints(file: &PatchFile) -> Option<FileHit> {
     // Whoever writes to a terminal on purpose does it with the same calls.
     let talks = [
         "cli", "bin", "script", "scripts", "tools", "cmd", "bench", "benches", "main",
@@ -268,7 +268,7 @@ pub(super) fn prints(file: &PatchFile) -> Option<Hit> {
 }
 
 /// Tests that keep all others from running.
-pub(super) fn only(file: &PatchFile) -> Option<Hit> {
+pub(super) fn only(file: &PatchFile) -> Option<FileHit> {
     if file.role != Role::Test || language(file) != Some(Language::Script) {
         return None;
     }
@@ -289,7 +289,7 @@ pub(super) fn only(file: &PatchFile) -> Option<Hit> {
         })
         .map(|line| (line.number, quote(line.text())))
         .collect();
-    (!places.is_empty()).then(|| Hit {
+    (!places.is_empty()).then(|| FileHit {
         check: "DIFF-ONLY",
         severity: Severity::Medium,
         what: "a test is marked as the only one: the others do not run".to_owned(),

@@ -1,11 +1,11 @@
 //! What was meant to go before anybody saw it: backup files, commented-out code, notes to oneself.
 
 use super::patch::{PatchFile, PatchLine, Role};
-use super::{Hit, quote};
+use super::{FileHit, quote};
 use crate::Severity;
 
 /// A new file whose name says that a program left it.
-pub(super) fn file(file: &PatchFile) -> Option<Hit> {
+pub(super) fn file(file: &PatchFile) -> Option<FileHit> {
     const ENDS: [(&str, &str); 9] = [
         (".orig", "what a merge or a patch tool left"),
         (".rej", "what a patch tool could not apply"),
@@ -29,7 +29,7 @@ pub(super) fn file(file: &PatchFile) -> Option<Hit> {
             (name.starts_with(".#") || (name.starts_with('#') && name.ends_with('#')))
                 .then_some("an editor's lock or save file")
         })?;
-    Some(Hit {
+    Some(FileHit {
         check: "DIFF-LEFTOVER",
         severity: Severity::Medium,
         what: format!("a file is added that looks like {what}"),
@@ -40,7 +40,7 @@ pub(super) fn file(file: &PatchFile) -> Option<Hit> {
 }
 
 /// New notes to oneself. One that names an issue is a record, and is left alone.
-pub(super) fn todo(file: &PatchFile) -> Option<Hit> {
+pub(super) fn todo(file: &PatchFile) -> Option<FileHit> {
     if file.role != Role::Code && file.role != Role::Test {
         return None;
     }
@@ -49,7 +49,7 @@ pub(super) fn todo(file: &PatchFile) -> Option<Hit> {
         .filter(|line| notes(line.text()))
         .map(|line| (line.number, quote(line.text())))
         .collect();
-    (!places.is_empty()).then(|| Hit {
+    (!places.is_empty()).then(|| FileHit {
         check: "DIFF-TODO",
         severity: Severity::Low,
         what: match places.len() {
@@ -108,7 +108,7 @@ fn comment(line: &str) -> Option<&str> {
 const BLOCK: usize = 4;
 
 /// Code in comments: a run of `//` lines that nearly all end as statements do.
-pub(super) fn commented_out(file: &PatchFile) -> Option<Hit> {
+pub(super) fn commented_out(file: &PatchFile) -> Option<FileHit> {
     const C_LIKE: [&str; 15] = [
         "rs", "js", "jsx", "ts", "tsx", "mjs", "cjs", "java", "kt", "c", "h", "cc", "cpp", "cs", "go",
     ];
@@ -145,7 +145,7 @@ pub(super) fn commented_out(file: &PatchFile) -> Option<Hit> {
             }
         }
     }
-    (!places.is_empty()).then(|| Hit {
+    (!places.is_empty()).then(|| FileHit {
         check: "DIFF-COMMENTED-OUT",
         severity: Severity::Low,
         what: "code is added as a comment".to_owned(),

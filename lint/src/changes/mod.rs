@@ -20,7 +20,7 @@ const MAX_FINDINGS: usize = 40;
 const PLACES: usize = 5;
 
 /// What one check found in one file: all places of it together.
-struct Hit {
+struct FileHit {
     check: &'static str,
     severity: Severity,
     what: String,
@@ -68,7 +68,7 @@ pub fn review(text: &str) -> Vec<Finding> {
     found
 }
 
-fn finding(file: &PatchFile, hit: Hit) -> Finding {
+fn finding(file: &PatchFile, hit: FileHit) -> Finding {
     let mut places = hit.places.iter();
     let first = places.next();
     let mut evidence: Vec<String> = first

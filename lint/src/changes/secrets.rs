@@ -1,6 +1,6 @@
 //! Secrets in added lines: private keys, tokens of known form, passwords as literals. What is found is never shown whole.
 
-use super::Hit;
+use super::FileHit;
 use super::patch::{PatchFile, Role};
 use crate::Severity;
 
@@ -8,7 +8,7 @@ use crate::Severity;
 const SHOWN: usize = 6;
 
 /// `-----BEGIN ... PRIVATE KEY-----`
-pub(super) fn keys(file: &PatchFile) -> Option<Hit> {
+pub(super) fn keys(file: &PatchFile) -> Option<FileHit> {
     let is_key = |line: &str| {
         let rest = line
             .find("-----BEGIN ")
@@ -41,7 +41,7 @@ pub(super) fn keys(file: &PatchFile) -> Option<Hit> {
         }
     }
     let lenient = matches!(file.role, Role::Test | Role::Document);
-    (!places.is_empty()).then(|| Hit {
+    (!places.is_empty()).then(|| FileHit {
         check: "DIFF-PRIVATE-KEY",
         severity: if lenient { Severity::Low } else { Severity::High },
         what: "a private key is added".to_owned(),
@@ -51,7 +51,7 @@ pub(super) fn keys(file: &PatchFile) -> Option<Hit> {
     })
 }
 
-/// Whether a line looks like the inside of a key.
+/// Returns whether a line looks like the inside of a key.
 fn is_body(line: &str) -> bool {
     let body = line.trim_matches(|c: char| c.is_whitespace() || "\"'+,\\".contains(c));
     let body = body.split("\\n").next().unwrap_or(body);
@@ -127,7 +127,7 @@ fn dashed(byte: u8) -> bool {
 }
 
 /// Tokens whose form is known.
-pub(super) fn tokens(file: &PatchFile) -> Option<Hit> {
+pub(super) fn tokens(file: &PatchFile) -> Option<FileHit> {
     let mut kind = "";
     let mut places = Vec::new();
     for line in file.added() {
@@ -139,7 +139,7 @@ pub(super) fn tokens(file: &PatchFile) -> Option<Hit> {
             }
         }
     }
-    (!places.is_empty()).then(|| Hit {
+    (!places.is_empty()).then(|| FileHit {
         check: "DIFF-TOKEN",
         severity: Severity::High,
         what: format!("what looks like a token is added ({kind})"),
@@ -165,7 +165,7 @@ fn token<'a>(line: &'a str, form: &Form) -> Option<&'a str> {
     })
 }
 
-/// Whether a text looks drawn by lot: more than a few different characters, and digits among letters.
+/// Returns whether a text looks drawn by lot: more than a few different characters, and digits among letters.
 fn mixed(text: &str) -> bool {
     let different: std::collections::BTreeSet<u8> = text.bytes().collect();
     different.len() >= 8
@@ -173,7 +173,7 @@ fn mixed(text: &str) -> bool {
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Whether a text says itself that it is none.
+/// Returns whether a text says itself that it is none.
 fn placeholder(text: &str) -> bool {
     const SAID: [&str; 15] = [
         "example",
@@ -197,7 +197,7 @@ fn placeholder(text: &str) -> bool {
 }
 
 /// `password = "..."` with a literal that looks drawn by lot, or long.
-pub(super) fn passwords(file: &PatchFile) -> Option<Hit> {
+pub(super) fn passwords(file: &PatchFile) -> Option<FileHit> {
     if matches!(file.role, Role::Test | Role::Document | Role::Generated) {
         return None;
     }
@@ -217,7 +217,7 @@ pub(super) fn passwords(file: &PatchFile) -> Option<Hit> {
             ))
         })
         .collect();
-    (!places.is_empty()).then(|| Hit {
+    (!places.is_empty()).then(|| FileHit {
         check: "DIFF-PASSWORD",
         // A short one may be a stand-in that only its writer knows to be none.
         severity: if drawn { Severity::High } else { Severity::Medium },
@@ -295,7 +295,7 @@ fn assigned(line: &str, bare: bool) -> Option<(&str, bool)> {
     is_secret.then_some((value, by_lot))
 }
 
-/// Whether a line holds anything that one of these checks takes for a secret, wherever the file lies.
+/// Returns whether a line holds anything that one of these checks takes for a secret, wherever the file lies.
 pub(super) fn holds(line: &str) -> bool {
     line.contains("PRIVATE KEY-----")
         || is_body(line)

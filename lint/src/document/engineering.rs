@@ -184,7 +184,7 @@ fn steps(plan: &Plan) -> Option<Hit> {
     })
 }
 
-/// Whether the plan as a whole says when it is accepted; step outcomes matter less then.
+/// Returns whether the plan as a whole says when it is accepted; step outcomes matter less then.
 fn accepted(plan: &Plan) -> bool {
     let titled = plan
         .sentences

@@ -132,20 +132,20 @@ fn tame(source: &str) -> String {
     out
 }
 
-/// Whether a line begins with a number that ends at this mark.
+/// Returns whether a line begins with a number that ends at this mark.
 fn numbered(line: &str, mark: usize) -> bool {
     (1..=3).contains(&mark)
         && line[..mark].bytes().all(|byte| byte.is_ascii_digit())
         && line[mark + 1..].starts_with([' ', '\t'])
 }
 
-/// Whether a line makes a heading of the one above it.
+/// Returns whether a line makes a heading of the one above it.
 fn underline(line: &str) -> bool {
     let line = line.trim_end();
     line.len() >= 3 && (line.bytes().all(|byte| byte == b'-') || line.bytes().all(|byte| byte == b'='))
 }
 
-/// Whether a line begins with a number of at least two parts that ends like the number of an item: "2.1. Text", "6.1.3) Text".
+/// Returns whether a line begins with a number of at least two parts that ends like the number of an item: "2.1. Text", "6.1.3) Text".
 fn sub_numbered(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let number = &line[..line.len() - rest.len()];

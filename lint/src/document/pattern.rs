@@ -158,7 +158,7 @@ pub(super) fn patterns(sources: &[&'static str]) -> Vec<Pattern> {
     sources.iter().map(|source| Pattern::new(source)).collect()
 }
 
-/// Whether any of the patterns is found.
+/// Returns whether any of the patterns is found.
 pub(super) fn any(patterns: &[Pattern], words: &[String]) -> bool {
     patterns.iter().any(|pattern| pattern.find(words).is_some())
 }

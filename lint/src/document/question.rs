@@ -106,13 +106,13 @@ pub(super) fn relevant<'a>(plan: &'a Plan, sources: &[&'static str]) -> Vec<Foun
     found
 }
 
-/// Whether one of the last words before a match takes it back.
+/// Returns whether one of the last words before a match takes it back.
 fn denied(negations: &[Pattern], before: &[String]) -> bool {
     const REACH: usize = 8;
     any(negations, &before[before.len().saturating_sub(REACH)..])
 }
 
-/// Whether some sentence says one of these things, and means it.
+/// Returns whether some sentence says one of these things, and means it.
 pub(super) fn answered(plan: &Plan, sources: &[&'static str]) -> bool {
     !answers(plan, sources).is_empty()
 }
@@ -126,7 +126,7 @@ pub(super) fn answers<'a>(plan: &'a Plan, sources: &[&'static str]) -> Vec<&'a S
         .collect()
 }
 
-/// Whether a sentence can answer anything: no heading, no open question, no catchword.
+/// Returns whether a sentence can answer anything: no heading, no open question, no catchword.
 pub(super) fn says(sentence: &Sentence) -> bool {
     let long = sentence.words.len() >= ANSWER_WORDS || sentence.block_words >= 2 * ANSWER_WORDS;
     sentence.block.is_some()

@@ -256,7 +256,7 @@ fn delivering(outline: &Outline) -> Vec<usize> {
 /// This many blocks with an arrow are a habit.
 const ARROWS: usize = 3;
 
-/// Whether something stands behind an arrow.
+/// Returns whether something stands behind an arrow.
 fn states(text: &str) -> bool {
     text.split_once('\u{2192}')
         .is_some_and(|(_, after)| pattern::words(after).len() > 1)

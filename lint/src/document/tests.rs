@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const FOCUSES: [PointOfView; 3] = [
+const VIEWS: [PointOfView; 3] = [
     PointOfView::Engineering,
     PointOfView::Security,
     PointOfView::Operations,
@@ -56,13 +56,13 @@ fn ids(plan: &str, view: PointOfView) -> Vec<&'static str> {
 }
 
 fn all_ids(plan: &str) -> Vec<&'static str> {
-    FOCUSES.into_iter().flat_map(|focus| ids(plan, focus)).collect()
+    VIEWS.into_iter().flat_map(|focus| ids(plan, focus)).collect()
 }
 
 #[test]
 fn every_focus_finds_something_grave_in_the_thin_example() {
     let plan = read("examples/plans/thin.md");
-    for focus in FOCUSES {
+    for focus in VIEWS {
         assert!(count(&review(&plan, focus), Severity::High) > 0, "{focus:?}");
     }
 }
@@ -70,7 +70,7 @@ fn every_focus_finds_something_grave_in_the_thin_example() {
 #[test]
 fn the_thorough_example_is_clean_in_every_focus() {
     let plan = read("examples/plans/thorough.md");
-    for focus in FOCUSES {
+    for focus in VIEWS {
         assert_eq!(review(&plan, focus), [], "{focus:?}");
     }
 }
@@ -80,7 +80,7 @@ fn thin_plans_get_a_high_finding_in_one_of_the_rounds() {
     let plans = plans("lint/tests/plans/thin");
     assert!(plans.len() >= 6, "{}", plans.len());
     for (name, plan) in plans {
-        let found = FOCUSES.map(|view| review(&plan, view));
+        let found = VIEWS.map(|view| review(&plan, view));
         assert!(count(&found.concat(), Severity::High) > 0, "{name}");
     }
 }
@@ -90,10 +90,7 @@ fn thorough_plans_pass_or_nearly_pass() {
     let plans = plans("lint/tests/plans/thorough");
     assert!(plans.len() >= 6, "{}", plans.len());
     for (name, plan) in plans {
-        let found: Vec<Finding> = FOCUSES
-            .into_iter()
-            .flat_map(|focus| review(&plan, focus))
-            .collect();
+        let found: Vec<Finding> = VIEWS.into_iter().flat_map(|focus| review(&plan, focus)).collect();
         assert_eq!(material(&found), 0, "{name}: {found:#?}");
     }
 }
@@ -347,7 +344,7 @@ fn empty_plans_get_one_high_finding_on_line_one() {
         "\u{feff}",
         "```\ncode only, and a lot of it, but nothing that says what will be done at all\n```\n",
     ] {
-        for focus in FOCUSES {
+        for focus in VIEWS {
             let found = review(plan, focus);
             assert_eq!(
                 (found.len(), count(&found, Severity::High), found[0].line),
@@ -472,7 +469,7 @@ fn nothing_is_said_twice_or_denied_about_one_line() {
         .into_iter()
         .chain(plans("lint/tests/plans/thorough"))
     {
-        for view in FOCUSES {
+        for view in VIEWS {
             let found = review(&plan, view);
             for (at, one) in found.iter().enumerate() {
                 let same =
@@ -516,7 +513,7 @@ fn evidence_quotes_what_a_finding_is_about() {
         .into_iter()
         .chain(plans("lint/tests/plans/thorough"))
     {
-        for view in FOCUSES {
+        for view in VIEWS {
             for finding in review(&plan, view) {
                 let check = catalogue::all().find(|check| check.id == finding.check);
                 let Some(Rule::Question(question)) = check.map(|check| &check.run) else {
@@ -546,7 +543,7 @@ fn findings_are_capped_sorted_and_have_a_line_of_the_plan() {
         .chain(plans("lint/tests/plans/thorough"))
     {
         let last = plan.lines().count();
-        for focus in FOCUSES {
+        for focus in VIEWS {
             let found = review(&plan, focus);
             assert_eq!(review(&plan, focus), found, "same text, same findings");
             assert!(found.len() <= MAX_FINDINGS);
@@ -606,7 +603,7 @@ fn hostile_plans_neither_panic_nor_take_long() {
         ("negated gaps", fill("not all the secrets in retries ")),
     ] {
         let start = Instant::now();
-        for focus in FOCUSES {
+        for focus in VIEWS {
             let found = review(&plan, focus);
             assert!(found.len() <= MAX_FINDINGS, "{name}");
             assert!(found.iter().all(|finding| finding.what.len() < 1000), "{name}");
@@ -624,7 +621,7 @@ fn hostile_plans_neither_panic_nor_take_long() {
 fn crlf_and_lf_plans_get_the_same_findings() {
     for (name, plan) in plans("lint/tests/plans/thin") {
         let crlf = plan.replace('\n', "\r\n");
-        for focus in FOCUSES {
+        for focus in VIEWS {
             assert_eq!(review(&crlf, focus), review(&plan, focus), "{name}");
         }
     }
@@ -648,7 +645,7 @@ fn documented() -> BTreeMap<String, (String, String)> {
 #[test]
 fn code_and_documentation_list_the_same_checks() {
     let label = |check: &Check| {
-        let all = check.views.len() == FOCUSES.len();
+        let all = check.views.len() == VIEWS.len();
         if all {
             "every".to_owned()
         } else {

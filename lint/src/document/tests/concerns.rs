@@ -125,7 +125,7 @@ fn text_without_content_is_told_so_in_every_round() {
         The change will bring a better experience and more value to all of us.\n\n\
         We will look at what is there, think about what could be better, and then make it better. Afterwards we look at the result. \
         Communication is important, and feedback is welcome. We are confident that this is the right way.\n";
-    let of = |plan: &str| super::FOCUSES.map(|focus| ids(plan, focus).contains(&"PLAN-HOLLOW"));
+    let of = |plan: &str| super::VIEWS.map(|focus| ids(plan, focus).contains(&"PLAN-HOLLOW"));
     assert_eq!(of(bored), [true; 3]);
     let named = format!(
         "{bored}\nBy 12 May the queue is empty. Ana moves `jobs/refund.rs`. The API answers within 2 s.\n"

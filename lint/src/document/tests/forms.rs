@@ -223,7 +223,7 @@ fn thin_plans_are_told_what_they_lack() {
             .iter()
             .find(|(path, _)| path.ends_with(&format!("{name}.md")))
             .unwrap_or_else(|| panic!("no plan {name}"));
-        for (focus, lacks) in super::FOCUSES.into_iter().zip(lacks) {
+        for (focus, lacks) in super::VIEWS.into_iter().zip(lacks) {
             let found = ids(plan, focus);
             for id in *lacks {
                 assert!(found.contains(id), "{name}, {focus:?}: {id} not in {found:?}");
@@ -237,7 +237,7 @@ fn thorough_plans_of_every_form_get_nothing_material() {
     let thorough = plans("lint/tests/plans/thorough");
     assert!(thorough.len() >= 30, "{}", thorough.len());
     for (name, plan) in thorough {
-        for focus in super::FOCUSES {
+        for focus in super::VIEWS {
             let found = review(&plan, focus);
             assert_eq!(super::material(&found), 0, "{name}: {found:#?}");
         }
