@@ -12,7 +12,7 @@ use crate::machine::Raw;
 use crate::plan::near;
 use crate::plan::settings::Settings;
 use crate::process::limits::Limits;
-use crate::review::builtin::Lint;
+use crate::review::Lint;
 use crate::review::claude::{self, Claude};
 use crate::review::codex::{self, Codex};
 use crate::review::command::Command;

@@ -4,14 +4,12 @@
 //!   [`twin`], and notes the run in the journal ([`runs`]).
 //! - [`evidence`] reads all that back and alone can make a [`Reviewed`] or a [`Settled`].
 //! - [`codex`], [`claude`] and [`command`] are reviewers that are programs, run as [`settings`] say, under the supervision of
-//!   [`process`](crate::process); [`answer`] reads what they answer. `lint` is built in.
+//!   [`process`](crate::process); [`answer`] reads what they answer. `Lint` (feature `lint`) is built in.
 //!
 //! The room knows which file and which field count as subject and round from a [`ReviewSpec`]; it knows no phase by name
 //! and no persona.
 
 pub mod answer;
-#[cfg(feature = "cli")]
-pub mod builtin;
 pub mod cause;
 pub mod changes;
 pub mod claude;
@@ -23,8 +21,8 @@ pub mod evidence;
 pub mod findings;
 pub mod findings_file;
 pub mod focus;
-#[cfg(feature = "cli")]
-pub mod lint;
+#[cfg(feature = "lint")]
+mod lint;
 pub mod look;
 pub mod personas;
 pub mod prompt;
@@ -40,4 +38,6 @@ pub mod worktree;
 
 pub use digest::Digest;
 pub use evidence::{Reviewed, Settled};
+#[cfg(feature = "lint")]
+pub use lint::Lint;
 pub use spec::{PersonaInfo, ReviewSpec};

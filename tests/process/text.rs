@@ -494,7 +494,7 @@ fn no_message_has_a_command_that_changes_a_loop_in_backquotes_or_in_a_sentence()
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            if path.is_dir() && name != "tests" && name != "lint" {
+            if path.is_dir() && name != "tests" {
                 folders.push(path);
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Our two crates as a registry would get them: packed by `cargo package`, unpacked by it, and built from what was packed.
+//! Our crates as a registry would get them: packed by `cargo package`, unpacked by it, and built from what was packed.
 //!
 //! Everything that is packed is checked here; other tests build strangers' crates against what was unpacked.
 
@@ -17,17 +17,27 @@ pub(crate) struct Packages {
     pub(crate) runtime: PathBuf,
     /// claudex-build.
     pub(crate) build: PathBuf,
+    /// claudex-lint.
+    pub(crate) lint: PathBuf,
 }
 
-/// Packs both crates, once in a test program, and has cargo build them from what it packed.
+/// Packs them, once in a test program, and has cargo build them from what it packed.
 pub(crate) fn packages() -> &'static Packages {
     static PACKED: OnceLock<Packages> = OnceLock::new();
     PACKED.get_or_init(|| {
         let _lock = one_at_a_time();
-        forget_the_last_generator();
+        forget_the_last_packages();
         // One alone fails as long as the other is in no registry.
         let packed = cargo(&ours())
-            .args(["package", "-p", "claudex-build", "-p", "claudex-loop"])
+            .args([
+                "package",
+                "-p",
+                "claudex-build",
+                "-p",
+                "claudex-lint",
+                "-p",
+                "claudex-loop",
+            ])
             .args(["--allow-dirty", "--offline"])
             .output()
             .unwrap();
@@ -40,32 +50,37 @@ pub(crate) fn packages() -> &'static Packages {
         Packages {
             runtime: unpacked("claudex-loop"),
             build: unpacked("claudex-build"),
+            lint: unpacked("claudex-lint"),
         }
     })
 }
 
-/// Removes what cargo kept of the claudex-build that it packed the last time. It gives the runtime the generator from a
-/// registry that it makes for the purpose, and takes whatever comes from a registry to be the same as long as its version
-/// is: it would build the runtime with the generator of the last time.
-fn forget_the_last_generator() {
+/// What the runtime is built from besides itself.
+const BELOW: [&str; 2] = ["claudex-build", "claudex-lint"];
+
+/// Removes what cargo kept of the crates that it packed the last time. It gives them to the runtime from a registry that it
+/// makes for the purpose, and takes whatever comes from a registry to be the same as long as its version is: it would
+/// build the runtime with those of the last time.
+fn forget_the_last_packages() {
     let debug = target().join("debug");
     let built = entries(&debug.join("deps"));
-    let built: Vec<_> = built.iter().filter_map(|path| generator(path)).collect();
-    for (hash, unpacked) in &built {
-        let _ = fs::remove_dir_all(unpacked.parent().unwrap());
-        let _ = fs::remove_dir_all(debug.join(format!(".fingerprint/claudex-build-{hash}")));
-    }
-    if built.is_empty() {
-        // Nothing was built here yet; but another checkout may have lain here, and cargo still have what it packed.
-        forget_every_generator();
+    for name in BELOW {
+        let built: Vec<_> = built.iter().filter_map(|path| package(name, path)).collect();
+        for (hash, unpacked) in &built {
+            let _ = fs::remove_dir_all(unpacked.parent().unwrap());
+            let _ = fs::remove_dir_all(debug.join(format!(".fingerprint/{name}-{hash}")));
+        }
+        if built.is_empty() {
+            // Nothing was built here yet; but another checkout may have lain here, and cargo still have what it packed.
+            forget_every_package(name);
+        }
     }
 }
 
-/// The hash of a claudex-build that was built from a registry that is a folder, and what it was unpacked to.
-fn generator(built: &Path) -> Option<(String, PathBuf)> {
-    let name = built.file_stem()?.to_str()?;
-    let hash = name
-        .strip_prefix("claudex_build-")
+/// Returns the hash of a crate of this name that was built from a registry that is a folder, and what it was unpacked to.
+fn package(name: &str, built: &Path) -> Option<(String, PathBuf)> {
+    let hash = (built.file_stem()?.to_str()?)
+        .strip_prefix(&format!("{}-", name.replace('-', "_")))
         .filter(|_| built.extension().is_some_and(|end| end == "d"))?;
     let built_from = fs::read_to_string(built).unwrap();
     let unpacked = built_from.split_whitespace().find_map(|word| {
@@ -76,8 +91,8 @@ fn generator(built: &Path) -> Option<(String, PathBuf)> {
     Some((hash.to_owned(), unpacked))
 }
 
-/// Removes every claudex-build that cargo has from a registry that is a folder.
-fn forget_every_generator() {
+/// Removes every crate of this name that cargo has from a registry that is a folder.
+fn forget_every_package(name: &str) {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
     let sources = home.expect("cargo has a home").join("registry/src");
@@ -88,7 +103,7 @@ fn forget_every_generator() {
     for registry in entries(&sources) {
         let has_one = entries(&registry)
             .iter()
-            .any(|path| starts(path, "claudex-build-"));
+            .any(|path| starts(path, &format!("{name}-")));
         if starts(&registry, "-") && has_one {
             let _ = fs::remove_dir_all(&registry);
         }
@@ -190,26 +205,29 @@ fn the_runtime_holds_what_it_is_built_from_and_what_people_read_and_nothing_else
 }
 
 #[test]
-fn the_generator_holds_its_sources_and_its_licences() {
-    let codegen = ours().join("codegen");
-    let alone = ["Cargo.toml", "README.md", "LICENSE-APACHE", "LICENSE-MIT"];
-    let expected: BTreeSet<String> = sources(&codegen)
-        .into_iter()
-        .filter(|name| alone.contains(&name.as_str()) || name.starts_with("src/"))
-        .collect();
-    assert_eq!(packed(&packages().build), expected);
-    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
-        assert_eq!(
-            fs::read(codegen.join(licence)).unwrap(),
-            fs::read(ours().join(licence)).unwrap()
-        );
+fn the_crates_below_hold_their_sources_and_their_licences() {
+    let packages = packages();
+    for (folder, unpacked) in [("codegen", &packages.build), ("lint", &packages.lint)] {
+        let folder = ours().join(folder);
+        let alone = ["Cargo.toml", "README.md", "LICENSE-APACHE", "LICENSE-MIT"];
+        let expected: BTreeSet<String> = sources(&folder)
+            .into_iter()
+            .filter(|name| alone.contains(&name.as_str()) || name.starts_with("src/"))
+            .collect();
+        assert_eq!(packed(unpacked), expected);
+        for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            assert_eq!(
+                fs::read(folder.join(licence)).unwrap(),
+                fs::read(ours().join(licence)).unwrap()
+            );
+        }
     }
 }
 
 #[test]
 fn what_is_packed_is_small_and_scripts_stay_programs() {
     let packages = packages();
-    for folder in [&packages.runtime, &packages.build] {
+    for folder in [&packages.runtime, &packages.build, &packages.lint] {
         let archive = PathBuf::from(format!("{}.crate", folder.display()));
         let packed = fs::metadata(&archive).unwrap().len();
         assert!(packed < 1 << 20, "{} has {packed} bytes", archive.display());

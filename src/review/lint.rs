@@ -1,0 +1,153 @@
+//! The built-in reviewer: makes a [`Reviewer`] of the checks of `claudex-lint`, whose findings become ours.
+
+use std::ops::ControlFlow;
+
+use crate::process::output::Stream;
+use crate::review::findings::{Finding, Findings, Severity};
+use crate::review::focus::{Focus, Kind};
+use crate::review::reviewer::{Cause, CauseKind, Event, Outcome, Request, Reviewer, Watch};
+
+/// `lint`: no model, no network, the same findings for the same text.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lint;
+
+impl Reviewer for Lint {
+    fn name(&self) -> &str {
+        "lint"
+    }
+
+    fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
+        let lines = request.subject.lines().count();
+        let said = format!("reading {} ({lines} lines)", request.subject_name);
+        if let ControlFlow::Break(()) = watch(Event::Line {
+            stream: Stream::Stderr,
+            text: &said,
+        }) {
+            return Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, ""));
+        }
+        let findings = match request.kind {
+            Kind::Document => claudex_lint::review_document(request.subject, point_of_view(request.focus)),
+            Kind::Diff => claudex_lint::review_changes(request.subject),
+        };
+        if findings.is_empty() {
+            Outcome::Clean
+        } else {
+            Outcome::Findings(ours(findings))
+        }
+    }
+
+    /// The checks of changes are the same for every persona: on the same changes they have nothing new to say.
+    fn review_again(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
+        if request.kind != Kind::Diff {
+            return self.review(request, watch);
+        }
+        let said = format!(
+            "{} is as it was in an earlier round, and the checks are the same for every persona",
+            request.subject_name
+        );
+        match watch(Event::Line {
+            stream: Stream::Stderr,
+            text: &said,
+        }) {
+            ControlFlow::Continue(()) => Outcome::Clean,
+            ControlFlow::Break(()) => Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, "")),
+        }
+    }
+
+    fn runs_a_program(&self) -> bool {
+        false
+    }
+}
+
+fn point_of_view(focus: Focus) -> claudex_lint::PointOfView {
+    match focus {
+        Focus::Engineering => claudex_lint::PointOfView::Engineering,
+        Focus::Security => claudex_lint::PointOfView::Security,
+        Focus::Operations => claudex_lint::PointOfView::Operations,
+    }
+}
+
+fn ours(findings: Vec<claudex_lint::Finding>) -> Findings {
+    let severity = |severity| match severity {
+        claudex_lint::Severity::High => Severity::High,
+        claudex_lint::Severity::Medium => Severity::Medium,
+        claudex_lint::Severity::Low => Severity::Low,
+    };
+    let findings = findings.into_iter().map(|found| Finding {
+        recommendation: Some(found.recommendation.to_owned()),
+        file: found.file,
+        line: found.line,
+        check: Some(found.check.to_owned()),
+        patch: found.patch,
+        detail: found.evidence,
+        ..Finding::new(severity(found.severity), found.what)
+    });
+    Findings(findings.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::review::changes::collect;
+    use crate::review::changes::text::{BINARY, LEFT_OUT};
+    use crate::review::findings_file::{Verdict, parse, render};
+    use crate::review::worktree::{self, testing::Repo};
+
+    #[test]
+    fn findings_survive_their_file() {
+        let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/plans/thin.md");
+        let plan = std::fs::read_to_string(plan).unwrap();
+        let mut found = ours(claudex_lint::review_document(
+            &plan,
+            point_of_view(Focus::Operations),
+        ));
+        for finding in &mut found.0 {
+            finding.check = None;
+        }
+        assert!(!found.is_empty());
+        assert_eq!(parse(render(1, &found).as_bytes()), Ok(Verdict::Findings(found)));
+    }
+
+    #[test]
+    fn the_head_of_changes_is_read() {
+        let head = format!("{BINARY}big.bin (5242880 bytes)\n{LEFT_OUT}a.rs (+9 -0 lines)\n\n");
+        let found = ours(claudex_lint::review_changes(&head)).0;
+        let seen: Vec<_> = found
+            .iter()
+            .map(|finding| (finding.check.as_deref().unwrap(), finding.file.as_deref()))
+            .collect();
+        assert_eq!(seen, [("DIFF-HUGE", Some("big.bin")), ("DIFF-UNREAD", None)]);
+    }
+
+    /// The whole way: a work tree, its changes, the findings, and whether what they propose applies.
+    #[test]
+    fn proposed_patches_apply_to_what_was_reviewed() {
+        let repo = Repo::with(&[
+            ("src/a b.js", "one();\ntwo();\nthree();\nfour();\nfive();\n"),
+            ("p.py", "def f():\n    x = 1\n    return x\n"),
+        ]);
+        repo.write(
+            "src/a b.js",
+            "one();\ndebugger;\ntwo();\nthree();\nconsole.log(x, y.z);\nfour();\nfive();\ndebugger;",
+        );
+        repo.write(
+            "p.py",
+            "def f():\n    x = 1\n    import pdb; pdb.set_trace()\n    return x\n",
+        );
+        repo.write("crlf.js", "one();\r\ndebugger;\r\ntwo();\r\n");
+        repo.write("only.js", "debugger;\n");
+        let changes = collect(&repo.root, worktree::testing::ours(&repo.root)).unwrap();
+        let findings = claudex_lint::review_changes(&changes.text);
+        let patches: Vec<_> = findings
+            .iter()
+            .filter_map(|finding| Some((finding.file.as_deref()?, finding.patch.as_deref()?)))
+            .collect();
+        let files: Vec<_> = patches.iter().map(|(file, _)| *file).collect();
+        assert_eq!(files, ["crlf.js", "only.js", "p.py", "src/a b.js", "src/a b.js"]);
+        for (file, patch) in patches {
+            assert_eq!(changes.snapshot.applies(patch), Ok(()), "{file}:\n{patch}");
+        }
+    }
+}
