@@ -269,11 +269,11 @@ pub(super) fn start<M: Program>(matches: &ArgMatches) -> Result<Exit, Failure> {
     let raw = held.raw();
     loops::tell_repairs(&speaker, raw);
     raw.store().log(&format!("{} start by {}", raw.id(), raw.actor()));
-    out::line(&format!(
-        "Loop {} is in phase {}. Its state: {}",
+    out::text(&format!(
+        "Loop {} is in phase {}. Its state: {}\n",
         raw.id(),
         told::phase(raw).name,
-        text::shown(store.path_of(raw.id()))
+        text::exact(store.path_of(raw.id()))
     ));
     out::line(match caller.session {
         Some(_) => "The next stop of this session drives it.",

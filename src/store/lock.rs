@@ -132,7 +132,14 @@ pub(super) fn with_lock_in<R>(
 /// The lock of a running review. Held as long as the value lives, or until the process ends.
 #[derive(Debug)]
 pub struct RunLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        // A child of another thread that has not reached its `exec` has the file too, and would hold the lock until then.
+        let _ = self.file.unlock();
+    }
 }
 
 impl RunLock {
@@ -151,7 +158,7 @@ impl RunLock {
             match file.try_lock() {
                 // A folder that was moved away takes its lock along: then the lock is of no use here.
                 Ok(()) if is_still_in(folder, RUN, &file).map_err(failed)? => {
-                    return Ok(Some(Self { _file: file }));
+                    return Ok(Some(Self { file }));
                 }
                 Ok(()) => {}
                 Err(std::fs::TryLockError::WouldBlock) if last => {}
