@@ -5,9 +5,9 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::text;
 
-/// Prints a sentence on stdout, so that nothing in it runs when it is pasted between a shell's quotes.
+/// Prints a line on stdout. Its paths stay exact: people and agents copy them.
 pub fn line(text: &str) {
-    print(&text::pasteable(&text::plain(text)).replace('"', "”"));
+    print(&text::plain(text));
 }
 
 fn print(line: &str) {

@@ -116,8 +116,7 @@ fn rollback_names_the_dated_folder_and_takes_what_was_made_by_hand_too() {
     let ran = project.run(&["rollback", "--yes"]).exits(0);
     let moved = project.folder().join("rolled-back");
     let dated = std::fs::read_dir(&moved).unwrap().next().unwrap().unwrap().path();
-    let shown = dated.to_str().unwrap().replace('\'', "’");
-    assert!(ran.out.contains(&shown), "{}", ran.out);
+    assert!(ran.out.contains(dated.to_str().unwrap()), "{}", ran.out);
     assert_eq!(
         std::fs::read(dated.join("by hand.state")).unwrap(),
         b"phase: reviewing\n"

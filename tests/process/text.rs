@@ -264,7 +264,7 @@ fn nothing_that_any_command_prints_steers_a_terminal_hides_or_runs_between_quote
                 if words[0] == "start" {
                     shell.check_block(&what, &ran.out);
                 } else if !is_json && !NO_MESSAGES.contains(&words[0].as_str()) {
-                    shell.check_message(&what, &ran.out);
+                    shell.check_commands(&what, &ran.out);
                 }
             }
         }

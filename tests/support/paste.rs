@@ -49,6 +49,13 @@ impl Shell {
     /// Checks an error or a note: no command that changes a loop stands in a sentence, and none runs.
     #[track_caller]
     pub(crate) fn check_message(&mut self, what: &str, message: &str) {
+        self.check_commands(what, message);
+        self.paste(what, message);
+    }
+
+    /// Checks that no command that changes a loop stands in a sentence.
+    #[track_caller]
+    pub(crate) fn check_commands(&self, what: &str, message: &str) {
         for line in message.lines() {
             // What clap calls a usage is no command to run.
             for at in self
@@ -65,7 +72,6 @@ impl Shell {
                 );
             }
         }
-        self.paste(what, message);
     }
 
     /// Checks what an agent is to do: outside of its fences no command that changes a loop stands in backquotes.

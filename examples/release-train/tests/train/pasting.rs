@@ -65,7 +65,7 @@ fn nothing_that_the_program_says_runs_between_quotes() {
                     shell.check_message(&what, &said.err);
                     // A verb prints the text of its phase, below its line.
                     let (message, block) = said.out.split_once("\n\n").unwrap_or((&said.out, ""));
-                    shell.check_message(&what, message);
+                    shell.check_commands(&what, message);
                     shell.check_block(&what, block);
                 }
             }
