@@ -123,15 +123,25 @@ const COMMANDS: usize = 8;
 /// The longest command of a note, in characters.
 const LONGEST_COMMAND: usize = 300;
 
-/// Returns a note: sentences of at most `limit` characters on one line, and each line that begins with [`COMMAND`] on a
-/// line of its own. Quotes become typographic; the commands stay, however long the sentences are: they say what is to be done.
+/// Returns a note: [`lines`] with typographic quotes in their sentences, so that nothing ends a shell's quotes around them.
+pub fn note(text: &str, limit: usize) -> String {
+    let text = lines(text, limit);
+    let quoted = text.lines().map(|line| match line.starts_with(COMMAND) {
+        true => line.to_owned(),
+        false => line.replace('"', "”"),
+    });
+    quoted.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns sentences of at most `limit` characters on one line, and each line that begins with [`COMMAND`] on a line of its own.
+/// The commands stay, however long the sentences are: they say what is to be done.
 ///
 /// ```
-/// use claudex_loop::text::note;
-/// assert_eq!(note("a\nb:\n    run  it\nc", 80), "a b:\n    run it\nc");
-/// assert_eq!(note("abcdefgh:\n    run it", 6), "abc...\n    run it");
+/// use claudex_loop::text::lines;
+/// assert_eq!(lines("a\nb:\n    run  it\nc", 80), "a b:\n    run it\nc");
+/// assert_eq!(lines("abcdefgh:\n    run it", 6), "abc...\n    run it");
 /// ```
-pub fn note(text: &str, limit: usize) -> String {
+pub fn lines(text: &str, limit: usize) -> String {
     let text = plain(text);
     let (mut lines, mut commands, mut left) = (Vec::new(), 0, limit);
     let is_command = |line: &str| line.starts_with(COMMAND);
@@ -141,7 +151,7 @@ pub fn note(text: &str, limit: usize) -> String {
         .chunk_by(|a, b| is_command(a) == is_command(b))
     {
         if !is_command(part[0]) {
-            let sentence = one_line(&part.join(" "), left).replace('"', "”");
+            let sentence = one_line(&part.join(" "), left);
             left -= sentence.chars().count();
             lines.push(sentence);
             continue;

@@ -36,8 +36,8 @@ impl Check {
         Self {
             name,
             ok,
-            found: text::note(&found, 500),
-            remedy: remedy.map(|remedy| text::note(&remedy, 500)),
+            found: text::lines(&found, 500),
+            remedy: remedy.map(|remedy| text::lines(&remedy, 500)),
         }
     }
 }

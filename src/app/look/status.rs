@@ -232,7 +232,7 @@ pub(in crate::app) fn status<M: Program>(id: Option<&str>, json: bool) -> Result
         print(shown, columns, now);
     }
     for problem in &problems {
-        for line in screen::wrap("problem: ", &text::note(problem, 1000), columns) {
+        for line in screen::wrap("problem: ", &text::lines(problem, 1000), columns) {
             out::line(&line);
         }
     }

@@ -53,8 +53,8 @@ impl Check {
             name: name.to_owned(),
             required,
             ok,
-            found: text::note(&found, 500),
-            remedy: remedy.map(|remedy| text::note(&remedy, 500)),
+            found: text::lines(&found, 500),
+            remedy: remedy.map(|remedy| text::lines(&remedy, 500)),
         }
     }
 

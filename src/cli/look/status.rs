@@ -294,7 +294,7 @@ pub(crate) fn status(arguments: &args::Look) -> Result<Exit, Failure> {
         print(shown, columns, now);
     }
     for problem in &problems {
-        for line in screen::wrap("problem:   ", &text::note(problem, 1000), columns) {
+        for line in screen::wrap("problem:   ", &text::lines(problem, 1000), columns) {
             out::line(&line);
         }
     }
