@@ -277,7 +277,7 @@ pub struct Persona {
     pub focus: Focus,
 }
 
-/// What the built-in reviewer looks at.
+/// Names what the built-in reviewer looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Focus {
     /// Steps, scope, acceptance, wording.

@@ -11,7 +11,7 @@ pub enum PointOfView {
     Operations,
 }
 
-/// How much a finding weighs, the heaviest first.
+/// Says how much a finding weighs, the heaviest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// It is almost certainly missing or wrong, and the work fails if it stays so.

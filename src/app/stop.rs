@@ -81,7 +81,7 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// What the environment says. The call's time begins here.
+    /// Reads what the environment says. The call's time begins here.
     pub fn from_env() -> Self {
         let budget = Budget::of_hook();
         let project = std::env::var("CLAUDE_PROJECT_DIR")
@@ -130,7 +130,7 @@ pub fn decide(
     with_repairs(&speaker, decision, &healed)
 }
 
-/// What is said where the time was over before a loop was found and could be driven. What went wrong until then is not said: it may
+/// Says that the time was over before a loop was found and could be driven. What went wrong until then is not said: it may
 /// follow from that, as where git had no time to answer.
 fn out_of_time(speaker: &Speaker, store: &Store) -> String {
     format!(

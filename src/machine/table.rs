@@ -208,7 +208,7 @@ pub struct EdgeInfo {
     pub line: u32,
 }
 
-/// Who acts on a loop.
+/// Names who acts on a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Actor {
@@ -220,7 +220,7 @@ pub enum Actor {
     Person,
 }
 
-/// When an edge may be taken.
+/// Tells when an edge may be taken.
 #[derive(Debug, Clone, Copy)]
 pub enum Guard {
     /// All hold.
@@ -281,7 +281,7 @@ pub enum Sign {
     GreaterOrEqual,
 }
 
-/// What an edge gives a field.
+/// Tells what an edge gives a field.
 #[derive(Debug, Clone, Copy)]
 pub enum Update {
     /// A constant.

@@ -4,7 +4,7 @@
 use crate::review::focus::Focus;
 use crate::review::{PersonaInfo, ReviewSpec};
 
-/// Who reviews where a machine declares nobody.
+/// Says who reviews where a machine declares nobody.
 const USUAL: &str = include_str!("personas/usual.md");
 
 /// A reviewer's point of view.

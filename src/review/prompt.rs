@@ -35,14 +35,14 @@ macro_rules! message {
 
 /// The prompt of a phase that names none.
 const PROMPT: Message = message!("review/prompt.md", "prompt/prompt.md");
-/// What any prompt may include.
+/// Lists what any prompt may include.
 const PARTS: [Message; 3] = [
     message!("review/answer.md", "prompt/answer.md"),
     message!("review/earlier.md", "prompt/earlier.md"),
     message!("review/document.md", "prompt/document.md"),
 ];
 
-/// What a prompt is made of.
+/// Holds what a prompt is made of.
 #[derive(Debug)]
 pub struct Prompt<'a> {
     /// The loop.

@@ -4,9 +4,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What a call of a hook has in all.
+/// Limits what a call of a hook waits for in all.
 pub const OF_A_HOOK: Duration = Duration::from_secs(5);
-/// How much of it may go to locks, all of them together.
+/// Limits how much of it may go to locks, all of them together.
 const FOR_LOCKS: Duration = Duration::from_secs(2);
 
 /// What is left of a call's time. Clones share it.

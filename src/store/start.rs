@@ -238,7 +238,7 @@ impl Store {
         Ok(repairs)
     }
 
-    /// Whether a loop with a journal that no record of this user's knows stands in a start's way: a person has to say what becomes
+    /// Tells whether a loop with a journal that no record of this user's knows stands in a start's way: a person has to say what becomes
     /// of it, unless it is over, or another project's.
     fn is_in_the_way(&self, here: &Folder, file: &StateFile) -> Result<bool, StoreError> {
         let state = read_state(self, here, &self.trust(), &file.name)?;

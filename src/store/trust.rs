@@ -18,7 +18,7 @@ use super::error::StoreError;
 use crate::files::{self, Distrust};
 use crate::git::tracked_at;
 
-/// How long git may take to answer.
+/// Limits how long git may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What is trusted in one state folder. The repository's index is read at most once.

@@ -39,7 +39,7 @@ impl miette::Diagnostic for Diagnostic {
     }
 }
 
-/// How many bytes of a place are underlined.
+/// Limits how many bytes of a place are underlined.
 fn underlined(span: &Range<usize>) -> usize {
     span.end.saturating_sub(span.start).min(UNDERLINED)
 }

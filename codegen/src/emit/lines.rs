@@ -20,7 +20,7 @@ pub(super) fn text(tokens: TokenStream) -> String {
     lines.text
 }
 
-/// What stands before the next token.
+/// Tells what stands before the next token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Last {
     /// The begin of a line, or an opening bracket.

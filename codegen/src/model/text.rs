@@ -76,7 +76,7 @@ pub fn update_text(update: &Update) -> String {
     }
 }
 
-/// What a field holds, in words.
+/// Says in words what a field holds.
 pub fn kind_text(kind: &FieldKind) -> String {
     match kind {
         FieldKind::Count => "a whole number from 0".to_owned(),

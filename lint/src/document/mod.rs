@@ -27,7 +27,7 @@ use sentence::Quote;
 /// Most findings of one review; the lightest are left out first.
 const MAX_FINDINGS: usize = 12;
 
-/// What one check found.
+/// Holds what one check found.
 #[derive(Debug)]
 struct Hit {
     severity: Severity,
