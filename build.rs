@@ -1,12 +1,12 @@
-//! Generates the plan loop's types from `machine.toml`. The bare library (no `cli` feature) has no machine of its own.
+//! Generates the plan loop's types from `machine.toml`. The bare library (no `plan` feature) has no machine of its own.
 
 fn main() {
-    // Reaches the build scripts of dependents as DEP_CLAUDEX_LOOP_APP: claudex-build then generates a command line.
-    if std::env::var_os("CARGO_FEATURE_APP").is_some() {
-        println!("cargo::metadata=app=1");
+    // Reaches the build scripts of dependents as DEP_CLAUDEX_LOOP_PROGRAM: claudex-build then generates a command line.
+    if std::env::var_os("CARGO_FEATURE_PROGRAM").is_some() {
+        println!("cargo::metadata=program=1");
     }
     println!("cargo::rerun-if-changed=build.rs");
-    #[cfg(feature = "cli")]
+    #[cfg(feature = "plan")]
     claudex_build::Config::new()
         .commands(true)
         .compile("machine.toml");

@@ -32,7 +32,7 @@ fn claudex(root: &Path, arguments: &[&str], input: &str, evidence: &str) {
 
 fn stop(root: &Path, evidence: &str) {
     let input = format!(r#"{{"session_id":"bench","cwd":{root:?},"hook_event_name":"Stop"}}"#);
-    claudex(root, &["stop"], &input, evidence);
+    claudex(root, &["hook", "stop"], &input, evidence);
 }
 
 fn project() -> tempfile::TempDir {

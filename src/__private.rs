@@ -1,25 +1,25 @@
 //! What generated code calls. Not for anyone else: it changes whenever the generator does.
 
-pub use crate::drive::observe::{
+pub use crate::behaviours::observe::{
     self, AnnounceSeen, ApproveSeen, AskSeen, RequireFileSeen, ReviewSeen, RunSeen, WaitForSeen,
 };
-pub use crate::drive::{Held, Step, attempt, or_else, settle};
+pub use crate::behaviours::{LoopHandle, Step, attempt, or_else, settle};
 pub use crate::machine::begin::{Beginning, begin};
 pub use crate::machine::message::Message;
+pub use crate::machine::persona::{Focus, PersonaInfo};
 pub use crate::machine::raw::OpenError;
 pub use crate::machine::table::{
     BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Guard, ModeInfo, Operand, PhaseInfo,
     Question, Sign, Table, Update,
 };
 pub use crate::machine::time::of as time_value;
-pub use crate::machine::{Actor, Claim, Machine, Raw, Refusal, Refused, Requirement};
-pub use crate::review::focus::Focus;
-pub use crate::review::{PersonaInfo, ReviewSpec, Reviewed, Settled, evidence};
+pub use crate::machine::{Actor, EvidenceRecord, Machine, Raw, Refusal, Refused, Requirement};
+pub use crate::review::{ReviewSpec, Reviewed, Settled, evidence};
 pub use crate::store::{Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store, Value};
 
-#[cfg(feature = "app")]
-pub use crate::app;
-#[cfg(feature = "app")]
+#[cfg(feature = "program")]
+pub use crate::program;
+#[cfg(feature = "program")]
 pub use clap;
 pub use jiff::Timestamp;
 pub use serde;
@@ -33,9 +33,9 @@ pub fn commit(
     raw: Raw,
     transition: &'static str,
     arguments: &[(&'static str, Value)],
-    claim: Option<&Claim>,
+    evidence: Option<&EvidenceRecord>,
 ) -> Result<Raw, Refused<Raw>> {
-    raw.commit(transition, arguments, claim)
+    raw.commit(transition, arguments, evidence)
 }
 
 /// An id as a state document has it.
@@ -49,12 +49,12 @@ pub fn given(value: Option<Value>) -> Value {
 }
 
 /// What evidence says to an edge.
-pub fn claim_of(evidence: &Reviewed) -> &Claim {
-    evidence.claim()
+pub fn record_of(evidence: &Reviewed) -> &EvidenceRecord {
+    evidence.record()
 }
 
 /// The refusal of a transition in a phase that has no edge for it.
-pub fn undeclared<L: Held>(held: L, transition: &'static str) -> Refused<L> {
+pub fn undeclared<L: LoopHandle>(held: L, transition: &'static str) -> Refused<L> {
     let table = held.raw().table();
     let phase = table.phases[held.raw().phase()].name.to_owned();
     let legal = table.legal_in(transition).join(", ");

@@ -5,17 +5,17 @@
 //! transitions. A loop in phase `P` is a `Loop<P>`: a transition takes it by value, commits under a lock by
 //! compare-and-swap, and hands out the next type, or hands the loop back with the reason.
 //!
-//! The crate's own machine is the claudex plan loop (`plan`, with the feature `cli`). Here it goes one step, in a folder
+//! The crate's own machine is the claudex plan loop (`plan`, with the feature `plan`). Here it goes one step, in a folder
 //! of its own:
 //!
 //! ```
-//! # #[cfg(feature = "cli")] {
+//! # #[cfg(feature = "plan")] {
 //! use claudex_loop::plan::{AnyLoop, Mode, Start, typestate};
 //! use claudex_loop::{Actor, Beginning, StateHome, Store};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let root = camino::Utf8Path::from_path(folder.path()).ok_or("not UTF-8")?;
-//! // Where this user's own record of loops is; a program takes `StateHome::of_user()`.
+//! // Where this user's own record of loops is; a program takes `StateHome::of_user(program)`.
 //! let home = StateHome::at(root.join("state"));
 //! let store = Store::at(root.join(".claude/claudex"), root.to_owned(), &typestate::STATE, home);
 //! let start = Start {
@@ -40,23 +40,25 @@
 //!
 //! # Rooms
 //!
-//! Each uses only those below it: `plan` (our application), [`hook`] (Claude Code's hook protocol), [`drive`] (what a
-//! stop does), [`review`] (a round: reviewer, findings, evidence), [`mod@machine`] (what every generated machine is), and
-//! [`store`] (documents, locks, journal). Everything below `plan` knows no phase by name.
+//! Each uses only those below it: `plan` (our own machine, written as a stranger's would be), `program` (a whole program of
+//! any machine: commands, hooks, configuration), [`behaviours`] (what a stop does), [`review`] (a round: reviewer, findings,
+//! evidence), [`hooks`] (Claude Code's hook protocol), [`mod@machine`] (what every generated machine is), [`process`] (child
+//! processes) and [`store`] (documents, locks, journal). Everything below `plan` knows no phase by name.
 
 // Generated code names this crate by its absolute path, and our own machine is generated too.
 extern crate self as claudex_loop;
 
-#[cfg(feature = "app")]
-pub mod app;
-pub mod drive;
+pub mod behaviours;
+mod digest;
 pub mod files;
 mod git;
-pub mod hook;
+pub mod hooks;
 pub mod machine;
-#[cfg(feature = "cli")]
+#[cfg(feature = "plan")]
 pub mod plan;
 pub mod process;
+#[cfg(feature = "program")]
+pub mod program;
 pub mod review;
 pub mod store;
 pub mod text;
@@ -64,11 +66,11 @@ pub mod text;
 #[doc(hidden)]
 pub mod __private;
 
-pub use drive::Step;
+pub use behaviours::Step;
 pub use jiff::Timestamp;
 pub use machine::begin::Beginning;
 pub use machine::raw::OpenError;
-pub use machine::{Actor, Claim, Machine, Refusal, Refused, Requirement, Table};
+pub use machine::{Actor, EvidenceRecord, Machine, Refusal, Refused, Requirement, Table};
 pub use review::evidence::{Reviewed, Settled};
 pub use store::{LoopId, StateHome, Store};
 
@@ -76,34 +78,34 @@ pub use store::{LoopId, StateHome, Store};
 ///
 /// `claudex_loop::main!(release_train);` is all that `src/main.rs` has to say where the machine file says what a stop does in
 /// every phase. Where it leaves phases to Rust, `main!(release_train, Train)` takes a value whose type implements the
-/// generated `release_train::OnStop`. Needs the feature `app`.
-#[cfg(feature = "app")]
+/// generated `release_train::OnStop`. Needs the feature `program`.
+#[cfg(feature = "program")]
 #[macro_export]
 macro_rules! main {
     ($name:ident) => {
         $crate::machine!($name);
 
         fn main() -> ::std::process::ExitCode {
-            $crate::app::main($name::declared::app($name::declared::AsDeclared))
+            $name::declared::program($name::declared::AsDeclared).main()
         }
     };
     ($name:ident, $on_stop:expr $(,)?) => {
         $crate::machine!($name);
 
         fn main() -> ::std::process::ExitCode {
-            $crate::app::main($name::app($on_stop))
+            $name::program($on_stop).main()
         }
     };
 }
 
-/// Without the feature `app` there is no program to make, and this says what is missing.
-#[cfg(not(feature = "app"))]
+/// Without the feature `program` there is no program to make, and this says what is missing.
+#[cfg(not(feature = "program"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! main {
     ($($any:tt)*) => {
         compile_error!(
-            "`claudex_loop::main!` needs the feature `app`: in Cargo.toml, write `features = [\"app\"]` at claudex-loop under [dependencies]"
+            "`claudex_loop::main!` needs the feature `program`: in Cargo.toml, write `features = [\"program\"]` at claudex-loop under [dependencies]"
         );
 
         fn main() {}

@@ -1,7 +1,7 @@
-//! The binary: arguments in, text and an exit code out.
+//! The plan loop's program. `src/plan/` puts it together from the public API, as any machine's is.
 
-mod cli;
+use claudex_loop::plan;
 
 fn main() -> std::process::ExitCode {
-    cli::main()
+    plan::program().main()
 }

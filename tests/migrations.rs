@@ -1,11 +1,12 @@
 //! A stranger's crate whose machine has changed: a program with the old machine and the new ones, each with its generated types,
 //! run as processes on the same folder; killed in the middle of a migration, and sixteen at once.
-//!
-//! The crate is written anew, outside of this workspace, and built against the bare library with the versions of our lock file.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+#[path = "support/stranger.rs"]
+mod stranger;
 
 const OLD: &str = r#"name = "door"
 
@@ -107,20 +108,11 @@ fn hash(source: &str) -> String {
     claudex_build::graph_hash(&claudex_build::check_source("door.toml", source).unwrap())
 }
 
-/// Builds the crate and returns its program.
+/// Builds the crate and returns its program, in this folder.
 fn built(folder: &Path) -> PathBuf {
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = folder.join("a stranger's crate");
-    std::fs::create_dir_all(path.join("src")).unwrap();
-    let manifest = format!(
-        "[package]\nname = \"changing-door\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         claudex-loop = {{ path = {ours:?}, default-features = false }}\n\n[build-dependencies]\n\
-         claudex-build = {{ path = {:?} }}\n",
-        ours.join("codegen"),
-    );
+    let stranger = stranger::Crate::new("changing-door");
+    let write = |name: &str, text: &str| stranger.write(name, text);
     let renamed = OLD.replace("open", "wide").replace("tries", "attempts");
-    let write = |name: &str, text: &str| std::fs::write(path.join(name), text).unwrap();
-    write("Cargo.toml", &manifest);
     write("build.rs", BUILD);
     write("src/main.rs", MAIN);
     write("old.toml", OLD);
@@ -139,21 +131,16 @@ fn built(folder: &Path) -> PathBuf {
         ),
     );
     write("refusing.toml", &renamed);
-    std::fs::copy(ours.join("Cargo.lock"), path.join("Cargo.lock")).unwrap();
-    let target = ours.join("target/stranger");
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--offline"])
-        .current_dir(&path)
-        .env("CARGO_TARGET_DIR", &target)
-        .env_remove("RUSTFLAGS")
-        .output()
-        .unwrap();
+    let built = stranger.cargo(&["build"]);
     assert!(
         built.status.success(),
         "{}",
         String::from_utf8_lossy(&built.stderr)
     );
-    target.join("debug/changing-door")
+    // Another program's crate may be built into the same folder meanwhile.
+    let program = folder.join("changing-door");
+    std::fs::copy(stranger::target().join("debug/changing-door"), &program).unwrap();
+    program
 }
 
 struct Project {

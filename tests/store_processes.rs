@@ -13,6 +13,7 @@ use claudex_loop::store::{
 
 static SPEC: StateSpec = StateSpec {
     machine: "counter",
+    program: "claudex-loop",
     graph_hash: "00ff00ff",
     folder: ".loops",
     folder_env: None,

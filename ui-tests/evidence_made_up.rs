@@ -1,10 +1,10 @@
 //! Evidence that no review stands behind.
 
 use claudex_loop::plan::typestate::{Loop, Reviewing};
-use claudex_loop::{Claim, Reviewed};
+use claudex_loop::{EvidenceRecord, Reviewed};
 
-fn revise(review: Loop<Reviewing>, claim: Claim) {
-    let made_up = Reviewed { claim, findings: Default::default() };
+fn revise(review: Loop<Reviewing>, record: EvidenceRecord) {
+    let made_up = Reviewed { record, findings: Default::default() };
     let _ = review.revise(&made_up);
 }
 

@@ -1,7 +1,7 @@
 //! The behaviours that a phase's `on_stop` can name: their parameters and their outcomes.
 //!
 //! This is the one list. `source` reads `on_stop` by it, `check` looks at what it says of turns, `emit` writes an exhaustive
-//! `match` over the outcomes from it, `docs/behaviours.md` is [`markdown`], and `claudex_loop::drive` has an enum for each;
+//! `match` over the outcomes from it, `docs/behaviours.md` is [`markdown`], and `claudex_loop::behaviours` has an enum for each;
 //! where the two drift apart, generated code does not compile.
 
 mod markdown;

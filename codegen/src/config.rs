@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
-use crate::emit::{Options, gate, templates};
+use crate::emit::{Options, gate, plugin_files, templates};
 use crate::{Format, check_source, draw, generate_checked};
 
-/// Set by cargo for build scripts of crates that depend on claudex-loop with its feature `app`: claudex-loop's own build
+/// Set by cargo for build scripts of crates that depend on claudex-loop with its feature `program`: claudex-loop's own build
 /// script says so, and its manifest has `links`.
-const HAS_APP: &str = "DEP_CLAUDEX_LOOP_APP";
+const HAS_PROGRAM: &str = "DEP_CLAUDEX_LOOP_PROGRAM";
 
 /// Settings of a compilation, for a build script.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The settings that crates want: with a command line where claudex-loop has its feature `app`, else types alone.
+    /// The settings that crates want: with a command line where claudex-loop has its feature `program`, else types alone.
     pub fn new() -> Self {
         Self {
             commands: None,
@@ -42,7 +42,7 @@ impl Config {
         }
     }
 
-    /// Whether to generate the command line, which needs the feature `app` of `claudex-loop`. Unless told, it is
+    /// Whether to generate the command line, which needs the feature `program` of `claudex-loop`. Unless told, it is
     /// generated where that feature is on; cargo tells the build script of a crate that depends on `claudex-loop`.
     #[must_use]
     pub fn commands(mut self, commands: bool) -> Self {
@@ -117,15 +117,17 @@ impl Config {
             Err(found) => return tell(&found, lines),
         };
         let mut missing = Vec::new();
-        for (path, span) in templates(&machine) {
+        let templates = templates(&machine).into_iter().map(|file| ("template", file));
+        let files = plugin_files(&machine).into_iter().map(|file| ("file", file));
+        for (what, (path, span)) in templates.chain(files) {
             lines.push(one_line(&format!("cargo::rerun-if-changed={path}")));
             if let Err(reason) = read(&root.join(&path)) {
                 let found = Diagnostic::new(
                     "claudex::machine::template",
                     span,
-                    format!("template {path}: {reason}"),
+                    format!("{what} {path}: {reason}"),
                 );
-                missing.push(found.help("write the template, or name another"));
+                missing.push(found.help(format!("write the {what}, or name another")));
             }
         }
         if !missing.is_empty() {
@@ -134,7 +136,7 @@ impl Config {
         let options = Options {
             commands: self
                 .commands
-                .unwrap_or_else(|| std::env::var_os(HAS_APP).is_some()),
+                .unwrap_or_else(|| std::env::var_os(HAS_PROGRAM).is_some()),
             file: name,
         };
         let name = &machine.name.value;

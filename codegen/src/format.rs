@@ -54,6 +54,8 @@ pub(crate) enum Takes {
     Guard,
     /// A relative path; with `true`, one that may lead out of the crate.
     Path(bool),
+    /// A list of relative paths.
+    Paths,
     /// The name of an environment variable.
     Variable,
     /// A file name's extension, without its dot.
@@ -138,6 +140,12 @@ pub(crate) const MACHINE: Table = Table {
             Takes::Path(true),
             "The folder of the message templates, from the crate's root. Absent: the root itself.",
             r#""src/messages""#,
+        ),
+        table(
+            "plugin",
+            false,
+            Takes::Table(&PLUGIN),
+            "The plugin of Claude Code whose hooks and slash commands call this machine's program.",
         ),
         table(
             "state",
@@ -240,6 +248,12 @@ pub(crate) const MODE: Table = Table {
             "Initial values of this mode's own, by field.",
         ),
         key(
+            "message",
+            Takes::Path(false),
+            "The template of what a start prints. Absent: that of the first phase.",
+            r#""started.md""#,
+        ),
+        key(
             "doc",
             Takes::Text,
             "What the mode is for.",
@@ -339,6 +353,58 @@ pub(crate) const PHASE: Table = Table {
             false,
             Takes::Anything,
             "Anything, for other tools. Not looked at.",
+        ),
+    ],
+};
+
+/// `[plugin]`.
+pub(crate) const PLUGIN: Table = Table {
+    what: "[plugin]",
+    doc: "The plugin of Claude Code whose hooks and slash commands call this machine's program.",
+    keys: &[
+        required(
+            "name",
+            Takes::Stored,
+            "The plugin's name: slash commands begin with it, and lines for people.",
+            r#""release-train""#,
+        ),
+        table(
+            "commands",
+            false,
+            Takes::Named(&PLUGIN_COMMAND),
+            "What the slash commands say, by the names of modes, of transitions of a person, and of the engine's own: status, history, resume, adopt, rollback, doctor. With one mode its command is start.",
+        ),
+        key(
+            "files",
+            Takes::Paths,
+            "Files of the messages' folder that the plugin's folder has as they are, under the same paths; they go before the engine's.",
+            r#"["scripts/status.sh"]"#,
+        ),
+    ],
+};
+
+/// `[plugin.commands.x]`.
+pub(crate) const PLUGIN_COMMAND: Table = Table {
+    what: "a slash command",
+    doc: "A slash command of the plugin. A transition that an agent may take as well has one only where it stands here.",
+    keys: &[
+        key(
+            "doc",
+            Takes::Text,
+            "What the menu says of it. Absent: what the mode or the transition says.",
+            r#""Draft a plan""#,
+        ),
+        key(
+            "arguments",
+            Takes::Text,
+            "What the menu says of its arguments. Absent: what the command line takes.",
+            r#""[--rounds N] <topic>""#,
+        ),
+        key(
+            "text",
+            Takes::Path(false),
+            "The Markdown file, among the messages, of what the agent is told. Absent: the engine's own.",
+            r#""commands/plan.md""#,
         ),
     ],
 };

@@ -80,7 +80,7 @@ use model::Machine;
 pub struct Generated {
     /// The module's content.
     pub rust: String,
-    /// The templates that it includes, each once, relative to the crate's root, with `/` between their parts.
+    /// The templates and files that it includes, relative to the crate's root, with `/` between their parts.
     pub messages: Vec<String>,
 }
 
@@ -151,6 +151,7 @@ pub fn migrations(machine: &Machine) -> String {
 fn generate_checked(machine: &Machine, source: &str, options: &Options) -> Generated {
     let messages = emit::templates(machine)
         .into_iter()
+        .chain(emit::plugin_files(machine))
         .map(|(path, _)| path)
         .collect();
     Generated {

@@ -4,6 +4,7 @@
 //! syntax beyond byte spans, and nothing of Rust beyond the text of a guard.
 
 mod graph;
+mod plugin;
 mod text;
 pub(crate) mod time;
 mod words;
@@ -11,6 +12,7 @@ mod words;
 use std::ops::Range;
 
 pub use graph::Edge;
+pub use plugin::{Does, Plugin, PluginCommand, SlashCommand};
 pub(crate) use text::guard_fields;
 pub use text::{guard_text, kind_text, update_text};
 pub use words::word_of;
@@ -40,6 +42,8 @@ pub struct Machine {
     pub doc: String,
     /// `messages = "src/plan/messages"`: folder of the templates, relative to the crate. Empty: the crate's root.
     pub messages: String,
+    /// `[plugin]`.
+    pub plugin: Option<Plugin>,
     /// `[state]`.
     pub state: State,
     /// `[modes.*]`, in the order of the file.
@@ -119,6 +123,8 @@ pub struct Mode {
     pub start: At<String>,
     /// `initial = { field = value }`: initial values of this mode's own.
     pub initial: Vec<(At<String>, At<Constant>)>,
+    /// `message`: the template of what a start prints, unless it is that of the first phase.
+    pub message: Option<At<String>>,
     /// `doc`, or empty.
     pub doc: String,
 }

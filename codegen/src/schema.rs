@@ -138,14 +138,8 @@ fn takes(takes: &Takes) -> Value {
         Takes::Flag => json!({ "type": "boolean" }),
         Takes::Constant => reference("constant"),
         Takes::Constants | Takes::Updates => by_name(reference("constant")),
-        Takes::Path(may_leave) => {
-            let inside = if *may_leave {
-                ""
-            } else {
-                "(?!(.*[/\\\\])?\\.\\.([/\\\\]|$))"
-            };
-            json!({ "type": "string", "pattern": format!("^(?![/\\\\])(?!.:){inside}.+$") })
-        }
+        Takes::Path(may_leave) => path(*may_leave),
+        Takes::Paths => json!({ "type": "array", "items": path(false), "minItems": 1, "uniqueItems": true }),
         Takes::Variable => json!({ "type": "string", "pattern": "^[A-Z][A-Z0-9_]*$" }),
         Takes::Extension => json!({ "type": "string", "pattern": "^(?!lock$)[A-Za-z0-9][A-Za-z0-9._-]*$" }),
         Takes::Word(words) => word(*words),
@@ -184,6 +178,15 @@ fn takes(takes: &Takes) -> Value {
             by_name(json!({ "type": "array", "items": Value::Object(table(inner)), "minItems": 1 }))
         }
     }
+}
+
+fn path(may_leave: bool) -> Value {
+    let inside = if may_leave {
+        ""
+    } else {
+        "(?!(.*[/\\\\])?\\.\\.([/\\\\]|$))"
+    };
+    json!({ "type": "string", "pattern": format!("^(?![/\\\\])(?!.:){inside}.+$") })
 }
 
 /// A table whose keys are names.

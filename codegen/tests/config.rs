@@ -8,17 +8,36 @@ use claudex_build::Config;
 
 const PLAN: &str = include_str!("../../machine.toml");
 /// The templates that it names.
-const TEMPLATES: [&str; 10] = [
+const TEMPLATES: [&str; 13] = [
+    "started",
+    "review-started",
     "round",
-    "complete",
-    "stopped",
+    "marked",
+    "summary",
     "missing",
     "running",
     "failed",
+    "more",
     "prompt",
     "personas/engineer",
     "personas/security",
     "personas/operations",
+];
+/// The files that its plugin has.
+const FILES: [&str; 13] = [
+    "commands/plan.md",
+    "commands/review.md",
+    "commands/resume.md",
+    "commands/adopt.md",
+    "commands/more.md",
+    "scripts/cancel-loop.sh",
+    "scripts/doctor.sh",
+    "scripts/mark-done.sh",
+    "scripts/personas.sh",
+    "scripts/rollback-loop.sh",
+    "scripts/start-loop.sh",
+    "scripts/state-helpers.sh",
+    "scripts/status.sh",
 ];
 
 /// A crate's folder with the plan loop's machine and its templates.
@@ -28,11 +47,16 @@ impl Crate {
     fn new(name: &str) -> Self {
         let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("a crate's {name} é"));
         let _ = fs::remove_dir_all(&root);
-        fs::create_dir_all(root.join("src/plan/messages/personas")).unwrap();
+        for folder in ["personas", "commands", "scripts"] {
+            fs::create_dir_all(root.join("src/plan/messages").join(folder)).unwrap();
+        }
         fs::create_dir_all(root.join("out")).unwrap();
         fs::write(root.join("machine.toml"), PLAN).unwrap();
         for template in TEMPLATES {
             fs::write(root.join(format!("src/plan/messages/{template}.md")), "text").unwrap();
+        }
+        for file in FILES {
+            fs::write(root.join("src/plan/messages").join(file), "text").unwrap();
         }
         Self(root)
     }
@@ -71,6 +95,7 @@ fn a_right_machine_is_written_and_watched() {
         .collect();
     let mut expected = vec!["machine.toml".to_owned()];
     expected.extend(TEMPLATES.map(|template| format!("src/plan/messages/{template}.md")));
+    expected.extend(FILES.map(|file| format!("src/plan/messages/{file}")));
     assert_eq!(watched, expected);
     let written = fs::read_to_string(folder.0.join("out/plan.rs")).unwrap();
     assert_eq!(

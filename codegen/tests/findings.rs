@@ -57,7 +57,7 @@ mod form {
         unknown_key_in_a_phase: ["terminal = true" => "terminal = true\nmesage = \"x.md\""] says "m.toml:25:1: unknown key `mesage` in a phase (did you mean `message`?)";
         unknown_key_in_a_transition: ["to   = \"closed\"" => "to = \"closed\"\nwhem = \"tries < 1\""] says "m.toml:29:1: unknown key `whem` in a transition (did you mean `when`?)";
         unknown_key_in_a_field: ["{ type = \"flag\" }" => "{ type = \"flag\", inital = true }"] says "m.toml:18:29: unknown key `inital` in a field (did you mean `initial`?)";
-        unknown_key_in_a_mode: ["start = \"open\"" => "start = \"open\"\nbegin = 1"] says "m.toml:6:1: unknown key `begin` in a mode (there are `start`, `initial` and `doc`)";
+        unknown_key_in_a_mode: ["start = \"open\"" => "start = \"open\"\nbegin = 1"] says "m.toml:6:1: unknown key `begin` in a mode (there are `start`, `initial`, `message` and `doc`)";
         unknown_key_in_state: ["[fields]" => "[state]\nextention = \"x\"\n[fields]"] says "m.toml:8:1: unknown key `extention` in [state] (did you mean `extension`?)";
         unknown_key_of_a_behaviour: ["path = \"KEY\"" => "path = \"KEY\", writen = \"shut\""] says "m.toml:21:44: unknown key `writen` in `require-file` (did you mean `written`?)";
         meta_is_free: ["terminal = true" => "terminal = true\nmeta = { anything = [1, { x = 2 }] }"] says "nothing";
@@ -160,7 +160,7 @@ mod names {
         ] says "m.toml:26:15: the transition `reload` and the method `reload` that every module has both give the Rust method `reload` (rename the transition)";
         a_verb_of_the_command_line: [
             "" => "[[transitions.stop]]\nfrom = \"open\"\nto = \"closed\"\nby = [\"agent\"]\n",
-        ] says "m.toml:35:15: the transition `stop` would be the verb `stop`, which the command line has (rename it, or leave `by` out; taken are `start`, `run`, `review`, `status`, `list`, `adopt`, `journal`, `sweep`, `doctor`, `machine`, `config`, `stop`, `prompt`, `answer`, `session_start`, `hooks`, `rollback`, `personas`, `state`, `completions`, `man`, `help` and `resume`)";
+        ] says "m.toml:35:15: the transition `stop` would be the verb `stop`, which the command line has (rename it, or leave `by` out; taken are `start`, `run`, `review`, `status`, `list`, `adopt`, `journal`, `sweep`, `doctor`, `machine`, `config`, `stop`, `prompt`, `answer`, `session_start`, `hooks`, `plugin`, `rollback`, `personas`, `state`, `completions`, `man`, `help` and `resume`)";
         resume_is_a_persons: ["" => "[[transitions.resume]]\nfrom = \"open\"\nto = \"same\"\nby = [\"person\"]\n"] says "nothing";
         resume_is_not_an_agents: ["" => "[[transitions.resume]]\nfrom = \"open\"\nto = \"same\"\nby = [\"agent\", \"person\"]\nwhen = \"tries < 2\"\nset = { tries = \"tries + 1\" }"] says r#"m.toml:35:15: the transition `resume` would be the verb `resume`, which the command line has (the command line’s resume is a person’s: write by = ["person"], or rename it)"#;
         words_of_one_variant: ["\"green\"" => "\"green\", \"g-1\", \"g1\""] says "m.toml:16:47: the word `g1` and the word `g-1` both give the Rust variant `G1` (rename the word)";

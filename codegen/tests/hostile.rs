@@ -207,7 +207,7 @@ fn guards_that_would_take_for_ever_are_refused() {
 #[test]
 fn what_a_file_says_cannot_end_a_line_or_colour_a_terminal() {
     let source = PLAN.replace(
-        "start = \"drafting\"",
+        "start   = \"drafting\"",
         "start = \"a\\n\\u001b[31m\\u202Ecargo::warning=x\"",
     );
     let found = check(&source).unwrap_err();

@@ -58,7 +58,7 @@ const SLIPS: &[(&str, &str, &str)] = &[
     ("doc      = \"An agent", "docs     = \"An agent", "docs"),
     ("folder     = ", "folders    = ", "folders"),
     ("ids        = \"stamp\"", "ids        = \"stamps\"", "stamps"),
-    ("start = \"drafting\"", "begin = \"drafting\"", "begin"),
+    ("start   = \"drafting\"", "begin   = \"drafting\"", "begin"),
     (
         "type = \"count\", initial = 3",
         "type = \"number\", initial = 3",
@@ -95,6 +95,9 @@ const SLIPS: &[(&str, &str, &str)] = &[
         "counts",
     ),
     ("[phases.done]", "[phases.Done]", "Done"),
+    ("name  = \"claudex\"", "name  = \"Claudex\"", "Claudex"),
+    ("arguments = \"[rounds]\"", "argument = \"[rounds]\"", "argument"),
+    ("\"scripts/status.sh\"", "\"../status.sh\"", "../status.sh"),
     ("name     = \"plan\"\n", "", "name"),
 ];
 

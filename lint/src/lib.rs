@@ -8,6 +8,7 @@
 mod changes;
 mod document;
 mod finding;
+mod quote;
 
 pub use changes::review as review_changes;
 pub use document::review as review_document;

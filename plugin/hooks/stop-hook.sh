@@ -15,12 +15,12 @@ approve() {
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
 
-decision=$(/bin/sh "$here/../bin/claudex-loop" stop)
+decision=$(/bin/sh "$here/../bin/claudex-loop" hook stop)
 status=$?
 
 case $status:$decision in
     0:'{'*'}') printf '%s\n' "$decision" ;;
-    127:*) approve "claudex: the claudex-loop program was not found or has another version, so no loop is driven. Install it (cargo install --path, in a clone of claudex-loop); /claudex:doctor says what was looked at." ;;
+    127:*) approve "claudex: the claudex-loop program was not found or has another version, so no loop is driven. Install it (cargo install --path ., in a clone of its project); /claudex:doctor says what was looked at." ;;
     *) approve "claudex: the claudex-loop program ended with status $status and no decision, so this turn ends; the loop is as it was. Try: claudex-loop status" ;;
 esac
 exit 0

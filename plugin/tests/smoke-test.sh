@@ -626,7 +626,7 @@ to_reviewing "to be shown"
 review
 run "$PLUGIN/scripts/status.sh"
 is "status: exit 0" 0 "$status"
-for part in "$id" plan reviewing "1 of 3" "to be shown" none "high="; do
+for part in "$id" plan reviewing "1 of 3" "to be shown" "Senior-engineer review" "high="; do
     has "status: shows $part" "$out" "$part"
 done
 like "status: shows the elapsed time" "$out" 'elapsed'

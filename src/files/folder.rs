@@ -14,8 +14,10 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::replace::TEMPORARY;
-use super::trust::{Distrust, UntrustedError};
+use super::checks::{Distrust, UntrustedError};
+
+/// How the names of our temporary files begin; the sweep removes what a crash left of them.
+pub const TEMPORARY: &str = ".loop-tmp-";
 
 /// A folder that is held open. Names of its files are single names, never paths.
 #[derive(Debug)]
@@ -307,6 +309,19 @@ impl Folder {
         self.sync()
     }
 
+    /// The same with these permissions, and not 0600.
+    ///
+    /// # Errors
+    /// See [`Folder::replace`].
+    #[cfg(feature = "program")]
+    pub(crate) fn replace_with_mode(&self, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let prepared = self.prepare(name, bytes)?;
+        let mode = Mode::from_raw_mode(mode);
+        rustix::fs::chmodat(&self.fd, &prepared.temporary, mode, AtFlags::empty())?;
+        prepared.rename()?;
+        self.sync()
+    }
+
     /// Writes the new content of a file beside it.
     pub(crate) fn prepare(&self, name: &str, bytes: &[u8]) -> io::Result<Prepared<'_>> {
         single(name)?;
@@ -411,64 +426,6 @@ impl Drop for Prepared<'_> {
     }
 }
 
-/// Opens the folder of a file, and returns it with the file's name. Below the first of the `bases` that the path lies in, no
-/// symlink is followed; the folder of a path that lies in none is the caller's own choice.
-///
-/// # Errors
-/// The folder is not there or not trusted, or the path names no file.
-pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, String)> {
-    let path = without_dots(path);
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(no_name(path.as_str()));
-    };
-    let base = bases.iter().find(|base| parent.starts_with(base));
-    let folder = match base {
-        Some(base) => Folder::open(base)?.below(parent.strip_prefix(base).unwrap_or(parent))?,
-        None => Folder::open(parent)?,
-    };
-    Ok((folder, name.to_owned()))
-}
-
-/// A folder that was made, by its name in the one above it.
-pub(crate) type Made = (Folder, String);
-
-/// Makes a folder where it is not there. No symlink is followed below `base`, or below the nearest folder above it that is
-/// there. Returns it with the folders that were made for it, innermost last.
-///
-/// # Errors
-/// See [`Folder::make`].
-pub(crate) fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<(Folder, Vec<Made>)> {
-    let mut at = (base.ancestors())
-        .find_map(|there| Folder::open(there).ok())
-        .ok_or(ErrorKind::NotFound)?;
-    let below = path.strip_prefix(at.path()).unwrap_or(path).to_owned();
-    let mut made = Vec::new();
-    for name in below.components() {
-        let is_new = !at.has(name.as_str());
-        let below = at.make(name.as_str())?;
-        let above = std::mem::replace(&mut at, below);
-        if is_new {
-            made.push((above, name.as_str().to_owned()));
-        }
-    }
-    Ok((at, made))
-}
-
-/// Resolves `.` and `..` by name. Where no symlink is followed that is what they mean.
-fn without_dots(path: &Utf8Path) -> Utf8PathBuf {
-    let mut plain = Utf8PathBuf::new();
-    for component in path.components() {
-        match component {
-            Utf8Component::CurDir => {}
-            Utf8Component::ParentDir if plain.file_name().is_some() => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
-}
-
 /// Returns the value, or `None` where the file or folder is not there.
 ///
 /// # Errors
@@ -489,7 +446,7 @@ fn single(name: &str) -> io::Result<&str> {
     Ok(name)
 }
 
-fn no_name(path: &str) -> io::Error {
+pub(super) fn no_name(path: &str) -> io::Error {
     io::Error::new(
         ErrorKind::InvalidInput,
         format!("`{path}` is no name of a file here"),

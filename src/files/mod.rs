@@ -3,23 +3,26 @@
 //! | file      | subject                                                                    |
 //! |-----------|----------------------------------------------------------------------------|
 //! | `folder`  | a folder held open, and its files: for what lies in a project              |
+//! | `below`   | the same by a path below a root                                            |
 //! | `private` | a folder of the user's own, outside every project                          |
-//! | `trust`   | why something that is there is not used                                    |
+//! | `checks`  | why something that is there is not used                                    |
 //! | `read`    | a file that someone else wrote                                             |
 //! | `replace` | replacing a file so that a reader finds the old content or the new one     |
 //! | `scratch` | folders for data that goes with the process that made it                   |
 
+mod below;
+mod checks;
 mod folder;
 pub(crate) mod private;
 mod read;
 mod replace;
 pub mod scratch;
-mod trust;
 
-pub use folder::{Folder, Found, folder_of, if_there};
-pub(crate) use folder::{Made, make_all};
+pub(crate) use below::{Made, make_all};
+pub use below::{folder_of, read_in};
+pub use checks::{Distrust, UntrustedError};
+pub use folder::TEMPORARY;
+pub use folder::{Folder, Found, if_there};
 pub(crate) use read::MOST;
-pub use read::{read, read_in, read_to_string, text};
-pub(crate) use replace::TEMPORARY;
+pub use read::{read, read_to_string, text};
 pub use replace::replace;
-pub use trust::{Distrust, UntrustedError};

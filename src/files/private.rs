@@ -8,37 +8,41 @@ use camino::Utf8Path;
 
 use super::folder::{Folder, if_there};
 
-/// The user's own folder below the state home.
-const OWN: &str = "claudex-loop";
-
-/// Makes `claudex-loop/<name>` below a state home where it is missing, and closes both to other users.
+/// Makes `<own>/<name>` where it is missing, and closes both to other users.
 ///
 /// # Errors
 /// One of them is not trusted, or the system refuses.
-pub(crate) fn make(home: &Utf8Path, name: &str) -> io::Result<Folder> {
+pub(crate) fn make(own: &Utf8Path, name: &str) -> io::Result<Folder> {
+    let (home, last) = split(own)?;
     DirBuilder::new().recursive(true).mode(0o700).create(home)?;
-    Folder::open(home)?.make_private(OWN)?.make_private(name)
+    Folder::open(home)?.make_private(last)?.make_private(name)
 }
 
-/// Opens `claudex-loop/<name>` below a state home, where it is there. Both are closed to other users then.
+fn split(own: &Utf8Path) -> io::Result<(&Utf8Path, &str)> {
+    Option::zip(own.parent(), own.file_name()).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+}
+
+/// Opens `<own>/<name>`, where it is there. Both are closed to other users then.
 ///
 /// # Errors
 /// See [`make`].
-pub(crate) fn existing(home: &Utf8Path, name: &str) -> io::Result<Option<Folder>> {
+pub(crate) fn existing(own: &Utf8Path, name: &str) -> io::Result<Option<Folder>> {
+    let (home, last) = split(own)?;
     let mut folder = Folder::open(home);
-    for name in [OWN, name] {
+    for name in [last, name] {
         folder = folder.and_then(|above| above.below(name));
         folder = folder.and_then(|folder| folder.close_to_others().map(|()| folder));
     }
     if_there(folder)
 }
 
-/// Tries whether `claudex-loop` below a state home can be used, and gives whether it is there. Nothing is made or changed.
+/// Tries whether the folder can be used, and gives whether it is there. Nothing is made or changed.
 ///
 /// # Errors
 /// It, or a folder in it, is not trusted or open to others, or cannot be written.
-pub(crate) fn try_out(home: &Utf8Path) -> io::Result<bool> {
-    let Some(own) = if_there(Folder::open(home).and_then(|home| home.below(OWN)))? else {
+pub(crate) fn try_out(own: &Utf8Path) -> io::Result<bool> {
+    let (home, last) = split(own)?;
+    let Some(own) = if_there(Folder::open(home).and_then(|home| home.below(last)))? else {
         // The first folder above that is there lies on the same file system.
         let there = home.ancestors().find(|folder| folder.is_dir());
         let there = there.ok_or(io::ErrorKind::NotFound)?;

@@ -6,13 +6,11 @@ use std::io::{self, ErrorKind, Read as _};
 use camino::Utf8Path;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 
-use super::folder::folder_of;
-
 /// The largest file that is read: more is no plan and no review.
 pub(crate) const MOST: u64 = 64 * 1024 * 1024;
 
-/// The bytes of a regular file, through symlinks: for files that the person names. A pipe or a device is refused at once:
-/// opening a pipe that nobody writes to would hang for ever, and a device may never end.
+/// Returns the bytes of a regular file, through symlinks: for files that the person names. A pipe or a device is refused at
+/// once: opening a pipe that nobody writes to would hang for ever, and a device may never end.
 ///
 /// # Errors
 /// It is not there, is no regular file, is larger than 64 MiB, or the system refuses.
@@ -35,16 +33,6 @@ pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
         return refused(ErrorKind::InvalidInput, "no regular file");
     }
     all(file.into_file(), path, MOST)
-}
-
-/// Reads a file of a project or a loop: no symlink is followed below the `bases`, and the file itself is none (see
-/// [`folder_of`]).
-///
-/// # Errors
-/// It is not there, is not trusted, is larger than 64 MiB, or the system refuses.
-pub fn read_in(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<Vec<u8>> {
-    let (folder, name) = folder_of(bases, path)?;
-    folder.read(&name, MOST)
 }
 
 /// Reads an open file to its end, unless it is larger than `most` bytes.

@@ -6,9 +6,6 @@ use camino::Utf8Path;
 
 use super::folder::Folder;
 
-/// How the names of our temporary files begin; the sweep removes what a crash left of them.
-pub(crate) const TEMPORARY: &str = ".claudex-tmp-";
-
 /// Replaces the file at `path`, or creates it, with permissions 0600.
 ///
 /// The content goes to a new file in the same folder, under a name that nobody can guess, is synced, and is renamed

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::folder::{Folder, Made, if_there, make_all};
+use super::below::{Made, make_all};
+use super::folder::{Folder, if_there};
 
 /// The file in a scratch folder that is locked. It also keeps git from taking the folder for work.
 const LOCK: &str = ".gitignore";

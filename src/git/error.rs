@@ -67,7 +67,7 @@ pub enum WorktreeError {
     #[display("git {command} answered with something that cannot be read: {said}")]
     #[diagnostic(
         code(claudex::worktree::answer),
-        help("this is a fault of claudex-loop: please report it with this line")
+        help("this is a fault of the program: please report it with this line")
     )]
     Answer {
         /// The command's name.

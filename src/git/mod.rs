@@ -23,7 +23,7 @@ pub(crate) use self::error::io;
 pub(crate) use self::tracked::tracked_at;
 use crate::process::environment::{Environment, find_program};
 use crate::process::limits::Limits;
-use crate::process::{self, Call, Ended, How, StartError};
+use crate::process::{self, Call, ProcessEnd, ProcessOutput, StartError};
 use crate::text;
 
 /// Names the program.
@@ -152,7 +152,7 @@ impl Git {
         &self.folder
     }
 
-    /// The top of the work tree.
+    /// Returns the top of the work tree.
     pub(crate) fn root(&self) -> &Utf8Path {
         &self.root
     }
@@ -255,7 +255,7 @@ impl Git {
                 idle: patience,
             },
         };
-        let Ended {
+        let ProcessOutput {
             how,
             stdout,
             dropped,
@@ -267,21 +267,21 @@ impl Git {
             said,
         };
         match how {
-            How::Exited(status) => Ok(Answer {
+            ProcessEnd::Exited(status) => Ok(Answer {
                 status,
                 stdout,
                 cut: dropped > 0,
                 stderr: stderr_tail,
             }),
-            How::Signalled(signal) => Err(refused(format!("it was killed by signal {signal}"))),
-            How::TimedOut { after } | How::Idle { after } => Err(WorktreeError::TimedOut {
+            ProcessEnd::Signalled(signal) => Err(refused(format!("it was killed by signal {signal}"))),
+            ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => Err(WorktreeError::TimedOut {
                 command: command(),
                 after,
             }),
-            How::CouldNotStart(StartError::NotInstalled { .. }) => Err(WorktreeError::NoGit),
-            How::CouldNotStart(error) => Err(refused(error.to_string())),
-            How::StatusLost(error) => Err(refused(format!("its exit status is lost: {error}"))),
-            How::Stopped => Err(refused("it was stopped".to_owned())),
+            ProcessEnd::CouldNotStart(StartError::NotInstalled { .. }) => Err(WorktreeError::NoGit),
+            ProcessEnd::CouldNotStart(error) => Err(refused(error.to_string())),
+            ProcessEnd::StatusLost(error) => Err(refused(format!("its exit status is lost: {error}"))),
+            ProcessEnd::Stopped => Err(refused("it was stopped".to_owned())),
         }
     }
 
@@ -330,7 +330,7 @@ impl Git {
     }
 }
 
-/// The first line in which git says what is wrong, plain and short.
+/// Returns the first line in which git says what is wrong, plain and short.
 pub(crate) fn said(stderr: &str) -> String {
     let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
     let telling = ["fatal: ", "error: "];
@@ -345,7 +345,7 @@ pub(crate) fn said(stderr: &str) -> String {
     text::one_line(line, 300)
 }
 
-/// The name in `filter.<name>.<key>`.
+/// Returns the name in `filter.<name>.<key>`.
 fn filter_name(key: &[u8]) -> Option<&[u8]> {
     let rest = key.strip_prefix(b"filter.")?;
     let dot = rest.iter().rposition(|byte| *byte == b'.')?;

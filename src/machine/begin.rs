@@ -22,7 +22,7 @@ pub struct Beginning {
 }
 
 impl Beginning {
-    /// A start now, for a session, that sweeps nothing.
+    /// Makes a start now, for a session, that sweeps nothing.
     pub fn now(session: impl Into<String>) -> Self {
         Self {
             now: Timestamp::now(),

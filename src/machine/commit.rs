@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::machine::coverage;
 use crate::machine::guard::FieldError;
 use crate::machine::table::EdgeInfo;
-use crate::machine::{Actor, Claim, Raw, Refusal, Refused, Snapshot};
+use crate::machine::{Actor, EvidenceRecord, Raw, Refusal, Refused, Snapshot};
 use crate::store::{Change, CommitError, Value};
 
 impl Raw {
@@ -25,14 +25,14 @@ impl Raw {
         self,
         transition: &'static str,
         arguments: &[(&'static str, Value)],
-        claim: Option<&Claim>,
+        evidence: Option<&EvidenceRecord>,
     ) -> Result<Self, Refused<Self>> {
         let now = Timestamp::now();
         let edge = match self.choose(transition, now) {
             Ok(edge) => edge,
             Err(refusal) => return Err(self.refused(refusal)),
         };
-        if let Err(refusal) = self.permits(edge, claim) {
+        if let Err(refusal) = self.permits(edge, evidence) {
             return Err(self.refused(refusal));
         }
         let edits = match self.edits(edge, arguments, now) {
@@ -44,7 +44,7 @@ impl Raw {
         let run = self
             .cause()
             .map(str::to_owned)
-            .or_else(|| claim.and_then(|claim| claim.run().map(str::to_owned)));
+            .or_else(|| evidence.and_then(|evidence| evidence.run().map(str::to_owned)));
         let change = Change {
             what: transition.to_owned(),
             by: self.actor().to_string(),
@@ -52,7 +52,7 @@ impl Raw {
             to: Some(to.stored.to_owned()),
             edits,
             run,
-            evidence: claim.and_then(|claim| serde_json::to_value(claim).ok()),
+            evidence: evidence.and_then(|evidence| serde_json::to_value(evidence).ok()),
         };
         match self.store().commit(self.record(), change) {
             Ok(record) => {
@@ -63,7 +63,7 @@ impl Raw {
         }
     }
 
-    /// What taking an edge changes: what it sets, and the fields that begin or cease to exist on its way.
+    /// Returns what taking an edge changes: what it sets, and the fields that begin or cease to exist on its way.
     fn edits(
         &self,
         edge: &EdgeInfo,
@@ -93,7 +93,7 @@ impl Raw {
         Ok(edits)
     }
 
-    /// The edge of a transition that is open here.
+    /// Returns the edge of a transition that is open here.
     fn choose(&self, transition: &'static str, now: Timestamp) -> Result<&'static EdgeInfo, Refusal> {
         let table = self.table();
         let edges: Vec<_> = table.edges_at(transition, self.phase()).collect();
@@ -129,8 +129,8 @@ impl Raw {
         })
     }
 
-    /// Whether this actor may take the edge, with this evidence.
-    fn permits(&self, edge: &'static EdgeInfo, claim: Option<&Claim>) -> Result<(), Refusal> {
+    /// Checks that this actor may take the edge, with this evidence.
+    fn permits(&self, edge: &'static EdgeInfo, evidence: Option<&EvidenceRecord>) -> Result<(), Refusal> {
         let allowed = if edge.by.is_empty() {
             self.actor() == Actor::Hook
         } else {
@@ -152,13 +152,15 @@ impl Raw {
         let Some(requirement) = edge.requires else {
             return Ok(());
         };
-        let problem = match claim {
+        let problem = match evidence {
             None => "none was shown".to_owned(),
-            Some(claim) if claim.loop_id() != self.id().as_str() => {
-                format!("what was shown belongs to loop {}", claim.loop_id())
+            Some(evidence) if evidence.loop_id() != self.id().as_str() => {
+                format!("what was shown belongs to loop {}", evidence.loop_id())
             }
-            Some(claim) if !claim.satisfies(requirement) => format!("only {} was shown", claim.kind()),
-            Some(claim) if claim.revision_bound() != self.record().revision() => {
+            Some(evidence) if !evidence.satisfies(requirement) => {
+                format!("only {} was shown", evidence.kind())
+            }
+            Some(evidence) if evidence.revision_bound() != self.record().revision() => {
                 "what was shown was gathered at another revision of the loop".to_owned()
             }
             Some(_) => return Ok(()),

@@ -71,12 +71,12 @@ impl Tally {
         }
     }
 
-    /// How many edges were taken at least once.
+    /// Returns how many edges were taken at least once.
     pub fn taken(&self) -> usize {
         self.hits.iter().filter(|hits| **hits > 0).count()
     }
 
-    /// The edges that never were.
+    /// Returns the edges that never were.
     pub fn missing<'t>(&self, table: &'t Table) -> Vec<&'t EdgeInfo> {
         let edges = table.edges.iter().zip(&self.hits);
         edges
@@ -120,7 +120,7 @@ impl<'l> Line<'l> {
     }
 }
 
-/// The index of an edge in its table.
+/// Returns the index of an edge in its table.
 pub(crate) fn index_of(table: &Table, edge: &EdgeInfo) -> Option<usize> {
     table.edges.iter().position(|known| std::ptr::eq(known, edge))
 }
@@ -162,7 +162,7 @@ fn file(folder: &Path, table: &Table) -> PathBuf {
     folder.join(format!("{}.edges", table.name))
 }
 
-#[cfg(all(test, feature = "cli"))]
+#[cfg(all(test, feature = "plan"))]
 mod tests {
     use super::*;
     use crate::plan::typestate::TABLE;

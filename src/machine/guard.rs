@@ -30,7 +30,7 @@ enum Operated {
 }
 
 impl Guard {
-    /// Whether the guard holds at a time.
+    /// Returns whether the guard holds at a time.
     ///
     /// # Errors
     /// A field of the document is not what the machine says.
@@ -56,7 +56,7 @@ impl Guard {
         }
     }
 
-    /// The fields that the guard reads, each once.
+    /// Collects the fields that the guard reads, each once.
     pub fn fields(&self, into: &mut Vec<&'static str>) {
         self.operands(&mut |operand| {
             if let Operand::Field { name, .. } | Operand::Length { name, .. } = operand
@@ -67,7 +67,7 @@ impl Guard {
         });
     }
 
-    /// What the guard saw, each once: `round is 3`, `count(notes) is 0`.
+    /// Collects what the guard saw, each once: `round is 3`, `count(notes) is 0`.
     pub(super) fn seen(&self, table: &Table, record: &Record, now: Timestamp, into: &mut Vec<String>) {
         self.operands(&mut |operand| {
             let (name, offset) = match operand {
@@ -144,7 +144,7 @@ fn operated(value: &Value) -> Operated {
 }
 
 impl Update {
-    /// The value that the update gives; None where it takes an argument that was not given: the field stays as it is.
+    /// Returns the value that the update gives; None where it takes an argument that was not given: the field stays as it is.
     ///
     /// # Errors
     /// A field is not what the machine says, or the number would leave its range.
@@ -239,7 +239,7 @@ impl Update {
     }
 }
 
-/// A time so many seconds on.
+/// Returns a time so many seconds on.
 fn moved(seconds: u64, offset: i64) -> Option<Value> {
     time::from_seconds(seconds.checked_add_signed(offset)?)
 }
@@ -267,7 +267,7 @@ impl Constant {
     }
 }
 
-/// A field's value, or its initial one where the document has no such line. Whether the field exists in the document's
+/// Returns a field's value, or its initial one where the document has no such line. Whether the field exists in the document's
 /// phase is not asked.
 ///
 /// # Errors
@@ -303,7 +303,7 @@ pub fn read(table: &Table, record: &Record, name: &str) -> Result<Value, FieldEr
     })
 }
 
-/// Whether it is an id, or none.
+/// Returns whether it is an id, or none.
 fn is_id(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -367,6 +367,7 @@ mod tests {
         }
         static STATE: StateSpec = StateSpec {
             machine: "m",
+            program: "claudex-loop",
             graph_hash: "",
             folder: ".m",
             folder_env: None,
@@ -395,6 +396,7 @@ mod tests {
             name: "m",
             doc: "",
             file: "m.toml",
+            plugin: None,
             state: &STATE,
             modes: &[],
             fields: &[
@@ -406,6 +408,7 @@ mod tests {
             phases: &[],
             transitions: &[],
             edges: &[],
+            personas: &[],
         };
         // As people, other programs and fields that had another type once write it.
         let fields = [

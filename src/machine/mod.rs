@@ -3,28 +3,34 @@
 //! `claudex-build` turns a `machine.toml` into types; this room is what those types stand on. It knows no phase by
 //! name, nothing of reviews beyond the claim that evidence makes, and nothing of hooks or command lines.
 //!
-//! - [`message`]: templates, filled with what a loop knows of itself.
+//! - [`message`]: templates; `facts`: what a loop knows of itself, for them to name.
 //! - [`table`]: the const description of a machine, as `machine.toml` declared it.
 //! - [`guard`]: guards and updates, evaluated over a state document.
+//! - [`persona`]: who reviews.
 //! - [`raw`]: a loop without its type: what was read from disk, and by whom.
 //! - [`begin`]: how it starts; `commit`: the one way on.
 //! - [`coverage`]: which edges a test suite took.
 //! - [`refusal`]: why a transition did not happen, with the loop handed back.
 //! - [`time`]: times in a state document.
-//! - [`claim`]: what evidence says when it is shown to an edge.
+//! - [`evidence_record`]: what evidence says when it is shown to an edge.
 
 pub mod begin;
-pub mod claim;
 mod commit;
 pub mod coverage;
+pub mod evidence_record;
+mod facts;
 pub mod guard;
 pub mod message;
+pub mod permissions;
+pub mod persona;
 pub mod raw;
 pub mod refusal;
 pub mod table;
 pub mod time;
 
-pub use claim::{Claim, Requirement};
+pub use evidence_record::{EvidenceRecord, Requirement};
+pub(crate) use facts::facts;
+pub use permissions::Permissions;
 pub use raw::Raw;
 pub use refusal::{Refusal, Refused, Snapshot};
 pub use table::{Actor, Table};

@@ -3,17 +3,19 @@
 //! Generated types wrap a [`Raw`]; they alone know which phase it is in at compile time.
 
 use std::io;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use crate::files::{Folder, MOST, folder_of};
+use crate::machine::evidence_record::EvidencePolicy;
 use crate::machine::guard::{self, FieldError};
 use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Table};
 use crate::machine::time;
-use crate::machine::{Actor, Machine};
+use crate::machine::{Actor, Machine, Permissions};
 use crate::store::{
-    IdForm, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError, Value,
+    Entry, IdForm, Loaded, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError, Value,
 };
 
 /// A loop as the store handed it out.
@@ -31,7 +33,10 @@ struct Inner {
     taken: Option<&'static EdgeInfo>,
     repairs: Vec<Repair>,
     swept: Vec<LoopId>,
+    permissions: OnceLock<Permissions>,
+    journal: Mutex<Option<Loaded>>,
 }
+
 /// A state document that cannot be opened as a loop of this machine.
 #[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
 #[non_exhaustive]
@@ -71,7 +76,7 @@ pub enum OpenError {
 }
 
 impl Raw {
-    /// Opens a loop: heals what a crash left, checks the phase and every field.
+    /// Opens a loop: repairs what a crash left, checks the phase and every field.
     ///
     /// # Errors
     /// The loop is not there, belongs to another machine, or holds what the machine does not know.
@@ -150,106 +155,149 @@ impl Raw {
             taken: None,
             repairs,
             swept: Vec::new(),
+            permissions: OnceLock::new(),
+            journal: Mutex::default(),
         }))
     }
 
-    /// The loop's id.
+    /// Returns the loop's id.
     pub fn id(&self) -> &LoopId {
         self.0.record.id()
     }
 
-    /// Index of its phase in the machine's table.
+    /// Returns the index of its phase in the machine's table.
     pub fn phase(&self) -> usize {
         self.0.phase
     }
 
-    /// The machine's table.
+    /// Returns the machine's table.
     pub fn table(&self) -> &'static Table {
         self.0.table
     }
 
-    /// The store that it lies in.
+    /// Returns the store that it lies in.
     pub fn store(&self) -> &Store {
         &self.0.store
     }
 
-    /// What was read from disk.
+    /// Returns what was read from disk.
     pub fn record(&self) -> &Record {
         &self.0.record
     }
 
-    /// Who holds it.
+    /// Returns who holds it.
     pub fn actor(&self) -> Actor {
         self.0.actor
     }
 
-    /// What opening it, or starting it, had to mend; at a start, in other loops of the folder.
+    /// Returns what opening it, or starting it, had to mend; at a start, in other loops of the folder.
     pub fn repairs(&self) -> &[Repair] {
         &self.0.repairs
     }
 
-    /// The loops that were put aside before this one was started.
+    /// Returns the loops that were put aside before this one was started.
     pub fn swept(&self) -> &[LoopId] {
         &self.0.swept
     }
 
-    /// The edge that led here, when this process took one.
+    /// Returns the edge that led here, when this process took one.
     pub fn taken(&self) -> Option<&'static EdgeInfo> {
         self.0.taken
     }
 
-    /// The run that the next change is counted for: the journal's line names it.
+    /// Returns the loop's journal as it is now, oldest line first. It is read once, and after that only what was appended, also
+    /// by the transitions that follow.
+    ///
+    /// # Errors
+    /// It is not trusted, or cannot be read.
+    pub fn journal(&self) -> Result<Arc<Vec<Entry>>, StoreError> {
+        let mut known = self.0.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        self.store().journal_on(self.id(), &mut known)
+    }
+
+    /// Ends the processes of the loop's last run, where that was cut off, and returns how many there were.
+    pub fn end_orphans(&self) -> usize {
+        let journal = self.journal().unwrap_or_default();
+        self.store().end_orphans_of(self.id(), &journal)
+    }
+
+    /// Says what the person's configuration permits this loop. Only the first call counts: what a loop is judged by does not
+    /// change under it.
+    pub fn permit(&self, permissions: Permissions) {
+        let _ = self.0.permissions.set(permissions);
+    }
+
+    /// Returns what was permitted; `None` where nobody said it: evidence is required then, and no command runs.
+    pub fn permissions(&self) -> Option<&Permissions> {
+        self.0.permissions.get()
+    }
+
+    /// Returns what the person's configuration makes of evidence.
+    pub fn policy(&self) -> EvidencePolicy {
+        self.permissions()
+            .map(|permissions| permissions.evidence)
+            .unwrap_or_default()
+    }
+
+    /// Returns the run that the next change is counted for: the journal's line names it.
     pub fn noting(mut self, run: Option<String>) -> Self {
         self.0.cause = run;
         self
     }
 
-    /// The run that the next change is counted for.
+    /// Returns the run that the next change is counted for.
     pub(super) fn cause(&self) -> Option<&str> {
         self.0.cause.as_deref()
     }
 
-    /// The loop after an edge was committed.
+    /// Returns the loop after an edge was committed.
     pub(super) fn moved(self, record: Record, edge: &'static EdgeInfo) -> Self {
         let Inner {
-            store, table, actor, ..
+            store,
+            table,
+            actor,
+            permissions,
+            journal,
+            ..
         } = *self.0;
         let mut next = Self::in_phase(&store, record, Vec::new(), table, edge.to, actor);
         next.0.taken = Some(edge);
+        next.0.permissions = permissions;
+        next.0.journal = journal;
         next
     }
 
-    /// A field's value, or its initial one. Opening has checked its kind.
+    /// Returns a field's value, or its initial one. Opening has checked its kind.
     pub fn value(&self, name: &str) -> Value {
         guard::read(self.0.table, &self.0.record, name).unwrap_or(Value::Null)
     }
 
-    /// A count field; 0 for one that is none.
+    /// Returns a count field; 0 for one that is none.
     pub fn count(&self, name: &str) -> u64 {
         self.value(name).as_count().unwrap_or_default()
     }
 
-    /// A field as text.
+    /// Returns a field as text.
     pub fn text(&self, name: &str) -> String {
         self.value(name).to_plain().into_owned()
     }
 
-    /// A flag field.
+    /// Returns a flag field.
     pub fn flag(&self, name: &str) -> bool {
         self.value(name).as_flag().unwrap_or_default()
     }
 
-    /// A time field; None for one that is not set.
+    /// Returns a time field; None for one that is not set.
     pub fn time(&self, name: &str) -> Option<Timestamp> {
         time::timestamp(&self.value(name))
     }
 
-    /// An id field; None for one that names nothing.
+    /// Returns an id field; None for one that names nothing.
     pub fn named_id(&self, name: &str) -> Option<LoopId> {
         LoopId::parse(&self.text(name), IdForm::Name).ok()
     }
 
-    /// The texts of a list field.
+    /// Returns the texts of a list field.
     pub fn list(&self, name: &str) -> Vec<String> {
         self.value(name)
             .as_list()
@@ -257,7 +305,7 @@ impl Raw {
             .unwrap_or_default()
     }
 
-    /// Whether a field exists in the loop's phase.
+    /// Returns whether a field exists in the loop's phase.
     pub fn exists(&self, name: &str) -> bool {
         self.0
             .table
@@ -265,7 +313,7 @@ impl Raw {
             .is_some_and(|field| field.exists_in(self.0.phase))
     }
 
-    /// A template such as `{plan}` or `reviews/{review_id}.md`, its fields filled in.
+    /// Returns a template such as `{plan}` or `reviews/{review_id}.md`, its fields filled in.
     pub fn fill(&self, template: &str) -> String {
         let mut filled = String::with_capacity(template.len());
         let mut rest = template;
@@ -286,7 +334,7 @@ impl Raw {
         filled
     }
 
-    /// The loop's root: what its document says, else the store's.
+    /// Returns the loop's root: what its document says, else the store's.
     pub fn root(&self) -> Utf8PathBuf {
         let root = self
             .record()
@@ -299,7 +347,7 @@ impl Raw {
         }
     }
 
-    /// A template filled in as a path, from the loop's root where it is relative.
+    /// Returns a template filled in as a path, from the loop's root where it is relative.
     pub fn path(&self, template: &str) -> Utf8PathBuf {
         self.root().join(self.fill(template))
     }

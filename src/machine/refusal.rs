@@ -106,12 +106,12 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Whether a guard refused: the only refusal after which an outcome's next transition is tried.
+    /// Returns whether a guard refused: the only refusal after which an outcome's next transition is tried.
     pub fn is_guard(&self) -> bool {
         matches!(self, Refusal::Guard { .. })
     }
 
-    /// Whether the machine said no: neither a race that was lost nor a fault of the disk.
+    /// Returns whether the machine said no: neither a race that was lost nor a fault of the disk.
     pub fn is_a_no(&self) -> bool {
         match self {
             Refusal::Guard { .. }

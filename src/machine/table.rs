@@ -4,6 +4,7 @@
 
 use crate::machine::Requirement;
 use crate::machine::message::Message;
+use crate::machine::persona::PersonaInfo;
 use crate::store::{StateSpec, Value};
 
 /// A whole machine.
@@ -15,6 +16,8 @@ pub struct Table {
     pub doc: &'static str,
     /// The machine file, as the messages name it.
     pub file: &'static str,
+    /// The plugin of a client whose slash commands call its program.
+    pub plugin: Option<&'static str>,
     /// Where and how its documents are stored.
     pub state: &'static StateSpec,
     /// Its modes.
@@ -27,6 +30,8 @@ pub struct Table {
     pub transitions: &'static [&'static str],
     /// Every edge: one transition at one source, under one guard.
     pub edges: &'static [EdgeInfo],
+    /// Who reviews, in the order of the rounds.
+    pub personas: &'static [PersonaInfo],
 }
 
 /// A mode: a first phase with initial values of its own.
@@ -40,6 +45,21 @@ pub struct ModeInfo {
     pub start: usize,
     /// Initial values that differ from the fields' own.
     pub initial: &'static [(&'static str, Constant)],
+    /// The template of what a start prints, where it is not that of the first phase.
+    pub message: Option<Message>,
+}
+
+/// What a reviewing phase reviews. Generated, one per phase whose `on_stop` is `review`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReviewSpec {
+    /// The file under review, from the loop's root; `{field}` stands for a field.
+    pub subject: &'static str,
+    /// The field that counts the rounds.
+    pub round: &'static str,
+    /// Who reviews in this phase, in the order of the rounds; empty: all of the machine's.
+    pub personas: &'static [PersonaInfo],
+    /// The prompt of a reviewer that is a model; `None`: the engine's own.
+    pub prompt: Option<Message>,
 }
 
 /// A field of the state document.
@@ -60,7 +80,7 @@ pub struct FieldInfo {
 }
 
 impl FieldInfo {
-    /// A value in the form in which the field is written: text always in quotes.
+    /// Returns a value in the form in which the field is written: text always in quotes.
     pub(super) fn written(&self, value: Value) -> Value {
         match value {
             Value::Word(text) if self.kind == FieldKind::Text => Value::Text(text),
@@ -69,7 +89,7 @@ impl FieldInfo {
         }
     }
 
-    /// Whether it exists in a phase.
+    /// Returns whether it exists in a phase.
     pub fn exists_in(&self, phase: usize) -> bool {
         self.within.is_none_or(|phases| phases.contains(&phase))
     }
@@ -132,6 +152,8 @@ pub struct PhaseInfo {
     pub message: Option<Message>,
     /// What a stop does in it; None: the loop is over in it, or Rust says what.
     pub on_stop: Option<BehaviourInfo>,
+    /// What is reviewed in it.
+    pub review: Option<&'static ReviewSpec>,
     /// What a person is asked in it.
     pub question: Option<Question>,
     /// The line of `machine.toml`.
@@ -148,7 +170,7 @@ pub struct BehaviourInfo {
 }
 
 impl BehaviourInfo {
-    /// A parameter, where it is given.
+    /// Returns a parameter, where it is given.
     pub fn parameter(&self, name: &str) -> Option<&'static str> {
         self.parameters
             .iter()
@@ -312,22 +334,22 @@ pub enum Update {
 }
 
 impl Table {
-    /// Index of the phase with this stored form.
+    /// Returns the index of the phase with this stored form.
     pub fn stored(&self, stored: &str) -> Option<usize> {
         self.phases.iter().position(|phase| phase.stored == stored)
     }
 
-    /// Index of the phase with this name.
+    /// Returns the index of the phase with this name.
     pub fn named(&self, name: &str) -> Option<usize> {
         self.phases.iter().position(|phase| phase.name == name)
     }
 
-    /// The field of this name.
+    /// Returns the field of this name.
     pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// The edges of a transition at a phase, in the order of `machine.toml`.
+    /// Returns the edges of a transition at a phase, in the order of `machine.toml`.
     pub fn edges_at<'t>(
         &'t self,
         transition: &'t str,
@@ -338,7 +360,7 @@ impl Table {
             .filter(move |edge| edge.transition == transition && edge.from == from)
     }
 
-    /// The names of the phases in which a transition is legal.
+    /// Returns the names of the phases in which a transition is legal.
     pub fn legal_in(&self, transition: &str) -> Vec<&'static str> {
         let mut names = Vec::new();
         for edge in self.edges.iter().filter(|edge| edge.transition == transition) {
@@ -352,12 +374,12 @@ impl Table {
 }
 
 impl EdgeInfo {
-    /// What taking this edge says: its own message, else that of the phase entered.
+    /// Returns what taking this edge says: its own message, else that of the phase entered.
     pub fn words(&self, table: &Table) -> Option<Message> {
         self.message.or(table.phases[self.to].message)
     }
 
-    /// Whether the turn may end after this edge.
+    /// Returns whether the turn may end after this edge.
     pub fn lets_turn_end(&self, table: &Table) -> bool {
         self.ends_turn || table.phases[self.to].terminal
     }

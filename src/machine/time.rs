@@ -20,14 +20,15 @@ pub(super) fn seconds(value: &Value) -> Option<u64> {
     (time.subsec_nanosecond() == 0 && seconds > 0).then_some(seconds)
 }
 
-/// The time as a document has it. Fractions of a second are cut off, and a time before 1970-01-01T00:00:01Z becomes that.
+/// Returns the time as a document has it. Fractions of a second are cut off, and a time before 1970-01-01T00:00:01Z becomes
+/// that.
 pub fn of(time: Timestamp) -> Value {
     let second = time.as_second().max(1);
     let time = Timestamp::from_second(second).unwrap_or(time);
     Value::Word(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
-/// The time so many seconds after 1970; nothing for 0. None: beyond what a time can be.
+/// Returns the time so many seconds after 1970; nothing for 0. None: beyond what a time can be.
 pub(super) fn from_seconds(seconds: u64) -> Option<Value> {
     if seconds == 0 {
         return Some(Value::Null);
@@ -36,7 +37,7 @@ pub(super) fn from_seconds(seconds: u64) -> Option<Value> {
     Timestamp::from_second(second).ok().map(of)
 }
 
-/// What a document has, as a time.
+/// Returns what a document has, as a time.
 pub(super) fn timestamp(value: &Value) -> Option<Timestamp> {
     let second = seconds(value).filter(|seconds| *seconds > 0)?;
     Timestamp::from_second(i64::try_from(second).ok()?).ok()

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::plan::{AnyLoop, Phase, changes, summary};
-use crate::review::Digest;
-use crate::review::changes::Compared;
-use crate::store::{Entry, LoopId, NoteEntry, Store};
-use crate::text;
+use super::{AnyLoop, Phase, reviews_changes};
+use claudex_loop::program::rounds;
+use claudex_loop::review::changes::Compared;
+use claudex_loop::review::{Digest, copy};
+use claudex_loop::store::{Entry, LoopId, Store};
+use claudex_loop::text;
 
 /// The note of what a review of changes started from.
 const STARTED: &str = "started-from";
@@ -36,9 +37,9 @@ struct Look {
     caveats: Vec<String>,
 }
 
-/// Notes what a review of changes starts from.
-pub fn started(store: &Store, id: &LoopId, compared: &Compared) {
-    note(store, id, STARTED, compared);
+/// Returns the note of what a review of changes starts from.
+pub fn started(compared: &Compared) -> (&'static str, Map<String, Json>) {
+    (STARTED, object(compared))
 }
 
 /// Looks when the summary is made, and notes what has to be said in it.
@@ -53,11 +54,11 @@ pub fn at_end(held: &AnyLoop) -> Vec<String> {
         return Vec::new();
     }
     let raw = held.raw();
-    let journal = raw.store().journal(raw.id()).unwrap_or_default();
+    let journal = raw.journal().unwrap_or_default();
     let before: Look = last(&journal, SUMMED_UP).unwrap_or_default();
     let mut now = look(held);
     now.caveats.retain(|line| !before.caveats.contains(line));
-    if !changes::are_reviewed(held) && now.subject != before.subject {
+    if !reviews_changes(held) && now.subject != before.subject {
         now.caveats.push(format!(
             "{} was changed after the summary was made; that change was not reviewed.",
             held.fields().subject()
@@ -79,31 +80,8 @@ pub fn noted(held: &AnyLoop, journal: &[Entry]) -> Vec<String> {
     caveats.map(|line| text::one_line(&line, LONGEST)).collect()
 }
 
-/// How a history shows a note of this file; `None`: it is another one.
-pub fn shown(note: &NoteEntry) -> Option<String> {
-    let data = Json::Object(note.data.clone());
-    if note.note == STARTED {
-        let from: Compared = serde_json::from_value(data).ok()?;
-        let base = from.base.unwrap_or_else(|| "nothing".to_owned());
-        return Some(format!(
-            "{STARTED}: {} on {}",
-            text::one_line(&from.tree, 64),
-            text::one_line(&base, 64)
-        ));
-    }
-    if ![SUMMED_UP, ENDED].contains(&note.note.as_str()) {
-        return None;
-    }
-    let look: Look = serde_json::from_value(data).ok()?;
-    let caveats = match look.caveats.as_slice() {
-        [] => "no caveats".to_owned(),
-        caveats => text::one_line(&caveats.join(" "), LONGEST),
-    };
-    Some(format!("{}: {caveats}", note.note))
-}
-
 fn look(held: &AnyLoop) -> Look {
-    if changes::are_reviewed(held) {
+    if reviews_changes(held) {
         let mut caveats = of_changes(held);
         let more = caveats.len().saturating_sub(MOST);
         caveats.truncate(MOST);
@@ -128,7 +106,7 @@ fn look(held: &AnyLoop) -> Look {
 /// What the last review of the changes did not show, and in which ways the work tree is another one by now.
 fn of_changes(held: &AnyLoop) -> Vec<String> {
     let raw = held.raw();
-    let runs = summary::runs(held);
+    let runs = rounds::runs(raw);
     let mut verdicts = runs
         .iter()
         .filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
@@ -143,16 +121,16 @@ fn of_changes(held: &AnyLoop) -> Vec<String> {
         ];
     };
     let mut told = Vec::new();
-    let copy = raw.read("{subject}").and_then(crate::files::text).ok();
+    let copy = raw.read("{subject}").and_then(claudex_loop::files::text).ok();
     let copy = copy.filter(|copy| Digest::of(copy.as_bytes()) == last_run.began.subject);
-    let look = |patience| changes::look(raw.store(), Instant::now() + patience);
-    match raw.store().budget().wait(PATIENCE, look) {
+    let inspect = |patience| copy::inspect(raw.store(), Instant::now() + patience);
+    match raw.store().budget().wait(PATIENCE, inspect) {
         Ok(now) => told.extend(reviewed.differences(copy.as_deref(), &now)),
         Err(error) => told.push(format!(
             "The work tree could not be compared with what was reviewed: {error}."
         )),
     }
-    let journal = raw.store().journal(raw.id()).unwrap_or_default();
+    let journal = raw.journal().unwrap_or_default();
     if let Some(started) = last::<Compared>(&journal, STARTED)
         && let Some(first) = &first.began.compared
     {
@@ -173,12 +151,16 @@ fn last<T: serde::de::DeserializeOwned>(journal: &[Entry], name: &str) -> Option
 }
 
 fn note(store: &Store, id: &LoopId, name: &str, value: &impl Serialize) {
-    let data = match serde_json::to_value(value) {
-        Ok(Json::Object(object)) => object,
-        _ => Map::new(),
-    };
+    let data = object(value);
     // The turn ends all the same; the log says why a caveat may be missing.
     if let Err(error) = store.note(id, name, data) {
         store.log(&format!("{id} could not note {name}: {error}"));
+    }
+}
+
+fn object(value: &impl Serialize) -> Map<String, Json> {
+    match serde_json::to_value(value) {
+        Ok(Json::Object(object)) => object,
+        _ => Map::new(),
     }
 }

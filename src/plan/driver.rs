@@ -7,31 +7,31 @@
 use std::ops::ControlFlow;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use claudex_loop::behaviours::{Attempt, Step, settle, words};
+use claudex_loop::machine::Refused;
+use claudex_loop::machine::message::{Message, MessageError};
+use claudex_loop::process::environment::Environment;
+use claudex_loop::process::limits::Limits;
+use claudex_loop::process::{self, Call, Event as ProcessEvent, ProcessEnd};
+use claudex_loop::program::rounds::{self, RoundLine};
+use claudex_loop::program::settings::Settings;
+use claudex_loop::program::{locate, review};
+use claudex_loop::review::evidence::{self, Found};
+use claudex_loop::review::findings_json;
+use claudex_loop::review::reviewer::Reviewer;
+use claudex_loop::review::round::{Report, RoundError, RoundEvent};
+use claudex_loop::review::runs::RunOutcome;
+use claudex_loop::store::StartError;
+use claudex_loop::{Actor, Beginning, Timestamp, text};
 use derive_more::{Display, Error};
-use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::json;
 
-use crate::drive::{Step, words};
-use crate::machine::message::{Message, MessageError};
-use crate::machine::{Actor, Refused};
-use crate::plan::caller::{Caller, RUN};
-use crate::plan::messages::Facts;
-use crate::plan::start::{self, StartRefused, Wanted};
-use crate::plan::stop::PlanLoop;
-use crate::plan::summary::{self, RoundLine};
-use crate::plan::typestate::{DecisionSignal, REVIEWING_REVIEW, ReviseNext, TABLE};
-use crate::plan::{AnyLoop, Loop, Mode, OnStop, Phase, closing, runner};
-use crate::process::environment::Environment;
-use crate::process::limits::Limits;
-use crate::process::{self, Call, Event as ProcessEvent, How as ProcessEnd};
-use crate::review::evidence::{self, Found};
-use crate::review::focus::Kind;
-use crate::review::personas::Personas;
-use crate::review::reviewer::Reviewer;
-use crate::review::round::{self, Brief, Report, RoundError, Said};
-use crate::review::runs::How;
-use crate::text;
+use super::typestate::{DecisionSignal, REVIEWING_REVIEW, Reviewing, ReviseNext, TABLE};
+use super::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, PlanLoop, Start, context, runner, summary};
 
+/// What `session_id` holds in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
+pub const RUN: &str = "run";
 /// What a drafter is told.
 const DRAFT: Message = Message {
     name: "draft.md",
@@ -43,14 +43,14 @@ const DRAFT: Message = Message {
 pub struct Job<'j> {
     /// The plan, absolute.
     pub plan: &'j Utf8Path,
-    /// `--rounds`, as typed.
-    pub rounds: Option<String>,
+    /// How many rounds at most, where that was said.
+    pub rounds: Option<u64>,
     /// The command that revises the plan, for `/bin/sh -c`.
     pub drafter: Option<&'j str>,
     /// How long a review, or the drafter, may take.
     pub limits: Limits,
-    /// Who reviews in which round.
-    pub personas: &'j Personas,
+    /// What the configuration says.
+    pub settings: &'j Settings,
 }
 
 /// What whoever watches the job is told.
@@ -71,7 +71,7 @@ pub enum Event<'e> {
         persona: &'e str,
     },
     /// A review goes on.
-    Review(Said<'e>),
+    Review(RoundEvent<'e>),
     /// A round's review ended.
     Reviewed {
         /// Its report.
@@ -137,9 +137,9 @@ pub enum JobError {
     /// It could not be started.
     #[display("{_0}")]
     #[diagnostic(transparent)]
-    Start(StartRefused),
+    Start(StartError),
     /// The plan cannot be read.
-    #[display("could not read the plan {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
+    #[display("could not read the plan {path}: {source}", path = claudex_loop::text::shown(path), source = claudex_loop::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::run::plan), help("give the path of a Markdown file"))]
     Plan {
         /// The file.
@@ -148,14 +148,14 @@ pub enum JobError {
         source: std::io::Error,
     },
     /// The plan is not text.
-    #[display("the plan {path} is not UTF-8 text", path = crate::text::shown(path))]
+    #[display("the plan {path} is not UTF-8 text", path = claudex_loop::text::shown(path))]
     #[diagnostic(code(claudex::run::text), help("save it as UTF-8"))]
     NotText {
         /// The file.
         path: Utf8PathBuf,
     },
     /// The plan is empty.
-    #[display("the plan {path} is empty", path = crate::text::shown(path))]
+    #[display("the plan {path} is empty", path = claudex_loop::text::shown(path))]
     #[diagnostic(code(claudex::run::empty), help("write the plan first"))]
     Empty {
         /// The file.
@@ -222,23 +222,16 @@ struct Driver {
 impl OnStop for Driver {
     /// As the machine file says, but for one thing: where nobody revises the plan between rounds, a clean round goes on to
     /// the next persona, until each has seen it.
-    fn reviewing(
-        &self,
-        held: Loop<crate::plan::typestate::Reviewing>,
-    ) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
+    fn reviewing(&self, held: Loop<Reviewing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
         let fields = held.fields();
         if !self.has_drafter
             && fields.round() < fields.max_rounds().min(self.personas)
-            && let Ok(Found::Clean(settled)) = evidence::look(held.raw(), &REVIEWING_REVIEW)
+            && let Ok(Found::Clean(settled)) = evidence::inspect(held.raw(), &REVIEWING_REVIEW)
         {
             let next: ReviseNext = held
                 .revise(&settled)
                 .map_err(|refused| refused.map(AnyLoop::from))?;
-            return crate::drive::settle(
-                crate::drive::Attempt::<Loop<crate::plan::typestate::Reviewing>, _>::Taken(AnyLoop::from(
-                    next,
-                )),
-            );
+            return settle(Attempt::<Loop<Reviewing>, _>::Taken(AnyLoop::from(next)));
         }
         PlanLoop.reviewing(held)
     }
@@ -249,7 +242,7 @@ impl OnStop for Driver {
 /// # Errors
 /// See [`JobError`]. A loop that was started and not brought to its end is cancelled, so that it is in nobody's way.
 pub fn run(job: &Job<'_>, reviewer: &dyn Reviewer, listener: &mut Listener<'_>) -> Result<Outcome, JobError> {
-    let bytes = crate::files::read_in(&[], job.plan).map_err(|source| JobError::Plan {
+    let bytes = claudex_loop::files::read_in(&[], job.plan).map_err(|source| JobError::Plan {
         path: job.plan.to_owned(),
         source,
     })?;
@@ -261,20 +254,7 @@ pub fn run(job: &Job<'_>, reviewer: &dyn Reviewer, listener: &mut Listener<'_>) 
             path: job.plan.to_owned(),
         });
     }
-    let folder = job.plan.parent().unwrap_or(Utf8Path::new("/"));
-    let wanted = Wanted {
-        rounds: job.rounds.clone(),
-        from_draft: true,
-        topic: topic(&plan, job.plan),
-        plan: Some(job.plan.to_owned()),
-        ..Wanted::default()
-    };
-    let caller = Caller {
-        inside: false,
-        session: Some(RUN.to_owned()),
-    };
-    let started =
-        start::start(Mode::Plan, &wanted, folder, &caller, Timestamp::now()).map_err(JobError::Start)?;
+    let started = start(job, &plan).map_err(JobError::Start)?;
     let (store, id) = (started.raw().store().clone(), started.id().clone());
     // A start is a person's; what follows is what the hook would do.
     let open = || {
@@ -283,7 +263,10 @@ pub fn run(job: &Job<'_>, reviewer: &dyn Reviewer, listener: &mut Listener<'_>) 
             problem: error.to_string(),
         })
     };
-    let done = open().and_then(|held| through(held, job, reviewer, listener));
+    let done = open().and_then(|held| {
+        held.raw().permit(job.settings.permissions(Actor::Hook));
+        through(held, job, reviewer, listener)
+    });
     if done.is_err()
         && let Ok(held) = AnyLoop::open(&store, &id, Actor::Person)
         && !held.phase().is_terminal()
@@ -293,9 +276,32 @@ pub fn run(job: &Job<'_>, reviewer: &dyn Reviewer, listener: &mut Listener<'_>) 
     done
 }
 
+/// Starts the loop: the plan that is there is its draft.
+fn start(job: &Job<'_>, plan: &str) -> Result<AnyLoop, StartError> {
+    let folder = job.plan.parent().unwrap_or(Utf8Path::new("/"));
+    let store = locate::for_start(INFO.state, folder);
+    let subject = job.plan.strip_prefix(store.root()).unwrap_or(job.plan);
+    let start = Start {
+        mode: Mode::Plan,
+        topic: topic(plan, job.plan),
+        max_rounds: job.rounds.or(job.settings.rounds.get("plan").copied()),
+        max_failures: job.settings.max_failures,
+        from_draft: Some(true),
+        interview_used: None,
+        subject: Some(subject.to_string()),
+        subject_before: None,
+        continues: None,
+    };
+    let how = Beginning {
+        stale_after: Some(job.settings.stale_after),
+        ..Beginning::now(RUN)
+    };
+    start.begin(&store, how, Actor::Person)
+}
+
 /// Gives a loop up; that it could not be is the lesser trouble by then.
 fn cancel(held: AnyLoop) {
-    let verb = crate::plan::Verb::Cancel {
+    let verb = super::Verb::Cancel {
         id: None,
         from_prompt: false,
     };
@@ -326,9 +332,9 @@ fn through(
 ) -> Result<Outcome, JobError> {
     let driver = Driver {
         has_drafter: job.drafter.is_some(),
-        personas: job.personas.all().len() as u64,
+        personas: job.settings.personas.all().len() as u64,
     };
-    let environment = Environment::default();
+    let program = super::program();
     if listener(Event::Started { held: &held }).is_break() {
         return Err(JobError::Interrupted);
     }
@@ -336,7 +342,7 @@ fn through(
     loop {
         if held.phase() == Phase::Reviewing {
             let fields = held.fields();
-            let persona = job.personas.of_round(fields.round());
+            let persona = job.settings.personas.of_round(fields.round());
             let round = Event::Round {
                 round: fields.round(),
                 of: fields.max_rounds(),
@@ -345,17 +351,12 @@ fn through(
             if listener(round).is_break() {
                 return Err(JobError::Interrupted);
             }
-            let prompt = |text: &str| runner::prepare(&held, job.personas, text);
-            let brief = Brief {
-                persona: &persona.label,
-                focus: persona.focus,
-                kind: Kind::Document,
-                make: None,
-                prompt: &prompt,
+            let round = review::Job {
+                spec: &REVIEWING_REVIEW,
+                personas: &job.settings.personas,
                 limits: job.limits,
-                environment: &environment,
             };
-            let report = round::run(held.raw(), &REVIEWING_REVIEW, brief, reviewer, &mut |said| {
+            let report = review::run(&program, &held, &round, reviewer, &mut |said| {
                 listener(Event::Review(said))
             })
             .map_err(|error| match error {
@@ -365,7 +366,7 @@ fn through(
             if listener(Event::Reviewed { report: &report }).is_break() {
                 return Err(JobError::Interrupted);
             }
-            if let (Some(drafter), How::Findings { .. }) = (job.drafter, &report.how) {
+            if let (Some(drafter), RunOutcome::Findings { .. }) = (job.drafter, &report.how) {
                 draft(&held, drafter, job, listener)?;
             }
         }
@@ -395,23 +396,17 @@ fn through(
                         ..outcome
                     });
                 }
+                // The outcome has what a summary, printed with it, could not say.
+                super::entered(&now, job.settings).map_err(|problem| JobError::Refused {
+                    id: now.id().to_string(),
+                    problem,
+                })?;
                 if now.phase() == Phase::Summarizing {
-                    closing::at_summary(&now);
-                }
-                if now.phase() == Phase::Summarizing
-                    && let Some(message) = edge.words(&TABLE)
-                {
-                    summary = message
-                        .render(&Facts::of(&now, job.personas, Timestamp::now()))
-                        .map_err(JobError::Render)?;
+                    let own = context::of(&now, job.settings, Timestamp::now());
+                    let said = words::said(now.raw(), edge.words(&TABLE), own);
+                    summary = said.map_err(JobError::Render)?.unwrap_or_default();
                 }
                 if now.phase().is_terminal() {
-                    // The outcome has what the summary, printed with it, could not say.
-                    closing::at_end(&now);
-                    runner::clear(now.raw()).map_err(|error| JobError::Refused {
-                        id: now.id().to_string(),
-                        problem: error.to_string(),
-                    })?;
                     return Ok(outcome(&now, job, summary));
                 }
                 held = now;
@@ -429,39 +424,39 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
         (_, DecisionSignal::Stalled) => Ending::Stalled,
         (_, DecisionSignal::MaxReached | DecisionSignal::None) => Ending::StoppedAtMaxRounds,
     };
-    let facts = Facts::of(held, job.personas, Timestamp::now());
+    let cause = rounds::runs(raw)
+        .iter()
+        .rev()
+        .find_map(|run| Some(run.ended.as_ref()?.cause()?.to_string()));
     Outcome {
         id: held.id().to_string(),
         ending,
         plan: job.plan.to_owned(),
-        rounds: summary::rounds(held, job.personas),
-        seconds: summary::seconds(held, Timestamp::now()),
+        rounds: rounds::rounds(raw, &job.settings.personas),
+        seconds: rounds::seconds(raw, Timestamp::now()),
         state: raw.store().path_of(held.id()),
-        findings: crate::review::twin::findings_path(raw.store(), raw.id(), fields.round()),
-        admissions: summary::admissions(held, job.personas),
-        cause: (ending == Ending::ReviewerFailed).then(|| facts.cause().to_owned()),
+        findings: findings_json::findings_path(raw.store(), raw.id(), fields.round()),
+        admissions: summary::admissions(held, job.settings),
+        cause: cause
+            .map(|cause| cause.trim_end_matches(['.', ' ']).to_owned())
+            .or_else(|| Some("the reviewer failed".to_owned()))
+            .filter(|_| ending == Ending::ReviewerFailed),
         waits: None,
         summary,
     }
 }
 
-#[derive(Serialize)]
-struct DraftFacts<'f> {
-    #[serde(flatten)]
-    facts: &'f Facts,
-    text: String,
-}
-
 /// Has the findings dealt with.
 fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'_>) -> Result<(), JobError> {
     let raw = held.raw();
-    let findings = crate::review::twin::findings_path(raw.store(), raw.id(), held.fields().round());
-    let findings = raw.store().read(&findings).and_then(crate::files::text);
+    let findings = findings_json::findings_path(raw.store(), raw.id(), held.fields().round());
+    let findings = raw.store().read(&findings).and_then(claudex_loop::files::text);
     let text = text::plain(&findings.map_err(JobError::Io)?);
-    let facts = Facts::of(held, job.personas, Timestamp::now());
-    let message = DRAFT
-        .render(&DraftFacts { facts: &facts, text })
-        .map_err(JobError::Render)?;
+    let mut own = context::of(held, job.settings, Timestamp::now());
+    own.insert("text".to_owned(), json!(text));
+    let message = words::said(raw, Some(DRAFT), own)
+        .map_err(JobError::Render)?
+        .unwrap_or_default();
     if listener(Event::Drafting).is_break() {
         return Err(JobError::Interrupted);
     }

@@ -2,36 +2,28 @@
 //!
 //! The person's answer is what makes the change a person's; the agent's tools cannot take it.
 
-use crate::app::stop::{self, Surroundings};
-use crate::hook::answers::{self, Answer, Told};
-use crate::hook::input::Input;
-use crate::machine::Actor;
-use crate::plan::locate::SPEAKER;
-use crate::plan::start::LONGEST_TOPIC;
-use crate::plan::{AnyLoop, Mode, Phase};
-use crate::store::{Change, LoopId, Store, Value};
-use crate::text;
+use super::{AnyLoop, INFO, Mode, Phase};
+use claudex_loop::hooks::answers::{self, Answer, Told};
+use claudex_loop::hooks::input::Input;
+use claudex_loop::machine::Actor;
+use claudex_loop::program::start::LONGEST;
+use claudex_loop::program::stop::{self, Surroundings};
+use claudex_loop::store::{Change, LoopId, Store, Value};
+use claudex_loop::text;
 
 /// The headers by which our questions are known, in the order of the topic.
 const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 
-/// Takes the answers of an interview into the topic of the session's own loop. Says nothing where this is no interview of
-/// ours, or there is no such loop.
-pub fn take(input: &Input, surroundings: &Surroundings) -> Told {
-    if surroundings.reviewer_child {
-        return Told::default();
-    }
+/// Takes the answers of an interview into the topic of the session's own loop. `None` where this is no
+/// interview of ours, or there is no such loop.
+pub fn take(input: &Input, surroundings: &Surroundings) -> Option<Told> {
     let parts = parts(&answers::of(input));
-    let Some(session) = input.session_id.as_deref().filter(|_| !parts.is_empty()) else {
-        return Told::default();
-    };
-    let Some((store, id)) = stop::owned(&SPEAKER, input, surroundings, session) else {
-        return Told::default();
-    };
+    let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
+    let (store, id) = stop::owned(INFO, input, surroundings, session)?;
     record(&store, &id, &parts).unwrap_or_else(|problem| {
         let line = text::one_line(&problem, 300);
         store.log(&format!("{id} interview: {line}"));
-        Told {
+        Some(Told {
             agent: Some(
                 "claudex: the answers could not be kept in the topic; write them into the plan.".to_owned(),
             ),
@@ -39,7 +31,7 @@ pub fn take(input: &Input, surroundings: &Surroundings) -> Told {
             person: Some(format!(
                 "claudex: the answers are not in the topic of loop {id}: {line}"
             )),
-        }
+        })
     })
 }
 
@@ -57,7 +49,7 @@ fn parts(answers: &[Answer]) -> Vec<String> {
 }
 
 /// Changes topic and `interview_used` in one journaled change.
-fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Told, String> {
+fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Option<Told>, String> {
     let held = AnyLoop::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
     let fields = held.fields();
     if held.phase() != Phase::Drafting
@@ -65,12 +57,12 @@ fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Told, String> 
         || fields.interview_used()
         || fields.from_draft()
     {
-        return Ok(Told::default());
+        return Ok(None);
     }
     let topic = format!("{}; {}", fields.topic(), parts.join("; "));
-    if topic.len() > LONGEST_TOPIC {
+    if topic.len() > LONGEST {
         return Err(format!(
-            "topic and answers are {} bytes long, and {LONGEST_TOPIC} are the most",
+            "topic and answers are {} bytes long, and {LONGEST} are the most",
             topic.len()
         ));
     }
@@ -86,16 +78,10 @@ fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Told, String> 
         .commit(held.raw().record(), change)
         .map_err(|error| error.to_string())?;
     store.log(&format!("{id} interview: {} answers in the topic", parts.len()));
-    Ok(Told {
+    Ok(Some(Told {
         agent: Some(format!("claudex: the answers are in the topic of loop {id}.")),
         ..Told::default()
-    })
-}
-
-/// Whether `/claudex:plan` is to hold one: not with `--skip-interview`, `--interviewed` or a plan that is there.
-pub fn is_due(held: &AnyLoop, skip: bool) -> bool {
-    let fields = held.fields();
-    !skip && held.phase() == Phase::Drafting && !fields.interview_used() && !fields.from_draft()
+    }))
 }
 
 #[cfg(test)]

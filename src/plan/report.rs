@@ -10,17 +10,19 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
+use miette::Diagnostic as _;
 use serde::Serialize;
 
 use self::fixes::{Fix, Fixes};
-use crate::files::{Distrust, Folder, Found, TEMPORARY, UntrustedError};
-use crate::machine::message::{Message, MessageError};
-use crate::plan::{AnyLoop, summary};
-use crate::review::findings::{Finding, Severity};
-use crate::review::reports::{self, FOLDER};
-use crate::review::runs::How;
-use crate::review::twin::Twin;
-use crate::text;
+use super::AnyLoop;
+use claudex_loop::files::{Distrust, Folder, Found, TEMPORARY, UntrustedError};
+use claudex_loop::machine::message::{Message, MessageError};
+use claudex_loop::program::rounds;
+use claudex_loop::review::findings::{Finding, Severity};
+use claudex_loop::review::findings_json::FindingsJson;
+use claudex_loop::review::reports::{self, FOLDER};
+use claudex_loop::review::runs::RunOutcome;
+use claudex_loop::text;
 
 const REPORT: Message = Message {
     name: "report.md",
@@ -47,7 +49,7 @@ pub struct Written {
 #[non_exhaustive]
 pub enum ReportError {
     /// The folder is a link: what is written there would land elsewhere.
-    #[display("{folder} is a symbolic link, so no report was written there", folder = crate::text::shown(folder))]
+    #[display("{folder} is a symbolic link, so no report was written there", folder = claudex_loop::text::shown(folder))]
     #[diagnostic(
         code(claudex::report::link),
         help("put a folder there, then run the same command again")
@@ -57,7 +59,7 @@ pub enum ReportError {
         folder: Utf8PathBuf,
     },
     /// Something else stands where the folder should be.
-    #[display("{folder} is not a folder, so no report was written there", folder = crate::text::shown(folder))]
+    #[display("{folder} is not a folder, so no report was written there", folder = claudex_loop::text::shown(folder))]
     #[diagnostic(
         code(claudex::report::folder),
         help("move it aside, then run the same command again")
@@ -67,7 +69,7 @@ pub enum ReportError {
         folder: Utf8PathBuf,
     },
     /// The system refused.
-    #[display("could not write {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
+    #[display("could not write {path}: {source}", path = claudex_loop::text::shown(path), source = claudex_loop::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::report::io))]
     Io {
         /// The file.
@@ -130,6 +132,31 @@ struct FixesFacts {
     twins: String,
 }
 
+/// Writes the report after a review of changes, and returns the lines that say so. That it could not be written is said, and takes
+/// nothing away from the review.
+pub fn after_review(held: &AnyLoop) -> Vec<String> {
+    if !super::reviews_changes(held) {
+        return Vec::new();
+    }
+    match write(held) {
+        Ok(written) => {
+            let mut lines = vec![format!("report: {}", text::exact(written.report))];
+            if let Some(fixes) = written.fixes {
+                let (applying, all) = written.applying;
+                lines.push(format!(
+                    "proposed patches, none of them applied: {} ({applying} of {all} would apply)",
+                    text::exact(fixes)
+                ));
+            }
+            lines
+        }
+        Err(error) => {
+            let help = error.help().map(|help| format!(" ({help})")).unwrap_or_default();
+            vec![format!("{error}{help}. The review counts all the same.")]
+        }
+    }
+}
+
 /// Writes the report of a loop that reviews changes, and the proposed patches where there are any.
 ///
 /// # Errors
@@ -146,7 +173,7 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
     };
     let topic = code(&held.fields().topic(), 300);
     let copy = held.raw().read("{subject}");
-    let compared = (copy.and_then(crate::files::text))
+    let compared = (copy.and_then(claudex_loop::files::text))
         .unwrap_or_default()
         .lines()
         .map_while(|line| line.strip_prefix("# "))
@@ -229,23 +256,23 @@ fn folder(root: &Utf8Path) -> Result<Folder, ReportError> {
 
 /// A round's verdict.
 struct Verdict {
-    twin: Twin,
+    twin: FindingsJson,
 }
 
 /// The last verdict of each round, oldest first, from twins that are as the journal noted them.
 fn verdicts(held: &AnyLoop) -> Vec<Verdict> {
     let (store, id) = (held.raw().store(), held.id());
-    let runs = summary::runs(held);
+    let runs = rounds::runs(held.raw());
     let mut found: Vec<Verdict> = Vec::new();
     for run in runs.iter().rev() {
         let round = run.began.round;
         if found.iter().any(|verdict| verdict.twin.round == round) {
             continue;
         }
-        let Some(digest) = run.ended.as_ref().and_then(How::digest) else {
+        let Some(digest) = run.ended.as_ref().and_then(RunOutcome::digest) else {
             continue;
         };
-        if let Ok(Some(twin)) = Twin::read(store, id, round, digest)
+        if let Ok(Some(twin)) = FindingsJson::read(store, id, round, digest)
             && twin.run == run.began.run
         {
             found.push(Verdict { twin });
@@ -264,8 +291,12 @@ fn round_facts(rounds: &[Verdict], proposed: &Fixes) -> Vec<RoundFacts> {
             persona: prose(&twin.persona, 100),
             reviewer: code(&twin.reviewer, 100),
             counts: twin.findings.counts().to_string(),
-            changed: (!twin.changed.is_empty())
-                .then(|| prose(&crate::review::look::while_it_ran(&twin.changed), 2000)),
+            changed: (!twin.changed.is_empty()).then(|| {
+                prose(
+                    &claudex_loop::review::side_effects::while_it_ran(&twin.changed),
+                    2000,
+                )
+            }),
             sections: severities
                 .into_iter()
                 .map(|severity| Section {

@@ -8,20 +8,23 @@ use std::io;
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
-pub use crate::app::shell::quoted;
-use crate::machine::message::MessageError;
-use crate::machine::{Actor, Raw};
-use crate::plan::AnyLoop;
-use crate::plan::changes;
-use crate::plan::messages::{self, RUNNER};
-use crate::plan::typestate::REVIEWING_REVIEW;
-use crate::review::focus::Kind;
-use crate::review::personas::Personas;
-use crate::review::prompt::{self, Prompt};
-use crate::review::twin;
-use crate::store::{LoopId, StoreError};
-use crate::text;
+use super::typestate::REVIEWING_REVIEW;
+use super::{AnyLoop, reviews_changes};
+use claudex_loop::machine::message::{Message, MessageError};
+use claudex_loop::machine::{Actor, Raw};
+use claudex_loop::program::shell::quoted;
+use claudex_loop::review::Kind;
+use claudex_loop::review::findings_json;
+use claudex_loop::review::personas::Personas;
+use claudex_loop::review::prompt::{self, Prompt};
+use claudex_loop::store::{LoopId, StoreError};
+use claudex_loop::text;
 
+/// The runner script.
+const RUNNER: Message = Message {
+    name: "runner.sh",
+    text: include_str!("messages/runner.sh"),
+};
 /// Most loops that are looked through for findings, each the one that the other goes on from.
 const CHAIN: usize = 10;
 
@@ -85,51 +88,29 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> io::Result<()> {
     raw.store().replace(&prompt_path(raw), prompt.as_bytes())
 }
 
-/// Gives the prompt of the run that is about to begin, from the text that it reviews, and leaves it beside the state: the one
-/// there is from before that text was read.
-///
-/// # Errors
-/// The template does not render.
-pub fn prepare(
-    held: &AnyLoop,
-    personas: &Personas,
-    document: &str,
-) -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> {
-    let prompt = prompt(held, personas, document)?;
-    // For people only: a review is not given up because its prompt cannot be kept.
-    let _ = held
-        .raw()
-        .store()
-        .replace(&prompt_path(held.raw()), prompt.as_bytes());
-    Ok(prompt)
-}
-
-/// Gives the prompt of this round for a reviewer that is a model, with this document.
-///
-/// # Errors
-/// The template does not render.
-pub fn prompt(held: &AnyLoop, personas: &Personas, document: &str) -> Result<String, MessageError> {
+/// Returns the prompt of this round for a reviewer that is a model, with this document.
+fn prompt(held: &AnyLoop, personas: &Personas, document: &str) -> Result<String, MessageError> {
+    let raw = held.raw();
+    let mut earlier = history(held);
+    earlier.extend(prompt::earlier(raw, &REVIEWING_REVIEW));
     let prompt = Prompt {
-        raw: held.raw(),
+        raw,
         spec: &REVIEWING_REVIEW,
         persona: personas.of_round(held.fields().round()),
-        kind: match changes::are_reviewed(held) {
+        kind: match reviews_changes(held) {
             true => Kind::Diff,
             false => Kind::Document,
         },
-        template: REVIEWING_REVIEW
-            .prompt
-            .map(|usual| messages::for_mode(usual, held)),
-        earlier: history(held),
+        earlier,
     };
     prompt.render(document)
 }
 
-/// The findings files of the rounds before this one, oldest first: those of the loops that it goes on from, too.
+/// Returns the findings files of the loops that this one goes on from, oldest first.
 pub fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
     let (raw, fields) = (held.raw(), held.fields());
     let store = raw.store();
-    let mut loops = vec![prompt::earlier(raw, &REVIEWING_REVIEW)];
+    let mut loops: Vec<Vec<Utf8PathBuf>> = Vec::new();
     let mut before = fields.continues();
     // A chain that an edited file bends into a ring ends here too.
     while loops.len() < CHAIN
@@ -139,24 +120,10 @@ pub fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
         let rounds = 1..=earlier.fields().round();
         loops.push(
             rounds
-                .map(|round| twin::findings_path(store, &id, round))
+                .map(|round| findings_json::findings_path(store, &id, round))
                 .collect(),
         );
         before = earlier.fields().continues();
     }
     loops.into_iter().rev().flatten().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn a_quoted_path_is_one_word_of_a_shell() {
-        assert_eq!(quoted("/a/b-c.sh"), "/a/b-c.sh");
-        assert_eq!(quoted("/a b"), "'/a b'");
-        assert_eq!(quoted("it's $(x)`y`"), r"'it'\''s $(x)`y`'");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("naïve"), "'naïve'");
-    }
 }

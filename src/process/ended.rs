@@ -13,9 +13,9 @@ use crate::files::Folder;
 
 /// How a supervised process ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ProcessOutput {
     /// In which way.
-    pub how: How,
+    pub how: ProcessEnd,
     /// The beginning of its stdout, at most [`KEPT`](super::output::KEPT) bytes.
     pub stdout: Vec<u8>,
     /// How many bytes of its stdout came after those.
@@ -28,8 +28,8 @@ pub struct Ended {
     pub elapsed: Duration,
 }
 
-impl Ended {
-    /// Whether it wrote more to stdout than was kept.
+impl ProcessOutput {
+    /// Returns whether it wrote more to stdout than was kept.
     pub fn truncated(&self) -> bool {
         self.dropped > 0
     }
@@ -61,7 +61,7 @@ impl Ended {
 
 /// In which way a process ended. Where we ended it, how it took that does not matter.
 #[derive(Debug)]
-pub enum How {
+pub enum ProcessEnd {
     /// By itself, with this status.
     Exited(i32),
     /// By this signal, which was not ours.

@@ -4,12 +4,12 @@
 //! a stranger. Nothing else of a review is known here.
 
 use std::io;
-use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use process_wrap::std::{ChildWrapper, CommandWrap, ProcessGroup};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// How long a killed head may take to be gone: only a process stuck in the kernel needs any.
 const DEATH: Duration = Duration::from_secs(2);
@@ -17,15 +17,14 @@ const DEATH: Duration = Duration::from_secs(2);
 /// The group. Dropped without being reaped, it is killed.
 #[derive(Debug)]
 pub(super) struct Group {
-    head: Box<dyn ChildWrapper>,
+    head: Child,
     id: Pid,
     reaped: bool,
 }
 
 impl Group {
-    pub(super) fn spawn(command: Command) -> io::Result<Self> {
-        let mut command = CommandWrap::from(command);
-        let head = command.wrap(ProcessGroup::leader()).spawn()?;
+    pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
+        let head = command.process_group(0).spawn()?;
         let id = i32::try_from(head.id()).ok().and_then(Pid::from_raw);
         let id = id.ok_or_else(|| io::Error::other("the system gave a process id that is none"))?;
         Ok(Self {
@@ -35,16 +34,16 @@ impl Group {
         })
     }
 
-    /// The head's streams, as far as they were asked for and not yet taken.
+    /// Returns the head's streams, as far as they were asked for and not yet taken.
     pub(super) fn streams(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
         (
-            self.head.stdin().take(),
-            self.head.stdout().take(),
-            self.head.stderr().take(),
+            self.head.stdin.take(),
+            self.head.stdout.take(),
+            self.head.stderr.take(),
         )
     }
 
-    /// Whether the head has exited; it stays to be reaped.
+    /// Returns whether the head has exited; it stays to be reaped.
     pub(super) fn has_exited(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(self.id), options) {
@@ -68,7 +67,7 @@ impl Group {
     fn signal(&self, signal: Signal) {
         if !self.reaped {
             // It fails only where nobody is left to hear it.
-            let _ = self.head.signal(signal.as_raw());
+            let _ = kill_process_group(self.id, signal);
         }
     }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getppid, kill_process, kill_process_group};
 
-use super::{Call, strays};
+use super::orphans;
 
 /// Names the argument by which a process knows that it is the keeper. It is no subcommand that anybody is shown.
 const NAME: &str = "keep-deadline";
@@ -65,7 +65,7 @@ fn keep(after: Duration, mark: &str) {
         {
             let _ = kill_process_group(group, Signal::KILL);
         }
-        strays::end(mark, Duration::ZERO);
+        orphans::end(mark, Duration::ZERO);
         if let Some(parent) = parent.filter(|_| getppid() == parent) {
             let _ = kill_process(parent, Signal::CONT);
         }
@@ -78,14 +78,14 @@ fn keep(after: Duration, mark: &str) {
 pub(super) struct Keeper(Child);
 
 impl Keeper {
-    /// Starts it for a run, which is known by its mark. None for a call without one, and where the system refuses: the run's own limits
+    /// Starts it for a run that may take `timeout` and is known by its mark. None without a mark, and where the system refuses: the run's own limits
     /// hold all the same.
-    pub(super) fn start(call: &Call<'_>) -> Option<Self> {
-        let mark = call.environment.mark()?;
+    pub(super) fn start(mark: Option<&str>, timeout: Duration) -> Option<Self> {
+        let mark = mark?;
         if !SERVED.load(Ordering::Relaxed) {
             return None;
         }
-        let after = call.limits.timeout.saturating_add(GRACE).as_millis().to_string();
+        let after = timeout.saturating_add(GRACE).as_millis().to_string();
         let child = Command::new(std::env::current_exe().ok()?)
             .args([NAME, &after, mark])
             .env_clear()

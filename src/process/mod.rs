@@ -2,17 +2,19 @@
 //! environment, followed with a time limit and an idle limit, and ended whole.
 //!
 //! Nothing here waits without a bound: not for the child, not for a grandchild that holds its pipes, not for a child
-//! that never reads. A child that stops us does not get around its limits ([`keeper`]). It knows nothing of findings or verdicts. What leaves the group on purpose (`setsid`) is not waited for;
-//! it is found by the mark of the run in its environment ([`strays`]), where the system shows environments.
+//! that never reads. A child that stops us does not get around its limits ([`keeper`]). What leaves the group on purpose
+//! (`setsid`) is not waited for; it is found by the mark of the run in its environment ([`orphans`]), where the system
+//! shows environments. [`configured`] is a command of the person's configuration. Nothing here knows of findings or verdicts.
 
+pub mod configured;
 mod ended;
 pub mod environment;
 mod group;
 pub mod keeper;
 pub mod limits;
+pub mod orphans;
 pub mod output;
 pub mod sandbox;
-pub mod strays;
 
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -24,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 
-pub use self::ended::{Ended, How, StartError};
+pub use self::ended::{ProcessEnd, ProcessOutput, StartError};
 use self::environment::{Environment, find_program};
 use self::group::Group;
 use self::keeper::Keeper;
@@ -83,45 +85,51 @@ pub type Interpret<'i> = dyn FnMut(&[u8]) -> Option<String> + 'i;
 pub type Watch<'w> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'w;
 
 /// Runs it to its end, or ends it; afterwards nothing of its group is alive, nor what left the group and has the mark.
-pub fn supervise(call: &Call<'_>, watch: &mut Watch<'_>) -> Ended {
+pub fn supervise(call: &Call<'_>, watch: &mut Watch<'_>) -> ProcessOutput {
     begin(call, None, watch)
 }
 
 /// The same for a child whose stdout is a series of events, one a line: `interpret` gets each, whole up to 4 MiB.
-pub fn supervise_events(call: &Call<'_>, interpret: &mut Interpret<'_>, watch: &mut Watch<'_>) -> Ended {
+pub fn supervise_events(
+    call: &Call<'_>,
+    interpret: &mut Interpret<'_>,
+    watch: &mut Watch<'_>,
+) -> ProcessOutput {
     begin(call, Some(interpret), watch)
 }
 
-fn begin(call: &Call<'_>, interpret: Option<&mut Interpret<'_>>, watch: &mut Watch<'_>) -> Ended {
+fn begin(call: &Call<'_>, interpret: Option<&mut Interpret<'_>>, watch: &mut Watch<'_>) -> ProcessOutput {
     let begun = Instant::now();
     // Before the child: it may stop us with its first breath.
-    let mut keeper = Keeper::start(call);
+    let mut keeper = Keeper::start(call.environment.mark(), call.limits.timeout);
     let (how, output) = match Running::start(call, interpret, begun) {
-        Err(error) => (How::CouldNotStart(error), Output::default()),
+        Err(error) => (ProcessEnd::CouldNotStart(error), Output::default()),
         Ok(mut running) => {
             if let Some(keeper) = &mut keeper {
                 keeper.tell(running.group.id());
             }
             let ours = running.follow(call.limits, watch);
             running.end(watch);
-            end_strays(call, watch);
+            end_orphans(call, watch);
             // It may signal the group until the head is reaped, and not after that.
             drop(keeper);
             let status = running.group.reap();
             let how = ours.unwrap_or_else(|| match status {
                 Ok(status) => match ended_by_itself(status) {
-                    How::Signalled(KILLED) if begun.elapsed() >= call.limits.timeout => How::TimedOut {
-                        after: call.limits.timeout,
-                    },
+                    ProcessEnd::Signalled(KILLED) if begun.elapsed() >= call.limits.timeout => {
+                        ProcessEnd::TimedOut {
+                            after: call.limits.timeout,
+                        }
+                    }
                     how => how,
                 },
-                Err(error) => How::StatusLost(error),
+                Err(error) => ProcessEnd::StatusLost(error),
             });
             (how, running.output)
         }
     };
     let (stderr_tail, stdout_end) = (output.stderr_tail(), output.stdout_end().to_vec());
-    Ended {
+    ProcessOutput {
         how,
         stdout: output.stdout,
         dropped: output.dropped,
@@ -132,8 +140,11 @@ fn begin(call: &Call<'_>, interpret: Option<&mut Interpret<'_>>, watch: &mut Wat
 }
 
 /// Ends what left the group.
-fn end_strays(call: &Call<'_>, watch: &mut Watch<'_>) {
-    let ended = call.environment.mark().map_or(0, |mark| strays::end(mark, GRACE));
+fn end_orphans(call: &Call<'_>, watch: &mut Watch<'_>) {
+    let ended = call
+        .environment
+        .mark()
+        .map_or(0, |mark| orphans::end(mark, GRACE));
     if ended > 0 {
         let text = format!("ended what the reviewer had left running ({ended})");
         // It is over already: a request to stop says nothing new.
@@ -144,12 +155,12 @@ fn end_strays(call: &Call<'_>, watch: &mut Watch<'_>) {
     }
 }
 
-/// What a status says of a process that we did not end.
-fn ended_by_itself(status: ExitStatus) -> How {
+/// Returns what a status says of a process that we did not end.
+fn ended_by_itself(status: ExitStatus) -> ProcessEnd {
     match (status.code(), status.signal()) {
-        (Some(code), _) => How::Exited(code),
-        (None, Some(signal)) => How::Signalled(signal),
-        (None, None) => How::StatusLost(io::Error::other(format!("unknown wait status {status:?}"))),
+        (Some(code), _) => ProcessEnd::Exited(code),
+        (None, Some(signal)) => ProcessEnd::Signalled(signal),
+        (None, None) => ProcessEnd::StatusLost(io::Error::other(format!("unknown wait status {status:?}"))),
     }
 }
 
@@ -243,17 +254,17 @@ impl<'i, 'f> Running<'i, 'f> {
     }
 
     /// Waits until the child has ended, or has to be; says why in the second case.
-    fn follow(&mut self, limits: Limits, watch: &mut Watch<'_>) -> Option<How> {
+    fn follow(&mut self, limits: Limits, watch: &mut Watch<'_>) -> Option<ProcessEnd> {
         let mut last_tick = Instant::now();
         let mut exited: Option<Instant> = None;
         loop {
             if self.take(watch).is_break() {
-                return Some(How::Stopped);
+                return Some(ProcessEnd::Stopped);
             }
             if last_tick.elapsed() >= TICK {
                 last_tick = Instant::now();
                 if watch(Event::Tick).is_break() {
-                    return Some(How::Stopped);
+                    return Some(ProcessEnd::Stopped);
                 }
             }
             if exited.is_none() && self.group.has_exited() {
@@ -263,12 +274,12 @@ impl<'i, 'f> Running<'i, 'f> {
                 Some(since) if self.open == 0 || since.elapsed() >= LINGER => return None,
                 Some(_) => {}
                 None if self.begun.elapsed() >= limits.timeout => {
-                    return Some(How::TimedOut {
+                    return Some(ProcessEnd::TimedOut {
                         after: limits.timeout,
                     });
                 }
                 None if self.last_output.elapsed() >= limits.idle => {
-                    return Some(How::Idle { after: limits.idle });
+                    return Some(ProcessEnd::Idle { after: limits.idle });
                 }
                 None => {}
             }

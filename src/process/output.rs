@@ -39,7 +39,7 @@ pub(super) struct Output {
     lines: [Lines; 2],
 }
 
-/// A line of a child's output as people see it: plain, short, perhaps empty.
+/// Returns a line of a child's output as people see it: plain, short, perhaps empty.
 pub(super) fn shown(line: &[u8]) -> String {
     text::one_line(&String::from_utf8_lossy(line), SHOWN)
 }
@@ -80,12 +80,12 @@ impl Output {
         self.lines[stream as usize].flush(&mut |line| hand(stream, line))
     }
 
-    /// The end of the stdout that is not kept.
+    /// Returns the end of the stdout that is not kept.
     pub(super) fn stdout_end(&self) -> &[u8] {
         &self.end[self.end.len().saturating_sub(TAIL)..]
     }
 
-    /// The end of stderr, made plain.
+    /// Returns the end of stderr, made plain.
     pub(super) fn stderr_tail(&self) -> String {
         text::plain(&String::from_utf8_lossy(
             &self.stderr[self.stderr.len().saturating_sub(TAIL)..],

@@ -12,7 +12,7 @@ use derive_more::Display;
 
 use super::environment::Environment;
 use super::limits::Limits;
-use super::{Call, How, supervise};
+use super::{Call, ProcessEnd, supervise};
 use crate::text;
 
 /// The program.
@@ -66,7 +66,7 @@ fn try_out(program: Utf8PathBuf) -> Sandbox {
     };
     let ended = supervise(&trial, &mut |_| std::ops::ControlFlow::Continue(()));
     match ended.how {
-        How::Exited(0) => Sandbox::Works { program },
+        ProcessEnd::Exited(0) => Sandbox::Works { program },
         how => {
             let said = text::one_line(&ended.stderr_tail, 200);
             let why = if said.is_empty() { format!("{how:?}") } else { said };
@@ -101,7 +101,7 @@ pub(crate) fn arguments(
     all
 }
 
-/// The git folders of a linked work tree, which lie outside of it: its own, and the one that it shares.
+/// Returns the git folders of a linked work tree, which lie outside of it: its own, and the one that it shares.
 fn git_folders(root: &Utf8Path) -> Vec<Utf8PathBuf> {
     let Ok(link) = crate::files::read_to_string(&root.join(".git")) else {
         return Vec::new();
@@ -198,7 +198,7 @@ mod tests {
             limits: Limits::default(),
         };
         let ended = supervise(&call, &mut |_| ControlFlow::Continue(()));
-        assert!(matches!(ended.how, How::Exited(7)), "{ended:?}");
+        assert!(matches!(ended.how, ProcessEnd::Exited(7)), "{ended:?}");
         assert!(!root.join("inside").exists() && file.exists(), "{ended:?}");
     }
 }

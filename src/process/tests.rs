@@ -25,11 +25,11 @@ impl Bench {
         Utf8PathBuf::from_path_buf(self.folder.path().to_owned()).unwrap()
     }
 
-    fn run(&self, script: &str, stdin: &[u8], limits: Limits) -> Ended {
+    fn run(&self, script: &str, stdin: &[u8], limits: Limits) -> ProcessOutput {
         self.watched(script, stdin, limits, &mut |_| ControlFlow::Continue(()))
     }
 
-    fn watched(&self, script: &str, stdin: &[u8], limits: Limits, watch: &mut Watch<'_>) -> Ended {
+    fn watched(&self, script: &str, stdin: &[u8], limits: Limits, watch: &mut Watch<'_>) -> ProcessOutput {
         let arguments = ["-c", script].map(str::to_owned);
         let environment = Environment::default();
         let directory = self.path();
@@ -96,7 +96,7 @@ fn exit_zero_with_output_and_the_prompt_on_stdin() {
         "a\nprompt ü".as_bytes(),
         limits(LONG, LONG),
     );
-    assert!(matches!(ended.how, How::Exited(0)), "{:?}", ended.how);
+    assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
     assert_eq!(String::from_utf8_lossy(&ended.stdout), "got: a\nprompt ü");
     assert_eq!(ended.stderr_tail, "note\n");
     assert!(!ended.truncated());
@@ -107,9 +107,9 @@ fn exit_zero_with_output_and_the_prompt_on_stdin() {
 fn an_error_status_and_a_signal_are_told_apart() {
     let bench = Bench::new();
     let ended = bench.run("echo no >&2; exit 7", b"", limits(LONG, LONG));
-    assert!(matches!(ended.how, How::Exited(7)), "{:?}", ended.how);
+    assert!(matches!(ended.how, ProcessEnd::Exited(7)), "{:?}", ended.how);
     let ended = bench.run("kill -SEGV $$", b"", limits(LONG, LONG));
-    assert!(matches!(ended.how, How::Signalled(11)), "{:?}", ended.how);
+    assert!(matches!(ended.how, ProcessEnd::Signalled(11)), "{:?}", ended.how);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_hang_is_ended_with_its_children() {
     let script = "sleep 600 & echo $! >>pids; echo $$ >>pids; wait";
     let ended = bench.run(script, b"", limits(SHORT, LONG));
     assert!(
-        matches!(ended.how, How::TimedOut { after: SHORT }),
+        matches!(ended.how, ProcessEnd::TimedOut { after: SHORT }),
         "{:?}",
         ended.how
     );
@@ -136,7 +136,11 @@ fn a_hang_that_ignores_term_is_killed() {
     let script = "trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! >>pids; echo $$ >>pids; \
                   while :; do sleep 1; done";
     let ended = bench.run(script, b"", limits(SHORT, LONG));
-    assert!(matches!(ended.how, How::TimedOut { .. }), "{:?}", ended.how);
+    assert!(
+        matches!(ended.how, ProcessEnd::TimedOut { .. }),
+        "{:?}",
+        ended.how
+    );
     assert!(
         ended.elapsed >= SHORT + GRACE && ended.elapsed < LONG / 2,
         "{:?}",
@@ -151,7 +155,7 @@ fn term_leaves_time_to_say_goodbye() {
     let script = "trap 'echo goodbye; exit 0' TERM; while :; do sleep 0.1; done";
     let ended = bench.run(script, b"", limits(SHORT, LONG));
     assert!(
-        matches!(ended.how, How::TimedOut { .. }),
+        matches!(ended.how, ProcessEnd::TimedOut { .. }),
         "a late exit 0 is still a time-out: {:?}",
         ended.how
     );
@@ -163,7 +167,7 @@ fn a_grandchild_that_holds_the_pipes_is_not_waited_for() {
     let bench = Bench::new();
     let script = "sleep 600 & echo $! >>pids; echo verdict; exit 0";
     let ended = bench.run(script, b"", limits(LONG, LONG));
-    assert!(matches!(ended.how, How::Exited(0)), "{:?}", ended.how);
+    assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
     assert_eq!(ended.stdout, b"verdict\n");
     assert!(ended.elapsed < LONG / 2, "{:?}", ended.elapsed);
     bench.all_dead("pids", 1);
@@ -174,7 +178,7 @@ fn a_silent_grandchild_without_the_pipes_does_not_outlive_the_run() {
     let bench = Bench::new();
     let script = "trap '' HUP TERM; sleep 600 >/dev/null 2>&1 </dev/null & echo $! >>pids; exit 3";
     let ended = bench.run(script, b"", limits(LONG, LONG));
-    assert!(matches!(ended.how, How::Exited(3)), "{:?}", ended.how);
+    assert!(matches!(ended.how, ProcessEnd::Exited(3)), "{:?}", ended.how);
     bench.all_dead("pids", 1);
 }
 
@@ -186,7 +190,11 @@ fn a_child_that_closes_its_streams_is_still_limited() {
         b"",
         limits(SHORT, LONG),
     );
-    assert!(matches!(ended.how, How::TimedOut { .. }), "{:?}", ended.how);
+    assert!(
+        matches!(ended.how, ProcessEnd::TimedOut { .. }),
+        "{:?}",
+        ended.how
+    );
     bench.all_dead("pids", 1);
 }
 
@@ -194,11 +202,15 @@ fn a_child_that_closes_its_streams_is_still_limited() {
 fn a_child_that_never_reads_does_not_block_us() {
     let bench = Bench::new();
     let ended = bench.run("echo fine", &vec![b'x'; 10 * 1024 * 1024], limits(LONG, LONG));
-    assert!(matches!(ended.how, How::Exited(0)), "{:?}", ended.how);
+    assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
     assert_eq!(ended.stdout, b"fine\n");
 
     let ended = bench.run("sleep 600", &vec![b'x'; 10 * 1024 * 1024], limits(SHORT, LONG));
-    assert!(matches!(ended.how, How::TimedOut { .. }), "{:?}", ended.how);
+    assert!(
+        matches!(ended.how, ProcessEnd::TimedOut { .. }),
+        "{:?}",
+        ended.how
+    );
 }
 
 #[test]
@@ -216,7 +228,7 @@ fn a_hundred_megabytes_of_output_are_bounded_and_counted() {
         b"",
         limits(LONG, LONG),
     );
-    assert!(matches!(ended.how, How::Exited(0)), "{:?}", ended.how);
+    assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
     assert!(ended.truncated());
     assert_eq!(ended.stdout.len(), KEPT);
     assert_eq!(ended.dropped, 104_857_600 - KEPT as u64);
@@ -227,13 +239,17 @@ fn a_hundred_megabytes_of_output_are_bounded_and_counted() {
 fn silence_is_idle_and_a_ticking_stderr_is_not() {
     let bench = Bench::new();
     let ended = bench.run("echo begin; exec sleep 600", b"", limits(LONG, SHORT));
-    assert!(matches!(ended.how, How::Idle { after: SHORT }), "{:?}", ended.how);
+    assert!(
+        matches!(ended.how, ProcessEnd::Idle { after: SHORT }),
+        "{:?}",
+        ended.how
+    );
     assert_eq!(ended.stdout, b"begin\n");
 
     let two = 2 * SHORT;
     let script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo $i >&2; sleep 0.2; done; echo done";
     let ended = bench.run(script, b"", limits(LONG, two));
-    assert!(matches!(ended.how, How::Exited(0)), "{:?}", ended.how);
+    assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
     assert!(
         ended.elapsed > two,
         "it ran for less than the idle limit and proves nothing"
@@ -254,7 +270,7 @@ fn what_is_missing_is_named() {
         limits: limits(LONG, LONG),
     };
     let start = |call: &Call<'_>| match supervise(call, &mut |_| ControlFlow::Continue(())).how {
-        How::CouldNotStart(error) => error,
+        ProcessEnd::CouldNotStart(error) => error,
         other => panic!("{other:?}"),
     };
     let error = start(&call("no-such-reviewer", &here));
@@ -337,12 +353,12 @@ fn the_watcher_can_stop_it_at_a_tick_and_at_a_line() {
             ControlFlow::Continue(())
         }
     });
-    assert!(matches!(ended.how, How::Stopped), "{:?}", ended.how);
+    assert!(matches!(ended.how, ProcessEnd::Stopped), "{:?}", ended.how);
     let ended = bench.watched(script, b"", limits(LONG, LONG), &mut |event| match event {
         Event::Line { .. } => ControlFlow::Break(()),
         Event::Tick => ControlFlow::Continue(()),
     });
-    assert!(matches!(ended.how, How::Stopped), "{:?}", ended.how);
+    assert!(matches!(ended.how, ProcessEnd::Stopped), "{:?}", ended.how);
     bench.all_dead("pids", 2);
 }
 

@@ -164,7 +164,7 @@ struct Once {
     _findings: Option<IgnoredAny>,
 }
 
-/// Every JSON object of a text that has one of the schema's two properties. What stands inside of one is not looked at.
+/// Returns every JSON object of a text that has one of the schema's two properties. What stands inside of one is not looked at.
 fn objects(text: &str) -> Vec<Object> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -200,7 +200,7 @@ fn objects(text: &str) -> Vec<Object> {
     found
 }
 
-/// Whether nothing but the opening of a fence or of a list stands before it on its line.
+/// Returns whether nothing but the opening of a fence or of a list stands before it on its line.
 fn begins_a_line(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or(before);
     let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}' || c == '[');
@@ -231,7 +231,7 @@ fn is_answer(object: &Map<String, Value>) -> bool {
         || object.get("verdict").is_some_and(Value::is_string) && !object.contains_key("severity")
 }
 
-/// Whether a text was meant as JSON by the schema: a Markdown answer does not begin like this.
+/// Returns whether a text was meant as JSON by the schema: a Markdown answer does not begin like this.
 fn looks_like_json(text: &str) -> bool {
     let bare = text
         .trim_start_matches("```json")

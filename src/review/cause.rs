@@ -23,7 +23,7 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// A cause, its detail made one short plain line.
+    /// Makes a cause, its detail made one short plain line.
     pub fn new(kind: CauseKind, detail: &str) -> Self {
         Self {
             kind,

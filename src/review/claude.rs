@@ -12,7 +12,7 @@ use super::answer::{self, CLOSING, SCHEMA};
 use super::client::{Client, Events, USUAL, of_status, said, shown, shown_path, text_of};
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
-use crate::process::{Ended, Watch};
+use crate::process::{ProcessOutput, Watch};
 
 /// Its program.
 pub const PROGRAM: &str = "claude";
@@ -62,7 +62,7 @@ pub struct Claude {
 }
 
 impl Claude {
-    /// The reviewer of this name in the configuration.
+    /// Returns the reviewer of this name in the configuration.
     pub fn new(name: &str, settings: ReviewerSettings) -> Self {
         Self {
             name: name.to_owned(),
@@ -93,7 +93,7 @@ impl Reviewer for Claude {
     }
 }
 
-/// The variables that it gets where the configuration names no more.
+/// Returns the variables that it gets where the configuration names no more.
 pub fn variables() -> Vec<String> {
     USUAL.into_iter().chain(VARIABLES).map(str::to_owned).collect()
 }
@@ -132,7 +132,7 @@ impl<'r> Seen<'r> {
         }
     }
 
-    fn judge(&self, ended: &Ended) -> Outcome {
+    fn judge(&self, ended: &ProcessOutput) -> Outcome {
         let failed = reviewer::failure(ended);
         let Some(result) = &self.result else {
             return match failed {
@@ -150,7 +150,7 @@ impl<'r> Seen<'r> {
         }
     }
 
-    /// What a session that failed says by its result: status, name of the error, kind of end.
+    /// Returns what a session that failed says by its result: status, name of the error, kind of end.
     fn failure(&self, result: &Value, otherwise: CauseKind) -> Outcome {
         let errors = result.pointer("/errors/0").and_then(Value::as_str);
         let detail = errors.unwrap_or_else(|| text_of(result, "/result"));
@@ -179,7 +179,7 @@ impl<'r> Seen<'r> {
     }
 }
 
-/// The outcome of a session that ended well.
+/// Returns the outcome of a session that ended well.
 fn answer_of(result: &Value) -> Outcome {
     match result.get("structured_output") {
         Some(answer @ Value::Object(_)) => reviewer::outcome(answer::read_value(answer)),
@@ -187,7 +187,7 @@ fn answer_of(result: &Value) -> Outcome {
     }
 }
 
-/// What the name of an error of the service means, where it means one thing.
+/// Returns what the name of an error of the service means, where it means one thing.
 fn of_error(name: &str) -> Option<CauseKind> {
     match name {
         "authentication_failed" | "oauth_org_not_allowed" | "account_on_hold" | "verification_required" => {

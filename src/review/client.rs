@@ -15,7 +15,7 @@ use super::settings::{ReviewerSettings, SandboxPolicy};
 use crate::process::environment::Environment;
 use crate::process::output::Stream;
 use crate::process::sandbox::{self, Sandbox};
-use crate::process::{Call, Ended, Event, How, StartError, Watch, supervise_events};
+use crate::process::{Call, Event, ProcessEnd, ProcessOutput, StartError, Watch, supervise_events};
 use crate::text;
 
 /// Variables of the network and of the person's folders, for any client of a service.
@@ -68,7 +68,7 @@ pub(super) trait Events {
 }
 
 impl Client<'_> {
-    /// The program, as it was configured.
+    /// Returns the program, as it was configured.
     pub(super) fn program(&self) -> &str {
         self.settings.program.as_deref().unwrap_or(self.program)
     }
@@ -90,7 +90,7 @@ impl Client<'_> {
         stdin: &str,
         events: &mut dyn Events,
         watch: &mut Watch<'_>,
-    ) -> Result<Ended, Cause> {
+    ) -> Result<ProcessOutput, Cause> {
         let environment = self.environment(request);
         let Some(program) = self.find(request.root) else {
             return Ok(not_installed(self.program()));
@@ -177,7 +177,7 @@ impl Client<'_> {
     }
 }
 
-/// Where the program's temporary files go, without links.
+/// Returns where the program's temporary files go, without links.
 fn temporary() -> Option<Utf8PathBuf> {
     let folder = std::env::var("TMPDIR").ok().filter(|folder| !folder.is_empty());
     Utf8Path::new(folder.as_deref().unwrap_or("/tmp"))
@@ -192,9 +192,9 @@ fn say(line: &str, watch: &mut Watch<'_>) -> ControlFlow<()> {
     })
 }
 
-fn not_installed(program: &str) -> Ended {
-    Ended {
-        how: How::CouldNotStart(StartError::NotInstalled {
+fn not_installed(program: &str) -> ProcessOutput {
+    ProcessOutput {
+        how: ProcessEnd::CouldNotStart(StartError::NotInstalled {
             program: program.to_owned(),
         }),
         stdout: Vec::new(),
@@ -206,16 +206,18 @@ fn not_installed(program: &str) -> Ended {
 }
 
 /// bubblewrap passes a signal that ended the program on as a shell does: as 128 and its number.
-fn out_of_sandbox(how: How) -> How {
+fn out_of_sandbox(how: ProcessEnd) -> ProcessEnd {
     match how {
-        How::Exited(status) if (129..=128 + 64).contains(&status) => How::Signalled(status - 128),
+        ProcessEnd::Exited(status) if (129..=128 + 64).contains(&status) => {
+            ProcessEnd::Signalled(status - 128)
+        }
         how => how,
     }
 }
 
 /// Runs a call, reads its events, and ends it when it has been trying to reach its service for too long: a client that says so
 /// every few seconds is never silent.
-fn follow(call: &Call<'_>, events: &mut dyn Events, watch: &mut Watch<'_>) -> (Ended, Option<Cause>) {
+fn follow(call: &Call<'_>, events: &mut dyn Events, watch: &mut Watch<'_>) -> (ProcessOutput, Option<Cause>) {
     let events = RefCell::new(events);
     let mut gave_up = false;
     let ended = supervise_events(
@@ -241,26 +243,26 @@ fn follow(call: &Call<'_>, events: &mut dyn Events, watch: &mut Watch<'_>) -> (E
         },
     );
     let events = events.borrow();
-    let given_up = (gave_up && matches!(ended.how, How::Stopped)).then(|| {
+    let given_up = (gave_up && matches!(ended.how, ProcessEnd::Stopped)).then(|| {
         let said = events.retrying().map(|(_, said)| said).unwrap_or_default();
         Cause::new(CauseKind::Service, said)
     });
     (ended, given_up)
 }
 
-/// A path as a line of progress shows it: from the root, where it lies below.
+/// Returns a path as a line of progress shows it: from the root, where it lies below.
 pub(super) fn shown_path(path: &str, root: &Utf8Path) -> String {
     let below = Utf8Path::new(path).strip_prefix(root).ok();
     let below = below.filter(|below| !below.as_str().is_empty());
     shown(below.map_or(path, Utf8Path::as_str))
 }
 
-/// A text as a line of progress shows it.
+/// Returns a text as a line of progress shows it.
 pub(super) fn shown(text: &str) -> String {
     text::one_line(text, SHOWN)
 }
 
-/// What a model says on the way, as a line of progress: its first line, unless it is the answer itself.
+/// Returns what a model says on the way, as a line of progress: its first line, unless it is the answer itself.
 pub(super) fn said(text: &str) -> Option<String> {
     let text = text.trim();
     if text.is_empty() || text.starts_with(['{', '[', '`', '#']) {
@@ -270,12 +272,12 @@ pub(super) fn said(text: &str) -> Option<String> {
     Some(shown(first.trim_matches('*')))
 }
 
-/// A text in an event.
+/// Returns a text in an event.
 pub(super) fn text_of<'e>(event: &'e Value, pointer: &str) -> &'e str {
     event.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// What an HTTP status of the service means, where it means one thing.
+/// Returns what an HTTP status of the service means, where it means one thing.
 pub(super) fn of_status(status: u64) -> Option<CauseKind> {
     match status {
         401 | 403 => Some(CauseKind::Login),

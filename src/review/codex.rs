@@ -50,7 +50,7 @@ pub struct Codex {
 }
 
 impl Codex {
-    /// The reviewer of this name in the configuration.
+    /// Returns the reviewer of this name in the configuration.
     pub fn new(name: &str, settings: ReviewerSettings) -> Self {
         Self {
             name: name.to_owned(),
@@ -92,7 +92,7 @@ impl Reviewer for Codex {
     }
 }
 
-/// The variables that it gets where the reviewer's configuration names no more.
+/// Returns the variables that it gets where the reviewer's configuration names no more.
 pub fn variables() -> Vec<String> {
     variables_with(&UserConfig::read())
 }
@@ -102,8 +102,8 @@ fn variables_with(config: &UserConfig) -> Vec<String> {
     fixed.chain(config.key.clone()).collect()
 }
 
-/// The variable with the key of the provider that the person's own Codex configuration names. Such a provider needs no login, and
-/// `codex login status` knows nothing of it.
+/// Returns the variable with the key of the provider that the person's own Codex configuration names. Such a provider needs no
+/// login, and `codex login status` knows nothing of it.
 pub fn provider_key() -> Option<String> {
     UserConfig::read().key
 }
@@ -114,7 +114,7 @@ fn schema(place: &Place) -> io::Result<Scratch> {
     Ok(scratch)
 }
 
-/// The arguments of a call. Docs: each flag and its reason in docs/reviewers.md.
+/// Returns the arguments of a call; each flag and its reason in docs/reviewers.md.
 fn arguments(settings: &ReviewerSettings, config: &UserConfig, root: &Utf8Path, schema: &str) -> Vec<String> {
     let mut all: Vec<String> = [
         "exec",
@@ -156,7 +156,7 @@ fn arguments(settings: &ReviewerSettings, config: &UserConfig, root: &Utf8Path, 
     all
 }
 
-/// A text as a basic string of TOML. JSON's escapes are among TOML's.
+/// Returns a text as a basic string of TOML. JSON's escapes are among TOML's.
 fn toml_text(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
@@ -185,7 +185,7 @@ impl<'r> Seen<'r> {
         }
     }
 
-    fn judge(&self, ended: &crate::process::Ended) -> Outcome {
+    fn judge(&self, ended: &crate::process::ProcessOutput) -> Outcome {
         if let Some(cause) = reviewer::failure(ended) {
             return Outcome::CouldNotRun(match (&self.failed, cause.kind) {
                 (Some(said), CauseKind::Failed { .. }) => failure::cause(said, cause.kind),

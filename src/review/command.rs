@@ -10,7 +10,7 @@ use super::answer::NoAnswer;
 use super::client::{Client, Events};
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
-use crate::process::{Ended, Watch};
+use crate::process::{ProcessOutput, Watch};
 
 /// `command`, under the name that the configuration gives it.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// The reviewer of this name in the configuration.
+    /// Returns the reviewer of this name in the configuration.
     pub fn new(name: &str, settings: ReviewerSettings) -> Self {
         Self {
             name: name.to_owned(),
@@ -59,9 +59,9 @@ impl Reviewer for Command {
     }
 }
 
-/// Whether a program gave its prompt back, as `cat` does: the form of an answer that stands in there, or what the text under
-/// review says, is no verdict on it.
-fn repeats(ended: &Ended, prompt: &str) -> bool {
+/// Returns whether a program gave its prompt back, as `cat` does: the form of an answer that stands in there, or what the text
+/// under review says, is no verdict on it.
+fn repeats(ended: &ProcessOutput, prompt: &str) -> bool {
     let prompt = prompt.trim();
     let stdout = String::from_utf8_lossy(&ended.stdout);
     // In lines of its own: within one it is quoted.

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
+
+use crate::digest::sha256;
 
 /// A SHA-256 digest, as 64 lower-case hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -11,17 +12,12 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest(String);
 
 impl Digest {
-    /// The digest of some bytes.
+    /// Makes the digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        use fmt::Write as _;
-        let mut hex = String::with_capacity(64);
-        for byte in Sha256::digest(bytes) {
-            let _ = write!(hex, "{byte:02x}");
-        }
-        Self(hex)
+        Self(sha256(bytes))
     }
 
-    /// The hex digits.
+    /// Returns the hex digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }

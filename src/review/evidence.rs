@@ -1,82 +1,40 @@
 //! Evidence: what a loop can show for its round.
 //!
-//! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict, and whose JSON twin still has the digest
+//! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict, and whose findings JSON still has the digest
 //! that the journal noted. [`Settled`] is a `Reviewed` whose subject is unchanged and which leaves nothing material
 //! open, or comes with the reason for rejecting what is open. Nothing outside this file can make either.
 //!
-//! With `CLAUDEX_EVIDENCE=optional` a waived one is made where there is no review; the journal and the summary say so.
+//! Where the person made evidence optional a waived one is made where there is no review; the journal and the summary say so.
 
 use std::io;
 use std::ops::Deref;
-use std::sync::OnceLock;
 
 use camino::Utf8PathBuf;
 
-use crate::machine::claim::{Claim, Grounds};
-use crate::machine::{Actor, Raw, Refusal, Requirement};
+use crate::machine::evidence_record::{EvidenceFields, EvidenceRecord};
+use crate::machine::{Raw, Refusal, Requirement};
+use crate::review::finding_history;
 use crate::review::findings::{Counts, Findings};
-use crate::review::runs::{self, How, Run};
-use crate::review::track;
-use crate::review::twin::{self, Twin};
+use crate::review::findings_json::{self, FindingsJson};
+use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::{Digest, ReviewSpec};
 
-/// The environment variable that decides whether a round counts without a review: `required` (default) or `optional`.
-pub const EVIDENCE_ENV: &str = "CLAUDEX_EVIDENCE";
+pub use crate::machine::evidence_record::EvidencePolicy;
 
-/// Whether a round counts without a review.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
-    /// It does not.
-    Required,
-    /// It does, and the summary says so.
-    Optional,
-}
-
-/// The policy where the environment says nothing; the application sets it once, from the person's configuration.
-static USUAL: OnceLock<Policy> = OnceLock::new();
-
-impl Policy {
-    /// Reads a value of [`EVIDENCE_ENV`]. Anything but `optional` is `required`: a typo must not open the gate.
+impl EvidencePolicy {
+    /// Reads what a person wrote. Anything but `optional` is `required`: a typo must not open the gate.
     pub fn parse(value: &str) -> Self {
         match value.trim() {
-            "optional" => Policy::Optional,
-            _ => Policy::Required,
+            "optional" => EvidencePolicy::Optional,
+            _ => EvidencePolicy::Required,
         }
-    }
-
-    /// Reads what the environment says, where it says anything.
-    fn from_env() -> Option<Self> {
-        let value = std::env::var(EVIDENCE_ENV).ok()?;
-        (!value.trim().is_empty()).then(|| Self::parse(&value))
-    }
-
-    /// The policy of this process: the environment's, else the application's, else `required`.
-    pub fn current() -> Self {
-        Self::from_env()
-            .or_else(|| USUAL.get().copied())
-            .unwrap_or(Policy::Required)
-    }
-
-    /// The policy for who holds a loop. What an agent's own environment says waives nothing: it can set that for every
-    /// command, and the person behind it did not. The hook's and a person's counts.
-    pub fn of(actor: Actor) -> Self {
-        match actor {
-            Actor::Agent => USUAL.get().copied().unwrap_or(Policy::Required),
-            Actor::Hook | Actor::Person => Self::current(),
-        }
-    }
-
-    /// Makes this the policy of the process where the environment says nothing. Only the first call counts: what a loop is
-    /// judged by does not change under it.
-    pub fn make_usual(self) {
-        let _ = USUAL.set(self);
     }
 }
 
 /// A review of this round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reviewed {
-    claim: Claim,
+    record: EvidenceRecord,
     findings: Findings,
 }
 
@@ -85,24 +43,24 @@ pub struct Reviewed {
 pub struct Settled(Reviewed);
 
 impl Reviewed {
-    /// What the reviewer found; empty where the review was waived.
+    /// Returns what the reviewer found; empty where the review was waived.
     pub fn findings(&self) -> &Findings {
         &self.findings
     }
 
-    /// The run that it comes from.
+    /// Returns the run that it comes from.
     pub fn run(&self) -> Option<&str> {
-        self.claim.run()
+        self.record.run()
     }
 
-    /// Whether there was no review at all (`CLAUDEX_EVIDENCE=optional`).
+    /// Returns whether there was no review at all (`CLAUDEX_EVIDENCE=optional`).
     pub fn is_waived(&self) -> bool {
-        self.claim.is_waived()
+        self.record.is_waived()
     }
 
-    /// What it says to an edge.
-    pub(crate) fn claim(&self) -> &Claim {
-        &self.claim
+    /// Returns what it says to an edge.
+    pub(crate) fn record(&self) -> &EvidenceRecord {
+        &self.record
     }
 }
 
@@ -138,55 +96,53 @@ pub enum Found {
 #[derive(Debug, derive_more::Display)]
 pub enum Missing {
     /// No review of this round has ended with a verdict.
-    #[display("round {round} was not reviewed yet; run the review first:\n    claudex-loop review {id}")]
+    #[display("round {round} was not reviewed yet; run the review first:\n    {review}")]
     NotReviewed {
         /// The round.
         round: u64,
-        /// The loop.
-        id: String,
+        /// The command that reviews it.
+        review: String,
     },
     /// One is running.
-    #[display("the review of round {round} is still running; follow it:\n    claudex-loop review {id}")]
+    #[display("the review of round {round} is still running; follow it:\n    {review}")]
     Running {
         /// The round.
         round: u64,
-        /// The loop.
-        id: String,
+        /// The command that reviews it.
+        review: String,
     },
     /// There are findings, and no review of this loop wrote them.
     #[display(
         "round {round} was not reviewed yet: {file} is there, and no review of this loop wrote it; run the review first:\n    \
-         claudex-loop review {id}", file = crate::text::shown(file)
+         {review}", file = crate::text::shown(file)
     )]
     Unexplained {
         /// The round.
         round: u64,
         /// The findings, in the loop's folder.
         file: String,
-        /// The loop.
-        id: String,
+        /// The command that reviews it.
+        review: String,
     },
     /// The last one failed.
-    #[display(
-        "the review of round {round} gave no verdict ({cause}); run it again:\n    claudex-loop review {id}"
-    )]
+    #[display("the review of round {round} gave no verdict ({cause}); run it again:\n    {review}")]
     Failed {
         /// The round.
         round: u64,
         /// Why.
         cause: String,
-        /// The loop.
-        id: String,
+        /// The command that reviews it.
+        review: String,
     },
     /// The findings were edited after the run.
     #[display(
-        "the findings of round {round} are not those of its run any more; run the review again:\n    claudex-loop review {id}"
+        "the findings of round {round} are not those of its run any more; run the review again:\n    {review}"
     )]
     Tampered {
         /// The round.
         round: u64,
-        /// The loop.
-        id: String,
+        /// The command that reviews it.
+        review: String,
     },
     /// What was reviewed has changed.
     #[display(
@@ -226,23 +182,23 @@ impl Missing {
     }
 }
 
-/// What the round shows, for a stop.
+/// Returns what the round shows, for a stop.
 ///
 /// # Errors
-/// The journal, the subject or a twin is there and cannot be read.
-pub fn look(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
+/// The journal, the subject or a findings JSON is there and cannot be read.
+pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
     let round = Round::of(raw, spec)?;
     if round.is_running() {
         return Ok(Found::Running);
     }
-    if let Some((run, twin)) = round.verdict()? {
-        let reviewed = round.reviewed(run, twin);
+    if let Some((run, findings_json)) = round.verdict()? {
+        let reviewed = round.reviewed(run, findings_json);
         if reviewed.findings.is_empty()
             && let Ok(settled) = round.settle(reviewed.clone(), None)
         {
             return Ok(Found::Clean(settled));
         }
-        return Ok(if track::is_stalled(&round.history()?) {
+        return Ok(if finding_history::is_stalled(&round.history()?) {
             Found::Stalled(reviewed)
         } else {
             Found::Findings(reviewed)
@@ -254,13 +210,14 @@ pub fn look(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
                 run: failed.began.run.clone(),
             });
         }
-    } else if Policy::of(raw.actor()) == Policy::Optional {
+    } else if raw.policy() == EvidencePolicy::Optional {
         return Ok(Found::Findings(round.waived()));
     }
     Ok(Found::Nothing)
 }
 
-/// The findings of this round that no run explains, if there are any. They count for nothing; the next review replaces them.
+/// Returns the findings of this round that no run explains, if there are any. They count for nothing; the next review replaces
+/// them.
 ///
 /// # Errors
 /// The journal or the subject is there and cannot be read.
@@ -268,7 +225,7 @@ pub fn unexplained(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Utf8PathBu
     Ok(Round::of(raw, spec)?.unexplained())
 }
 
-/// Evidence that the round was reviewed.
+/// Returns evidence that the round was reviewed.
 ///
 /// # Errors
 /// What is missing.
@@ -277,7 +234,7 @@ pub fn reviewed(raw: &Raw, spec: Option<&'static ReviewSpec>) -> Result<Reviewed
     round.demand()
 }
 
-/// Evidence that the round is settled.
+/// Returns evidence that the round is settled.
 ///
 /// # Errors
 /// What is missing.
@@ -290,22 +247,22 @@ pub fn settled(
     round.settle(round.demand()?, rejecting)
 }
 
-/// The rounds of a loop that were reviewed, oldest first, each with the verdict that counts.
+/// Returns the rounds of a loop that were reviewed, oldest first, each with the verdict that counts.
 ///
 /// # Errors
-/// The journal or a twin cannot be read.
-pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<track::Round>> {
+/// The journal or a findings JSON cannot be read.
+pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<finding_history::Round>> {
     Round::of(raw, spec)?.history()
 }
 
-/// The run of this round whose verdict counts, with what it said.
+/// Returns the run of this round whose verdict counts, with what it said.
 ///
 /// # Errors
-/// The journal or a twin cannot be read.
-pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<(Run, Twin)>> {
+/// The journal or a findings JSON cannot be read.
+pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<(Run, FindingsJson)>> {
     Ok(Round::of(raw, spec)?
         .verdict()?
-        .map(|(run, twin)| (run.clone(), twin)))
+        .map(|(run, findings_json)| (run.clone(), findings_json)))
 }
 
 /// A loop's round with its runs.
@@ -319,7 +276,7 @@ struct Round<'r> {
 
 impl<'r> Round<'r> {
     fn of(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
-        let journal = raw.store().journal(raw.id()).map_err(io::Error::other)?;
+        let journal = raw.journal().map_err(io::Error::other)?;
         let subject = match raw.read(spec.subject) {
             Ok(bytes) => Some(Digest::of(&bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -342,42 +299,42 @@ impl<'r> Round<'r> {
         self.runs.iter().filter(|run| run.began.round == self.number)
     }
 
-    /// The newest run of the round that gave a verdict and whose twin is untouched.
-    fn verdict(&self) -> io::Result<Option<(&Run, Twin)>> {
+    /// Returns the newest run of the round that gave a verdict and whose findings JSON is untouched.
+    fn verdict(&self) -> io::Result<Option<(&Run, FindingsJson)>> {
         for run in self.of_round().rev() {
-            if let Some(twin) = self.twin_of(run)? {
-                return Ok(Some((run, twin)));
+            if let Some(findings_json) = self.json_of(run)? {
+                return Ok(Some((run, findings_json)));
             }
         }
         Ok(None)
     }
 
-    fn twin_of(&self, run: &Run) -> io::Result<Option<Twin>> {
-        let Some(digest) = run.ended.as_ref().and_then(How::digest) else {
+    fn json_of(&self, run: &Run) -> io::Result<Option<FindingsJson>> {
+        let Some(digest) = run.ended.as_ref().and_then(RunOutcome::digest) else {
             return Ok(None);
         };
-        let twin = Twin::read(self.raw.store(), self.raw.id(), run.began.round, digest)?;
-        Ok(twin.filter(|twin| {
-            twin.run == run.began.run
-                && twin.round == run.began.round
-                && twin.loop_id == self.raw.id().as_str()
-                && twin.subject == run.began.subject
+        let findings_json = FindingsJson::read(self.raw.store(), self.raw.id(), run.began.round, digest)?;
+        Ok(findings_json.filter(|findings_json| {
+            findings_json.run == run.began.run
+                && findings_json.round == run.began.round
+                && findings_json.loop_id == self.raw.id().as_str()
+                && findings_json.subject == run.began.subject
         }))
     }
 
-    /// Every round with a verdict, oldest first.
-    fn history(&self) -> io::Result<Vec<track::Round>> {
-        let mut rounds: Vec<track::Round> = Vec::new();
+    /// Returns every round with a verdict, oldest first.
+    fn history(&self) -> io::Result<Vec<finding_history::Round>> {
+        let mut rounds: Vec<finding_history::Round> = Vec::new();
         for run in self.runs.iter().rev() {
             let number = run.began.round;
             if rounds.iter().any(|round| round.number == number) {
                 continue;
             }
-            if let Some(twin) = self.twin_of(run)? {
-                rounds.push(track::Round {
+            if let Some(findings_json) = self.json_of(run)? {
+                rounds.push(finding_history::Round {
                     number,
-                    persona: twin.persona,
-                    findings: twin.findings,
+                    persona: findings_json.persona,
+                    findings: findings_json.findings,
                 });
             }
         }
@@ -385,7 +342,7 @@ impl<'r> Round<'r> {
         Ok(rounds)
     }
 
-    /// The newest run of the round, if it failed.
+    /// Returns the newest run of the round, if it failed.
     fn failure(&self) -> Option<&Run> {
         self.of_round()
             .next_back()
@@ -393,49 +350,50 @@ impl<'r> Round<'r> {
     }
 
     fn demand(&self) -> Result<Reviewed, Missing> {
-        let (round, id) = (self.number, self.raw.id().to_string());
+        let program = self.raw.table().state.program;
+        let (round, review) = (self.number, format!("{program} review {}", self.raw.id()));
         if self.is_running() {
-            return Err(Missing::Running { round, id });
+            return Err(Missing::Running { round, review });
         }
-        if let Some((run, twin)) = self.verdict().map_err(Missing::Unreadable)? {
-            return Ok(self.reviewed(run, twin));
+        if let Some((run, findings_json)) = self.verdict().map_err(Missing::Unreadable)? {
+            return Ok(self.reviewed(run, findings_json));
         }
-        if Policy::of(self.raw.actor()) == Policy::Optional {
+        if self.raw.policy() == EvidencePolicy::Optional {
             return Ok(self.waived());
         }
         if let Some(cause) = self
             .failure()
             .and_then(|run| run.ended.as_ref())
-            .and_then(How::cause)
+            .and_then(RunOutcome::cause)
         {
             return Err(Missing::Failed {
                 round,
                 cause: cause.to_string(),
-                id,
+                review,
             });
         }
         let told = self
             .of_round()
             .any(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
         Err(if told {
-            Missing::Tampered { round, id }
+            Missing::Tampered { round, review }
         } else if let Some(file) = self.unexplained() {
             let file = file.file_name().unwrap_or_default().to_owned();
-            Missing::Unexplained { round, file, id }
+            Missing::Unexplained { round, file, review }
         } else {
-            Missing::NotReviewed { round, id }
+            Missing::NotReviewed { round, review }
         })
     }
 
-    /// The round's findings where no run of it was ever noted: someone else wrote them.
+    /// Returns the round's findings where no run of it was ever noted: someone else wrote them.
     fn unexplained(&self) -> Option<Utf8PathBuf> {
         if self.of_round().next().is_some() {
             return None;
         }
         let (store, id) = (self.raw.store(), self.raw.id());
         [
-            twin::findings_path(store, id, self.number),
-            twin::twin_path(store, id, self.number),
+            findings_json::findings_path(store, id, self.number),
+            findings_json::json_path(store, id, self.number),
         ]
         .into_iter()
         .find(|path| {
@@ -445,8 +403,8 @@ impl<'r> Round<'r> {
         })
     }
 
-    fn grounds(&self, kind: Requirement) -> Grounds {
-        Grounds {
+    fn fields(&self, kind: Requirement) -> EvidenceFields {
+        EvidenceFields {
             kind,
             loop_id: self.raw.id().to_string(),
             run: None,
@@ -458,25 +416,25 @@ impl<'r> Round<'r> {
         }
     }
 
-    fn reviewed(&self, run: &Run, twin: Twin) -> Reviewed {
-        let grounds = Grounds {
+    fn reviewed(&self, run: &Run, findings_json: FindingsJson) -> Reviewed {
+        let fields = EvidenceFields {
             run: Some(run.began.run.clone()),
             subject: Some(run.began.subject.to_string()),
-            ..self.grounds(Requirement::Reviewed)
+            ..self.fields(Requirement::Reviewed)
         };
         Reviewed {
-            claim: Claim::new(grounds),
-            findings: twin.findings,
+            record: EvidenceRecord::new(fields),
+            findings: findings_json.findings,
         }
     }
 
     fn waived(&self) -> Reviewed {
-        let grounds = Grounds {
+        let fields = EvidenceFields {
             waived: true,
-            ..self.grounds(Requirement::Reviewed)
+            ..self.fields(Requirement::Reviewed)
         };
         Reviewed {
-            claim: Claim::new(grounds),
+            record: EvidenceRecord::new(fields),
             findings: Findings::default(),
         }
     }
@@ -484,7 +442,7 @@ impl<'r> Round<'r> {
     /// From reviewed to settled: the subject unchanged, nothing material open, or a reason given.
     fn settle(&self, reviewed: Reviewed, rejecting: Option<String>) -> Result<Settled, Missing> {
         let unchanged =
-            reviewed.is_waived() || self.subject.as_ref().map(Digest::as_str) == reviewed.claim.subject();
+            reviewed.is_waived() || self.subject.as_ref().map(Digest::as_str) == reviewed.record.subject();
         if !unchanged {
             return Err(Missing::Changed {
                 subject: self.raw.fill(self.spec.subject),
@@ -500,21 +458,21 @@ impl<'r> Round<'r> {
         }
         // A reason for rejecting nothing is no admission for the summary.
         let rejecting = rejecting.filter(|_| open.material() + open.low > 0);
-        let grounds = Grounds {
+        let fields = EvidenceFields {
             kind: Requirement::Settled,
-            run: reviewed.claim.run().map(str::to_owned),
-            subject: reviewed.claim.subject().map(str::to_owned),
+            run: reviewed.record.run().map(str::to_owned),
+            subject: reviewed.record.subject().map(str::to_owned),
             rejecting,
             waived: reviewed.is_waived(),
-            ..self.grounds(Requirement::Settled)
+            ..self.fields(Requirement::Settled)
         };
         Ok(Settled(Reviewed {
-            claim: Claim::new(grounds),
+            record: EvidenceRecord::new(fields),
             findings: reviewed.findings,
         }))
     }
 
-    /// What is open on the subject as it is now: the findings of every round that reviewed exactly these bytes. A plan
+    /// Returns what is open on the subject as it is now: the findings of every round that reviewed exactly these bytes. A plan
     /// that nobody touched cannot be settled by another persona's clean round.
     fn open(&self) -> io::Result<Counts> {
         let mut open = Counts::default();
@@ -523,9 +481,9 @@ impl<'r> Round<'r> {
             if Some(&run.began.subject) != self.subject.as_ref() || seen.contains(&run.began.round) {
                 continue;
             }
-            if let Some(twin) = self.twin_of(run)? {
+            if let Some(findings_json) = self.json_of(run)? {
                 seen.push(run.began.round);
-                let counts = twin.findings.counts();
+                let counts = findings_json.findings.counts();
                 open.high += counts.high;
                 open.medium += counts.medium;
                 open.low += counts.low;

@@ -87,7 +87,7 @@ impl Counts {
 }
 
 impl Finding {
-    /// A finding of which nothing else is known.
+    /// Makes a finding of which nothing else is known.
     pub fn new(severity: Severity, what: impl Into<String>) -> Self {
         Self {
             id: None,
@@ -105,7 +105,7 @@ impl Finding {
 }
 
 impl Findings {
-    /// How many of each severity there are.
+    /// Returns how many of each severity there are.
     pub fn counts(&self) -> Counts {
         let of = |severity| {
             self.0
@@ -120,7 +120,7 @@ impl Findings {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -102,12 +102,12 @@ pub enum Unreadable {
     },
 }
 
-/// The text of a findings file.
+/// Returns the text of a findings file.
 ///
 /// All three sections are written, empty ones without a bullet, or [`CLEAN_LINE`] alone. Each finding is one physical line:
 /// white space and line breaks inside it are folded to one space, control and bidi characters are dropped, and `what`
 /// and `recommendation` are cut at [`MAX_FINDING_CHARS`] characters each. Detail lines stand below, indented, at most
-/// [`MAX_DETAIL_LINES`] of [`MAX_DETAIL_CHARS`] characters. The catalogue id is in the JSON twin only.
+/// [`MAX_DETAIL_LINES`] of [`MAX_DETAIL_CHARS`] characters. The catalogue id is in the findings JSON only.
 pub fn render(round: u32, findings: &Findings) -> String {
     let mut out = format!("# Round {round} findings\n");
     if findings.is_empty() {

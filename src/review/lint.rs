@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use crate::machine::persona::Focus;
 use crate::process::output::Stream;
+use crate::review::Kind;
 use crate::review::findings::{Finding, Findings, Severity};
-use crate::review::focus::{Focus, Kind};
 use crate::review::reviewer::{Cause, CauseKind, Event, Outcome, Request, Reviewer, Watch};
 
 /// `lint`: no model, no network, the same findings for the same text.
@@ -36,7 +37,7 @@ impl Reviewer for Lint {
         }
     }
 
-    /// The checks of changes are the same for every persona: on the same changes they have nothing new to say.
+    /// Reviews the same changes for another persona: the checks of changes have nothing new to say on them.
     fn review_again(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
         if request.kind != Kind::Diff {
             return self.review(request, watch);
@@ -121,7 +122,7 @@ mod tests {
         assert_eq!(seen, [("DIFF-HUGE", Some("big.bin")), ("DIFF-UNREAD", None)]);
     }
 
-    /// The whole way: a work tree, its changes, the findings, and whether what they propose applies.
+    /// Goes the whole way: a work tree, its changes, the findings, and whether what they propose applies.
     #[test]
     fn proposed_patches_apply_to_what_was_reviewed() {
         let repo = Repo::with(&[

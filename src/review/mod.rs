@@ -1,7 +1,7 @@
 //! A round of review: who reviews, what was found, and what that proves.
 //!
 //! - [`round`] runs one: it takes the run lock or follows who has it, asks a [`reviewer`], writes [`findings_file`] and
-//!   [`twin`], and notes the run in the journal ([`runs`]).
+//!   [`findings_json`], and notes the run in the journal ([`runs`]).
 //! - [`evidence`] reads all that back and alone can make a [`Reviewed`] or a [`Settled`].
 //! - [`codex`], [`claude`] and [`command`] are reviewers that are programs, run as [`settings`] say, under the supervision of
 //!   [`process`](crate::process); [`answer`] reads what they answer. `Lint` (feature `lint`) is built in.
@@ -16,14 +16,16 @@ pub mod claude;
 mod client;
 pub mod codex;
 pub mod command;
+pub mod copy;
 pub mod digest;
 pub mod evidence;
+pub mod finding_history;
 pub mod findings;
 pub mod findings_file;
-pub mod focus;
+pub mod findings_json;
+pub mod kind;
 #[cfg(feature = "lint")]
 mod lint;
-pub mod look;
 pub mod personas;
 pub mod prompt;
 pub mod reports;
@@ -31,13 +33,12 @@ pub mod reviewer;
 pub mod round;
 pub mod runs;
 pub mod settings;
-pub mod spec;
-pub mod track;
-pub mod twin;
+pub mod side_effects;
 pub mod worktree;
 
+pub use crate::machine::table::ReviewSpec;
 pub use digest::Digest;
 pub use evidence::{Reviewed, Settled};
+pub use kind::Kind;
 #[cfg(feature = "lint")]
 pub use lint::Lint;
-pub use spec::{PersonaInfo, ReviewSpec};

@@ -1,8 +1,8 @@
 //! Who reviews in which round: the personas that a machine declares, as a person's configuration adjusts them. From the last
 //! one's round on, the last one stays.
 
-use crate::review::focus::Focus;
-use crate::review::{PersonaInfo, ReviewSpec};
+use crate::machine::persona::{Focus, PersonaInfo};
+use crate::review::ReviewSpec;
 
 /// Says who reviews where a machine declares nobody.
 const USUAL: &str = include_str!("personas/usual.md");
@@ -43,13 +43,13 @@ impl Personas {
         Self::new(left.cloned().collect()).unwrap_or_else(|| self.clone())
     }
 
-    /// The persona of a round, from 1. Rounds after the last persona keep it.
+    /// Returns the persona of a round, from 1. Rounds after the last persona keep it.
     pub fn of_round(&self, round: u64) -> &Persona {
         let index = usize::try_from(round.saturating_sub(1)).unwrap_or(usize::MAX);
         &self.0[index.min(self.0.len() - 1)]
     }
 
-    /// All of them, in order.
+    /// Returns all of them, in order.
     pub fn all(&self) -> &[Persona] {
         &self.0
     }

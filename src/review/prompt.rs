@@ -1,6 +1,6 @@
 //! The prompt of a reviewer that is a model: the phase's own template, else the engine's.
 //!
-//! A template has what every message has ([`facts`]), and `round`, `persona` (its label), `who` (its prompt), `kind` (`document`
+//! A template has what every message has, and `round`, `persona` (its label), `who` (its prompt), `kind` (`document`
 //! or `changes`), `earlier` (the findings of earlier rounds), `known` (theirs with their ids), `document`, `cut` (how many bytes of
 //! it are left out) and `marker`. It may include the parts in which the engine says what it relies on: `review/answer.md`,
 //! `review/earlier.md` and `review/document.md`.
@@ -8,11 +8,12 @@
 use camino::Utf8PathBuf;
 use serde_json::json;
 
-use super::focus::Kind;
+use super::Kind;
 use super::personas::Persona;
-use super::{Digest, ReviewSpec, evidence, track, twin};
+use super::{Digest, ReviewSpec, evidence, finding_history, findings_json};
 use crate::machine::Raw;
-use crate::machine::message::{Message, MessageError, facts};
+use crate::machine::facts;
+use crate::machine::message::{Message, MessageError};
 use crate::text;
 
 /// Most findings files of earlier rounds that a prompt holds, the newest ones.
@@ -53,8 +54,6 @@ pub struct Prompt<'a> {
     pub persona: &'a Persona,
     /// What kind of text is reviewed.
     pub kind: Kind,
-    /// The template in place of the phase's own.
-    pub template: Option<Message>,
     /// The findings files of earlier rounds, oldest first.
     pub earlier: Vec<Utf8PathBuf>,
 }
@@ -86,7 +85,7 @@ impl Prompt<'_> {
         if let serde_json::Value::Object(own) = own {
             all.extend(own);
         }
-        let template = self.template.or(self.spec.prompt).unwrap_or(PROMPT);
+        let template = self.spec.prompt.unwrap_or(PROMPT);
         template.render_with(&PARTS, &all)
     }
 
@@ -104,9 +103,9 @@ impl Prompt<'_> {
     /// Returns what the rounds of this loop found, each with its id, the latest ones.
     fn known(&self) -> Vec<String> {
         let rounds = evidence::history(self.raw, self.spec).unwrap_or_default();
-        let mut all = track::standings(&rounds);
+        let mut all = finding_history::standings(&rounds);
         let latest = all.split_off(all.len().saturating_sub(KNOWN));
-        let line = |one: &track::Tracked| {
+        let line = |one: &finding_history::FindingHistory| {
             let what = text::one_line(&one.what, 200);
             format!("{} ({}): {what}", one.id, one.severity)
         };
@@ -117,6 +116,6 @@ impl Prompt<'_> {
 /// Returns the findings files of a loop's rounds before this one, oldest first.
 pub fn earlier(raw: &Raw, spec: &ReviewSpec) -> Vec<Utf8PathBuf> {
     (1..raw.count(spec.round))
-        .map(|round| twin::findings_path(raw.store(), raw.id(), round))
+        .map(|round| findings_json::findings_path(raw.store(), raw.id(), round))
         .collect()
 }

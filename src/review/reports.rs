@@ -25,7 +25,7 @@ pub fn fixes(id: &LoopId) -> Utf8PathBuf {
     Utf8Path::new(FOLDER).join(format!("{FIXES}{id}.md"))
 }
 
-/// The files below a root that a review of changes passes over: the loops' state and the reports.
+/// Returns the files below a root that a review of changes passes over: the loops' state and the reports.
 pub fn ours(store: &Store, root: &Utf8Path) -> Ours {
     let ours = Ours::new(store.scratch())
         .files(&format!("{FOLDER}/{REPORT}"), ".md")

@@ -8,18 +8,19 @@ use std::io;
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
+use super::Kind;
 use super::answer::{self, NoAnswer};
 pub use super::cause::{Cause, CauseKind};
 use super::findings::Findings;
 use super::findings_file::Verdict;
-use super::focus::{Focus, Kind};
 use crate::files::Folder;
 use crate::files::scratch::Place;
+use crate::machine::persona::Focus;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::output::KEPT;
-use crate::process::{Ended, How, StartError};
 pub use crate::process::{Event, Watch};
+use crate::process::{ProcessEnd, ProcessOutput, StartError};
 
 /// What a reviewer is asked.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +53,7 @@ pub struct Request<'a> {
 
 /// Someone who reviews.
 pub trait Reviewer {
-    /// A short name for people and records, such as `codex`.
+    /// Returns a short name for people and records, such as `codex`.
     fn name(&self) -> &str;
 
     /// Reviews, and tells `watch` how it goes; when that answers `Break`, the review is given up.
@@ -64,7 +65,7 @@ pub trait Reviewer {
         self.review(request, watch)
     }
 
-    /// Whether it runs a program, which could change files of the work tree.
+    /// Returns whether it runs a program, which could change files of the work tree.
     fn runs_a_program(&self) -> bool {
         true
     }
@@ -111,7 +112,7 @@ impl Outcome {
         }
     }
 
-    /// Why there is no verdict, where there is none.
+    /// Returns why there is no verdict, where there is none.
     pub fn cause(&self) -> Option<&Cause> {
         match self {
             Self::Clean | Self::Findings(_) => None,
@@ -126,7 +127,7 @@ const NOT_FOUND: i32 = 127;
 /// Judges a process that was to write its verdict to stdout.
 ///
 /// Only one that exited with 0 is asked for a verdict at all: a failed run's stdout, however clean it looks, is none.
-pub fn judge(ended: &Ended) -> Outcome {
+pub fn judge(ended: &ProcessOutput) -> Outcome {
     if let Some(cause) = failure(ended) {
         return Outcome::CouldNotRun(cause);
     }
@@ -144,18 +145,18 @@ pub fn judge(ended: &Ended) -> Outcome {
     }
 }
 
-/// Why a process that ended did not run its review to the end; None: it exited with 0.
-pub(super) fn failure(ended: &Ended) -> Option<Cause> {
+/// Returns why a process that ended did not run its review to the end; None: it exited with 0.
+pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
     let kind = match &ended.how {
-        How::Exited(0) => return None,
-        How::Exited(NOT_FOUND) => CauseKind::NotInstalled,
-        How::Exited(status) => CauseKind::Failed { status: *status },
-        How::Signalled(signal) => CauseKind::Crashed { signal: *signal },
-        How::TimedOut { after } => CauseKind::TimedOut { after: *after },
-        How::Idle { after } => CauseKind::Idle { after: *after },
-        How::Stopped => return Some(Cause::new(CauseKind::Stopped, "")),
-        How::CouldNotStart(error) => return Some(Cause::new(start_kind(error), &error.to_string())),
-        How::StatusLost(error) => {
+        ProcessEnd::Exited(0) => return None,
+        ProcessEnd::Exited(NOT_FOUND) => CauseKind::NotInstalled,
+        ProcessEnd::Exited(status) => CauseKind::Failed { status: *status },
+        ProcessEnd::Signalled(signal) => CauseKind::Crashed { signal: *signal },
+        ProcessEnd::TimedOut { after } => CauseKind::TimedOut { after: *after },
+        ProcessEnd::Idle { after } => CauseKind::Idle { after: *after },
+        ProcessEnd::Stopped => return Some(Cause::new(CauseKind::Stopped, "")),
+        ProcessEnd::CouldNotStart(error) => return Some(Cause::new(start_kind(error), &error.to_string())),
+        ProcessEnd::StatusLost(error) => {
             return Some(Cause::new(
                 CauseKind::Io,
                 &format!("its exit status is lost: {error}"),
@@ -165,12 +166,12 @@ pub(super) fn failure(ended: &Ended) -> Option<Cause> {
     Some(Cause::new(kind, &complaint(ended)))
 }
 
-/// The outcome of an answer from a reviewer that ran well.
+/// Returns the outcome of an answer from a reviewer that ran well.
 pub(super) fn judge_answer(answer: &str) -> Outcome {
     outcome(answer::read(answer))
 }
 
-/// The outcome of an answer that was read, or could not be.
+/// Returns the outcome of an answer that was read, or could not be.
 pub(super) fn outcome(read: Result<Verdict, NoAnswer>) -> Outcome {
     match read {
         Ok(Verdict::Clean) => Outcome::Clean,
@@ -189,10 +190,10 @@ fn start_kind(error: &StartError) -> CauseKind {
     }
 }
 
-/// The line in which a program most likely says what is wrong: the last of stderr that speaks of an error, else the
+/// Returns the line in which a program most likely says what is wrong: the last of stderr that speaks of an error, else the
 /// last of stderr, else the last of stdout that is no event for a program. A line that ends with a colon says nothing
 /// without the next one.
-fn complaint(ended: &Ended) -> String {
+fn complaint(ended: &ProcessOutput) -> String {
     let stderr: Vec<&str> = (ended.stderr_tail.lines())
         .filter(|line| !line.trim().is_empty())
         .collect();
@@ -223,8 +224,8 @@ mod tests {
 
     use super::*;
 
-    fn ended(how: How, stdout: &str, stderr: &str) -> Ended {
-        Ended {
+    fn ended(how: ProcessEnd, stdout: &str, stderr: &str) -> ProcessOutput {
+        ProcessOutput {
             how,
             stdout: stdout.into(),
             dropped: 0,
@@ -238,17 +239,17 @@ mod tests {
 
     #[test]
     fn only_exit_status_zero_can_be_clean() {
-        assert_eq!(judge(&ended(How::Exited(0), CLEAN, "")), Outcome::Clean);
+        assert_eq!(judge(&ended(ProcessEnd::Exited(0), CLEAN, "")), Outcome::Clean);
         let after = Duration::from_secs(90);
         for how in [
-            How::Exited(1),
-            How::Exited(2),
-            How::Signalled(9),
-            How::TimedOut { after },
-            How::Idle { after },
-            How::Stopped,
-            How::StatusLost(io::Error::other("gone")),
-            How::CouldNotStart(StartError::NotInstalled {
+            ProcessEnd::Exited(1),
+            ProcessEnd::Exited(2),
+            ProcessEnd::Signalled(9),
+            ProcessEnd::TimedOut { after },
+            ProcessEnd::Idle { after },
+            ProcessEnd::Stopped,
+            ProcessEnd::StatusLost(io::Error::other("gone")),
+            ProcessEnd::CouldNotStart(StartError::NotInstalled {
                 program: "codex".into(),
             }),
         ] {
@@ -263,9 +264,9 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_no_verdict_is_unreadable() {
-        let kind = |stdout, dropped| match judge(&Ended {
+        let kind = |stdout, dropped| match judge(&ProcessOutput {
             dropped,
-            ..ended(How::Exited(0), stdout, "")
+            ..ended(ProcessEnd::Exited(0), stdout, "")
         }) {
             Outcome::Unreadable(cause) => cause.kind,
             other => panic!("{other:?}"),
@@ -286,7 +287,7 @@ mod tests {
     #[test]
     fn a_status_of_127_is_a_program_that_is_not_there() {
         let outcome = judge(&ended(
-            How::Exited(127),
+            ProcessEnd::Exited(127),
             "",
             "env: 'node': No such file or directory\n",
         ));
@@ -295,9 +296,11 @@ mod tests {
 
     #[test]
     fn findings_come_through() {
-        let Outcome::Findings(findings) =
-            judge(&ended(How::Exited(0), "## High\n- no rollback\n", "error: noise"))
-        else {
+        let Outcome::Findings(findings) = judge(&ended(
+            ProcessEnd::Exited(0),
+            "## High\n- no rollback\n",
+            "error: noise",
+        )) else {
             panic!("expected findings");
         };
         assert_eq!(findings.counts().high, 1);
@@ -306,7 +309,7 @@ mod tests {
     #[test]
     fn the_cause_quotes_the_complaint_on_one_plain_line() {
         let stderr = "loading\nERROR: quota \u{1b}[31mexceeded\u{202e}\n\ntokens used: 7\n\n";
-        let outcome = judge(&ended(How::Exited(1), "partial", stderr));
+        let outcome = judge(&ended(ProcessEnd::Exited(1), "partial", stderr));
         assert_eq!(
             outcome.cause().unwrap().to_string(),
             "the reviewer failed with exit status 1; mend what it says, or choose another reviewer: ERROR: quota \
@@ -314,16 +317,16 @@ mod tests {
         );
         let stderr =
             "Error loading config.toml:\n\n  /home/me/config.toml:1:2: unclosed table\n   |\n 1 | [x\n";
-        let outcome = judge(&ended(How::Exited(1), "", stderr));
+        let outcome = judge(&ended(ProcessEnd::Exited(1), "", stderr));
         assert_eq!(
             outcome.cause().unwrap().detail,
             "Error loading config.toml: /home/me/config.toml:1:2: unclosed table"
         );
-        let outcome = judge(&ended(How::Exited(1), "", "usage:\nan error:\n"));
+        let outcome = judge(&ended(ProcessEnd::Exited(1), "", "usage:\nan error:\n"));
         assert_eq!(outcome.cause().unwrap().detail, "an error:");
-        let outcome = judge(&ended(How::Exited(3), "said on stdout\n", "  \n"));
+        let outcome = judge(&ended(ProcessEnd::Exited(3), "said on stdout\n", "  \n"));
         assert_eq!(outcome.cause().unwrap().detail, "said on stdout");
-        let outcome = judge(&ended(How::Signalled(11), "", ""));
+        let outcome = judge(&ended(ProcessEnd::Signalled(11), "", ""));
         assert!(
             outcome
                 .cause()
@@ -331,7 +334,7 @@ mod tests {
                 .to_string()
                 .ends_with("see whether memory ran out")
         );
-        let long = judge(&ended(How::Exited(1), "", &"x".repeat(8000)));
+        let long = judge(&ended(ProcessEnd::Exited(1), "", &"x".repeat(8000)));
         assert_eq!(long.cause().unwrap().detail.chars().count(), 300);
     }
 }

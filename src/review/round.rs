@@ -1,9 +1,10 @@
 //! One round: take the run lock or follow who has it, ask the reviewer, put the findings and the evidence on disk.
 //!
-//! A review changes no field of the loop: it writes the findings, their JSON twin, and two notes in the journal. The next
+//! A review changes no field of the loop: it writes the findings, their findings JSON, and two notes in the journal. The next
 //! stop looks at them. So a review that is cut off at any point leaves a loop that the same command takes up again.
 
 mod error;
+mod listener;
 mod progress;
 
 use std::io;
@@ -18,88 +19,48 @@ use crate::files::{Folder, MOST, UntrustedError};
 use crate::machine::Raw;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
+use crate::review::Kind;
 use crate::review::cause::CauseKind;
-use crate::review::changes::Changes;
+use crate::review::changes::{self, Changes};
 use crate::review::evidence;
+use crate::review::finding_history;
 use crate::review::findings::Findings;
-use crate::review::focus::{Focus, Kind};
-use crate::review::look::{self, Look};
+use crate::review::findings_json::{self, FindingsJson};
+use crate::review::prompt::Prompt;
+use crate::review::reports;
 use crate::review::reviewer::{Event, Outcome, Request, Reviewer};
-use crate::review::runs::{self, Began, Ended, How, Run};
-use crate::review::track;
-use crate::review::twin::{self, Twin};
+use crate::review::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
+use crate::review::side_effects::{self, SideEffects};
 use crate::review::{Digest, ReviewSpec};
 use crate::store::{LoopId, RunLock, Store, StoreError, run_mark};
 
 pub use self::error::RoundError;
+pub use self::listener::{Listener, RoundEvent};
 pub use self::progress::watch;
 
 /// How often a running review tells the sweep that its loop is alive.
 const TOUCH: Duration = Duration::from_secs(10);
 
 /// How long after a reviewer was told to end from outside the same word may reach us.
-const WORD: Duration = Duration::from_millis(500);
+const INTERRUPT_GRACE: Duration = Duration::from_millis(500);
 
-/// Takes the changes that a new run reviews, and leaves a copy where the subject lies.
-pub type Make<'m> = dyn Fn() -> Result<Changes, Box<dyn miette::Diagnostic + Send + Sync>> + 'm;
-
-/// Gives the whole text for a model that reviews this text.
-pub type Prompt<'p> = dyn Fn(&str) -> Result<String, Box<dyn miette::Diagnostic + Send + Sync>> + 'p;
-
-/// What a round is asked with.
-#[derive(Clone, Copy)]
+/// Says what a round is asked with.
+#[derive(Debug)]
 pub struct Brief<'a> {
-    /// The persona's label, for records.
-    pub persona: &'a str,
-    /// The persona's point of view.
-    pub focus: Focus,
-    /// What kind of text is reviewed.
-    pub kind: Kind,
-    /// Called under the run lock, right before a new run; `None`: the text is the subject's file, which is read once.
-    pub make: Option<&'a Make<'a>>,
-    /// Called after it with the text of this run. It must not read the subject again.
-    pub prompt: &'a Prompt<'a>,
+    /// Which round of which loop, who reviews, and what: a document is the subject's file; changes are those of the work tree,
+    /// taken for each run and left where the subject lies.
+    pub prompt: Prompt<'a>,
+    /// Where the prompt of the newest run is left, for people.
+    pub prompt_file: Utf8PathBuf,
     /// How long it may take.
     pub limits: Limits,
     /// What a reviewer's process sees of our environment.
     pub environment: &'a Environment,
 }
 
-impl std::fmt::Debug for Brief<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Brief")
-            .field("persona", &self.persona)
-            .field("focus", &self.focus)
-            .field("kind", &self.kind)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
-}
-
-/// What whoever watches a round is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said<'a> {
-    /// The run began.
-    Began {
-        /// The reviewer's name.
-        reviewer: &'a str,
-    },
-    /// Another process runs this round's review: it is followed.
-    Attached,
-    /// A line of progress.
-    Line(&'a str),
-    /// A line that the reviewer wrote; there may be many.
-    Reviewer(&'a str),
-    /// Nothing new; asked several times a second.
-    Tick,
-}
-
-/// Is told how it goes; on `Break` the review is given up.
-pub type Listener<'l> = dyn FnMut(Said<'_>) -> ControlFlow<()> + 'l;
-
 /// How the report came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum ReportSource {
     /// This process ran the reviewer.
     Ran,
     /// Another process did; it was followed to its end.
@@ -112,11 +73,11 @@ pub enum Way {
 #[derive(Debug)]
 pub struct Report {
     /// How it came about.
-    pub way: Way,
+    pub way: ReportSource,
     /// The run.
     pub run: Run,
     /// How it ended.
-    pub how: How,
+    pub how: RunOutcome,
     /// What was found; empty where there is no verdict.
     pub findings: Findings,
     /// The findings file; it exists where there is a verdict.
@@ -129,43 +90,50 @@ pub struct Report {
 /// # Errors
 /// See [`RoundError`]. That the reviewer failed is no error: the report says so.
 pub fn run(
-    raw: &Raw,
-    spec: &ReviewSpec,
-    brief: Brief<'_>,
+    brief: &Brief<'_>,
     reviewer: &dyn Reviewer,
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
+    let (raw, spec) = (brief.prompt.raw, brief.prompt.spec);
     let folder = (raw.store())
         .open_loop_folder(raw.id())
         .map_err(io_error("could not open the loop's folder"))?;
-    let mut way = Way::Ran;
+    let mut way = ReportSource::Ran;
     loop {
         let held = RunLock::try_hold(&folder, |_| {
-            if let Some(report) = before(raw, spec, if way == Way::Followed { way } else { Way::Before })? {
+            if let Some(report) = before(
+                raw,
+                spec,
+                if way == ReportSource::Followed {
+                    way
+                } else {
+                    ReportSource::Before
+                },
+            )? {
                 return Ok(report);
             }
-            if way == Way::Followed {
+            if way == ReportSource::Followed {
                 return Err(RoundError::CutOff);
             }
-            perform(raw, &folder, spec, brief, reviewer, listener)
+            perform(&folder, brief, reviewer, listener)
         });
         match held.map_err(|error| RoundError::Store(error.into()))? {
             Some(done) => return done,
             None => {
-                way = Way::Followed;
+                way = ReportSource::Followed;
                 follow(raw, listener)?;
             }
         }
     }
 }
 
-/// The report of a round that has its verdict, or, for a follower, of the run that just ended.
-fn before(raw: &Raw, spec: &ReviewSpec, way: Way) -> Result<Option<Report>, RoundError> {
-    let path = |round| twin::findings_path(raw.store(), raw.id(), round);
-    if let Some((run, twin)) =
+/// Returns the report of a round that has its verdict, or, for a follower, of the run that just ended.
+fn before(raw: &Raw, spec: &ReviewSpec, way: ReportSource) -> Result<Option<Report>, RoundError> {
+    let path = |round| findings_json::findings_path(raw.store(), raw.id(), round);
+    if let Some((run, findings_json)) =
         evidence::verdict(raw, spec).map_err(io_error("could not read the earlier runs"))?
     {
-        let how = run.ended.clone().unwrap_or(How::Clean {
+        let how = run.ended.clone().unwrap_or(RunOutcome::Clean {
             digest: run.began.subject.clone(),
         });
         return Ok(Some(Report {
@@ -173,13 +141,13 @@ fn before(raw: &Raw, spec: &ReviewSpec, way: Way) -> Result<Option<Report>, Roun
             path: path(run.began.round),
             run,
             how,
-            findings: twin.findings,
+            findings: findings_json.findings,
         }));
     }
-    if way != Way::Followed {
+    if way != ReportSource::Followed {
         return Ok(None);
     }
-    let journal = raw.store().journal(raw.id()).map_err(RoundError::Store)?;
+    let journal = raw.journal().map_err(RoundError::Store)?;
     let round = raw.count(spec.round);
     let last = runs::read(&journal)
         .into_iter()
@@ -197,39 +165,41 @@ fn before(raw: &Raw, spec: &ReviewSpec, way: Way) -> Result<Option<Report>, Roun
 }
 
 fn perform(
-    raw: &Raw,
     folder: &Folder,
-    spec: &ReviewSpec,
-    brief: Brief<'_>,
+    brief: &Brief<'_>,
     reviewer: &dyn Reviewer,
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
+    let prompt = &brief.prompt;
+    let (raw, spec, persona) = (prompt.raw, prompt.spec, prompt.persona);
     let (store, id, round) = (raw.store(), raw.id(), raw.count(spec.round));
     // What a run left that was cut off: the run lock is ours, so nobody waits for it any more.
-    store.end_orphans_held(id);
+    store.end_orphans_held(id, &raw.journal().unwrap_or_default());
     // Who attaches while the run is made ready must not be shown the lines of the one before.
     let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
     // One text for the whole run: what is noted, what lint reads and what a prompt carries cannot be two versions of a file.
-    let (subject, compared) = match brief.make {
-        Some(make) => {
-            let changes = make().map_err(RoundError::Prepare)?;
+    let (subject, compared) = match prompt.kind {
+        Kind::Document => (read_subject(raw, spec)?, None),
+        Kind::Diff => {
+            let changes = take_changes(raw, spec)?;
             (changes.text, Some(changes.compared))
         }
-        None => (read_subject(raw, spec)?, None),
     };
-    let prompt = (brief.prompt)(&subject).map_err(RoundError::Prepare)?;
+    let text = prompt.render(&subject).map_err(RoundError::Prompt)?;
+    // For people only: a review is not given up because its prompt cannot be kept.
+    let _ = store.replace(&brief.prompt_file, text.as_bytes());
 
-    let began = Began {
+    let began = RunBegin {
         run: new_run(round).map_err(io_error("could not name the run"))?,
         round,
         reviewer: reviewer.name().to_owned(),
-        persona: brief.persona.to_owned(),
+        persona: persona.label.clone(),
         subject: Digest::of(subject.as_bytes()),
         compared,
     };
-    let mut work_tree = Look::before(store, reviewer);
+    let mut work_tree = SideEffects::before(store, reviewer);
     runs::began(store, id, &began).map_err(RoundError::Store)?;
-    let mut stopped = listener(Said::Began {
+    let mut stopped = listener(RoundEvent::Began {
         reviewer: reviewer.name(),
     })
     .is_break();
@@ -238,12 +208,12 @@ fn perform(
     let environment = brief.environment.clone().of_run(&run_mark(id, &began.run));
     let output = output_name(&began.run);
     let request = Request {
-        prompt: &prompt,
+        prompt: &text,
         subject: &subject,
         subject_name: &raw.fill(spec.subject),
-        kind: brief.kind,
+        kind: prompt.kind,
         round: u32::try_from(round).unwrap_or(u32::MAX),
-        focus: brief.focus,
+        focus: persona.focus,
         run: &began.run,
         root: store.root(),
         scratch: &store.scratch(),
@@ -253,7 +223,7 @@ fn perform(
     };
     if let Some(problem) = work_tree.problem.take() {
         progress.line(&problem);
-        stopped |= listener(Said::Line(&problem)).is_break();
+        stopped |= listener(RoundEvent::Line(&problem)).is_break();
     }
     let again = reviewed_before(raw, &began);
     let mut watch = |event: Event<'_>| {
@@ -264,10 +234,10 @@ fn perform(
         }
         let said = match event {
             Event::Line { text, .. } => match progress.tell(text) {
-                Some(told) => listener(Said::Reviewer(told)),
-                None => listener(Said::Tick),
+                Some(told) => listener(RoundEvent::Reviewer(told)),
+                None => listener(RoundEvent::Tick),
             },
-            Event::Tick => listener(Said::Tick),
+            Event::Tick => listener(RoundEvent::Tick),
         };
         stopped |= said.is_break();
         if stopped {
@@ -284,9 +254,9 @@ fn perform(
     if told_to_end(&outcome) {
         // A client whose user interrupts it tells all of the session's processes to end. That is no failure of the reviewer, though
         // the word may reach it before us.
-        let until = Instant::now() + WORD;
+        let until = Instant::now() + INTERRUPT_GRACE;
         while !stopped && Instant::now() < until {
-            stopped = listener(Said::Tick).is_break();
+            stopped = listener(RoundEvent::Tick).is_break();
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -299,17 +269,17 @@ fn perform(
     let told = if changed.is_empty() {
         None
     } else {
-        Some(look::while_it_ran(&changed))
+        Some(side_effects::while_it_ran(&changed))
     };
     for line in [work_tree.problem.take(), told].into_iter().flatten() {
         progress.line(&line);
         // The verdict is there: whoever wants to stop now has it recorded first.
-        let _ = listener(Said::Line(&line));
+        let _ = listener(RoundEvent::Line(&line));
     }
 
     let earlier = evidence::history(raw, spec).map_err(io_error("could not read the earlier rounds"))?;
     let write = |verdict: &str, findings: &Findings| {
-        let twin = Twin {
+        let findings_json = FindingsJson {
             version: 1,
             loop_id: id.to_string(),
             run: began.run.clone(),
@@ -321,26 +291,27 @@ fn perform(
             findings: findings.clone(),
             changed: changed.clone(),
         };
-        twin.write(store, id)
+        findings_json
+            .write(store, id)
             .map_err(io_error("could not write the findings"))
     };
     let (how, findings) = match outcome {
         Outcome::Clean => (
-            How::Clean {
+            RunOutcome::Clean {
                 digest: write("clean", &Findings::default())?,
             },
             Findings::default(),
         ),
         Outcome::Findings(mut findings) => {
-            track::name(&earlier, &mut findings);
+            finding_history::name(&earlier, &mut findings);
             let digest = write("findings", &findings)?;
-            (How::Findings { digest }, findings)
+            (RunOutcome::Findings { digest }, findings)
         }
         Outcome::CouldNotRun(_) if interrupted => return Err(RoundError::Interrupted),
-        Outcome::CouldNotRun(cause) => (How::CouldNotRun { cause }, Findings::default()),
-        Outcome::Unreadable(cause) => (How::Unreadable { cause }, Findings::default()),
+        Outcome::CouldNotRun(cause) => (RunOutcome::CouldNotRun { cause }, Findings::default()),
+        Outcome::Unreadable(cause) => (RunOutcome::Unreadable { cause }, Findings::default()),
     };
-    let ended = Ended {
+    let ended = RunEnd {
         run: began.run.clone(),
         how,
         changed: changed.clone(),
@@ -354,12 +325,24 @@ fn perform(
         began,
     };
     Ok(Report {
-        way: Way::Ran,
-        path: twin::findings_path(store, id, round),
+        way: ReportSource::Ran,
+        path: findings_json::findings_path(store, id, round),
         run,
         how: ended.how,
         findings,
     })
+}
+
+/// Takes the changes of the work tree for the run that is about to begin, and leaves a copy where the subject lies.
+fn take_changes(raw: &Raw, spec: &ReviewSpec) -> Result<Changes, RoundError> {
+    let store = raw.store();
+    let ours = reports::ours(store, store.root());
+    let changes = changes::collect(store.root(), ours).map_err(RoundError::Changes)?;
+    let path = raw.path(spec.subject);
+    store
+        .replace(&path, changes.text.as_bytes())
+        .map_err(|source| RoundError::Copy { path, source })?;
+    Ok(changes)
 }
 
 /// Reads the subject, unless it lies outside of the project's root and the state folder: with a model as reviewer its text
@@ -389,7 +372,7 @@ fn read_subject(raw: &Raw, spec: &ReviewSpec) -> Result<String, RoundError> {
     String::from_utf8(bytes).map_err(|_| RoundError::NotText { path: path.clone() })
 }
 
-/// The file in which what a reviewer's process wrote is kept.
+/// Returns the file in which what a reviewer's process wrote is kept.
 pub fn output_path(store: &Store, id: &LoopId, run: &str) -> Utf8PathBuf {
     store.loop_folder(id).join(output_name(run))
 }
@@ -398,8 +381,8 @@ fn output_name(run: &str) -> String {
     format!("output-{run}.txt")
 }
 
-/// Whether a signal that asks a program to end (HUP, INT, TERM) ended the reviewer, and not one of ours; a client that takes it
-/// well exits as a shell tells such an end.
+/// Returns whether a signal that asks a program to end (HUP, INT, TERM) ended the reviewer, and not one of ours; a client that
+/// takes it well exits as a shell tells such an end.
 fn told_to_end(outcome: &Outcome) -> bool {
     let Outcome::CouldNotRun(cause) = outcome else {
         return false;
@@ -411,10 +394,10 @@ fn told_to_end(outcome: &Outcome) -> bool {
     }
 }
 
-/// Whether this reviewer gave a verdict on the very same bytes in an earlier round, for another persona. What the same
+/// Returns whether this reviewer gave a verdict on the very same bytes in an earlier round, for another persona. What the same
 /// persona found on them it is to find again: findings are followed from round to round by that.
-fn reviewed_before(raw: &Raw, began: &Began) -> bool {
-    let Ok(journal) = raw.store().journal(raw.id()) else {
+fn reviewed_before(raw: &Raw, began: &RunBegin) -> bool {
+    let Ok(journal) = raw.journal() else {
         return false;
     };
     let runs = runs::read(&journal);
@@ -427,8 +410,9 @@ fn reviewed_before(raw: &Raw, began: &Began) -> bool {
                 && run.ended.as_ref().is_some_and(|how| how.digest().is_some())
         })
         .peekable();
-    let own =
-        |run: &Run| run.began.persona == began.persona && matches!(run.ended, Some(How::Findings { .. }));
+    let own = |run: &Run| {
+        run.began.persona == began.persona && matches!(run.ended, Some(RunOutcome::Findings { .. }))
+    };
     same.peek().is_some() && !same.any(own)
 }
 

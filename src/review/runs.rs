@@ -1,7 +1,7 @@
 //! The review runs of a loop, as the journal tells them.
 //!
 //! A run is two notes: that it began (who reviews which round of what) and how it ended (outcome, digest of the JSON
-//! twin). A run that began and never ended was cut off. This file reads and writes those notes; what they are worth as
+//! findings JSON). A run that began and never ended was cut off. This file reads and writes those notes; what they are worth as
 //! evidence is decided in `evidence`.
 
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ const ENDED: &str = "run-ended";
 
 /// What the note of a run's begin holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Began {
+pub struct RunBegin {
     /// The run's id, unique within the loop.
     pub run: String,
     /// The round under review.
@@ -37,12 +37,12 @@ pub struct Began {
 
 /// What the note of a run's end holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct RunEnd {
     /// The run's id.
     pub run: String,
     /// How it ended.
     #[serde(flatten)]
-    pub how: How,
+    pub how: RunOutcome,
     /// Files of the work tree that changed while the reviewer ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
@@ -51,15 +51,15 @@ pub struct Ended {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
-pub enum How {
+pub enum RunOutcome {
     /// The reviewer found nothing.
     Clean {
-        /// The digest of the JSON twin.
+        /// The digest of the findings JSON.
         digest: Digest,
     },
     /// The reviewer found something.
     Findings {
-        /// The digest of the JSON twin.
+        /// The digest of the findings JSON.
         digest: Digest,
     },
     /// It could not run.
@@ -74,20 +74,20 @@ pub enum How {
     },
 }
 
-impl How {
-    /// The digest of the twin, where the run gave a verdict.
+impl RunOutcome {
+    /// Returns the digest of the findings JSON, where the run gave a verdict.
     pub fn digest(&self) -> Option<&Digest> {
         match self {
-            How::Clean { digest } | How::Findings { digest } => Some(digest),
-            How::CouldNotRun { .. } | How::Unreadable { .. } => None,
+            RunOutcome::Clean { digest } | RunOutcome::Findings { digest } => Some(digest),
+            RunOutcome::CouldNotRun { .. } | RunOutcome::Unreadable { .. } => None,
         }
     }
 
-    /// The cause, where it gave none.
+    /// Returns the cause, where it gave none.
     pub fn cause(&self) -> Option<&Cause> {
         match self {
-            How::Clean { .. } | How::Findings { .. } => None,
-            How::CouldNotRun { cause } | How::Unreadable { cause } => Some(cause),
+            RunOutcome::Clean { .. } | RunOutcome::Findings { .. } => None,
+            RunOutcome::CouldNotRun { cause } | RunOutcome::Unreadable { cause } => Some(cause),
         }
     }
 }
@@ -96,24 +96,24 @@ impl How {
 #[derive(Debug, Clone)]
 pub struct Run {
     /// How it began.
-    pub began: Began,
+    pub began: RunBegin,
     /// When it began, as the journal has it.
     pub at: String,
     /// How it ended; None: it is running, or was cut off.
-    pub ended: Option<How>,
+    pub ended: Option<RunOutcome>,
     /// Files of the work tree that changed while the reviewer ran.
     pub changed: Vec<String>,
     /// Whether a change of the loop was counted for it.
     pub counted: bool,
 }
 
-/// The runs that a journal tells of, oldest first. Notes that cannot be read are passed over: they prove nothing.
+/// Returns the runs that a journal tells of, oldest first. Notes that cannot be read are passed over: they prove nothing.
 pub fn read(journal: &[Entry]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for entry in journal {
         match entry {
             Entry::Note(note) if note.note == BEGAN => {
-                if let Ok(began) = serde_json::from_value::<Began>(Json::Object(note.data.clone())) {
+                if let Ok(began) = serde_json::from_value::<RunBegin>(Json::Object(note.data.clone())) {
                     runs.push(Run {
                         began,
                         at: note.at.to_string(),
@@ -124,7 +124,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                 }
             }
             Entry::Note(note) if note.note == ENDED => {
-                if let Ok(ended) = serde_json::from_value::<Ended>(Json::Object(note.data.clone()))
+                if let Ok(ended) = serde_json::from_value::<RunEnd>(Json::Object(note.data.clone()))
                     && let Some(run) = runs.iter_mut().find(|run| run.began.run == ended.run)
                     && run.ended.is_none()
                 {
@@ -150,7 +150,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
 ///
 /// # Errors
 /// The journal cannot be written.
-pub(crate) fn began(store: &Store, id: &LoopId, began: &Began) -> Result<(), StoreError> {
+pub(crate) fn began(store: &Store, id: &LoopId, began: &RunBegin) -> Result<(), StoreError> {
     store.note(id, BEGAN, object(began))
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn began(store: &Store, id: &LoopId, began: &Began) -> Result<(), Sto
 ///
 /// # Errors
 /// The journal cannot be written.
-pub(crate) fn ended(store: &Store, id: &LoopId, ended: &Ended) -> Result<(), StoreError> {
+pub(crate) fn ended(store: &Store, id: &LoopId, ended: &RunEnd) -> Result<(), StoreError> {
     store.note(id, ENDED, object(ended))
 }
 

@@ -64,7 +64,7 @@ pub struct ReviewerSettings {
 }
 
 impl ReviewerSettings {
-    /// The reviewer of a kind with nothing set.
+    /// Returns the reviewer of a kind with nothing set.
     pub fn of(kind: ReviewerKind) -> Self {
         Self {
             kind,

@@ -6,13 +6,13 @@
 use jiff::Timestamp;
 use serde_json::{Map, json};
 
-use super::chain;
+use super::entry::{Entry, NoteEntry};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
-use super::journal::{self, Entry, Loaded, NoteEntry};
-use super::lock::Held;
-use super::repair::{Older, heal};
+use super::journal::{self, Loaded};
+use super::lock::LockGuard;
 use super::store::Store;
+use super::validation;
 use super::versions::Versions;
 
 /// A verb or a helper was refused; `by`, `tried` and `why` say the rest.
@@ -27,29 +27,10 @@ pub const MOST_ATTEMPTS: usize = 100;
 const LONGEST: usize = 500;
 
 impl Store {
-    /// Notes what was tried: `note` is one of the three kinds, `data` its texts. The same as since the last change is not noted
-    /// twice, no journal gets more than [`MOST_ATTEMPTS`], and that of a loop that is over stays as it is. Where it cannot be written, the folder's log says so: an
-    /// attempt that failed must not fail otherwise for it.
-    pub fn note_attempt(&self, id: &LoopId, note: &str, data: &[(&str, &str)]) {
-        let noted = self.locked(|lock| -> Result<(), StoreError> {
-            let found = heal(self, lock, id, Older::Leave)?.record;
-            if self.spec().is_terminal(found.phase()) {
-                return Ok(());
-            }
-            self.append_attempt(lock, id, note, data)
-        });
-        if let Err(StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. }) = noted {
-            return;
-        }
-        if let Err(error) = noted {
-            self.log(&format!("{id} {note} {data:?}: could not be noted: {error}"));
-        }
-    }
-
-    /// Appends it where the lock is held, the journal is whole and the loop is not over.
+    /// Appends one where the lock is held, the journal is whole and the loop is not over. See [`Store::note_attempt`].
     pub(super) fn append_attempt(
         &self,
-        lock: &Held,
+        lock: &LockGuard,
         id: &LoopId,
         note: &str,
         data: &[(&str, &str)],
@@ -57,7 +38,8 @@ impl Store {
         let folder = lock.folder().below(id.as_str());
         let folder = folder.map_err(io_error("open", &self.loop_folder(id)))?;
         let (owned, versions) = (self.ownership(id)?, Versions::default());
-        let Some(loaded) = Loaded::read(&folder, &chain::possible(self, owned.as_ref(), &versions))? else {
+        let Some(loaded) = Loaded::read(&folder, &validation::possible(self, owned.as_ref(), &versions))?
+        else {
             return Ok(());
         };
         let mut entry = NoteEntry {
@@ -83,7 +65,7 @@ fn is_attempt(entry: &Entry) -> bool {
     matches!(entry, Entry::Note(note) if [REFUSED, HEALED, UNEXPLAINED].contains(&note.note.as_str()))
 }
 
-/// Whether the same was noted since the last change.
+/// Returns whether the same was noted since the last change.
 fn is_repeated(loaded: &Loaded, entry: &NoteEntry) -> bool {
     let since = loaded.entries.iter().rev().map_while(|known| match known {
         Entry::Note(note) => Some(note),

@@ -11,18 +11,18 @@ pub const MAX_BYTES: usize = 1024 * 1024;
 ///
 /// Writing it back without a change gives the same bytes.
 pub trait Document: Debug + Send + Sync {
-    /// The value of a field; `None` if it is not there.
+    /// Returns the value of a field; `None` if it is not there.
     fn get(&self, field: &str) -> Option<Value>;
     /// Gives a field a value, where it stands or at the end. Does nothing if `field` is no name of a field
     /// ([`is_field_name`]).
     fn set(&mut self, field: &str, value: &Value);
     /// Takes a field away.
     fn remove(&mut self, field: &str);
-    /// All fields in the order of the file.
+    /// Returns all fields in the order of the file.
     fn fields(&self) -> Vec<(String, Value)>;
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     fn to_bytes(&self) -> Vec<u8>;
-    /// A copy.
+    /// Returns a copy.
     fn boxed_clone(&self) -> Box<dyn Document>;
 }
 
@@ -32,7 +32,7 @@ impl Clone for Box<dyn Document> {
     }
 }
 
-/// Whether `name` can name a field: an ASCII letter or `_`, then letters, digits, `_` or `-`, at most 128, and no
+/// Returns whether `name` can name a field: an ASCII letter or `_`, then letters, digits, `_` or `-`, at most 128, and no
 /// word that YAML reads as something else than text.
 pub fn is_field_name(name: &str) -> bool {
     name.len() <= 128

@@ -45,7 +45,7 @@ impl LoopId {
         }
     }
 
-    /// A new id from the time `now` and six random hexadecimal digits.
+    /// Makes a new id from the time `now` and six random hexadecimal digits.
     ///
     /// # Errors
     /// When the system gives no random bytes.
@@ -56,7 +56,7 @@ impl LoopId {
         Ok(Self(format!("{}-{a:02x}{b:02x}{c:02x}", compact(now))))
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -2,15 +2,17 @@
 
 use std::io::ErrorKind;
 
-use super::chain::possible;
+use camino::Utf8PathBuf;
+
 use super::document::{self, Document, DocumentError};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::journal::Loaded;
 use super::ownership::Ownership;
-use super::recover::hash_of;
 use super::store::Store;
-use super::trust::Trust;
+use super::tracked::GitTracking;
+use super::validation::possible;
+use super::value::Value;
 use super::versions::Versions;
 use crate::files::{Folder, if_there};
 
@@ -32,13 +34,13 @@ pub(super) enum State {
 pub(super) struct Reader<'a> {
     pub(super) store: &'a Store,
     pub(super) here: &'a Folder,
-    pub(super) trust: &'a Trust,
+    pub(super) tracking: &'a GitTracking,
     pub(super) versions: &'a Versions,
 }
 
 impl Reader<'_> {
     /// Reads a loop's files, by what the user's record says of it; by `owned` where that says what it is to say.
-    pub(super) fn look(&self, id: &LoopId, owned: Option<Ownership>) -> Result<Found, StoreError> {
+    pub(super) fn inspect(&self, id: &LoopId, owned: Option<Ownership>) -> Result<Found, StoreError> {
         self.read(id, owned, |folder, owned| {
             Loaded::read(folder, &possible(self.store, Some(owned), self.versions))
         })
@@ -46,14 +48,14 @@ impl Reader<'_> {
 
     /// Reads what [`Reader::judge`] needs alone: of a loop of our own version that is no more of the journal than the newest
     /// two changes.
-    pub(super) fn glance(&self, id: &LoopId) -> Result<Found, StoreError> {
+    pub(super) fn inspect_newest(&self, id: &LoopId) -> Result<Found, StoreError> {
         let spec = self.store.spec();
         self.read(id, None, |folder, owned| {
             let possible = possible(self.store, Some(owned), self.versions);
             let newest = Loaded::newest(folder, &possible)?;
             // Whether a loop of another version goes on is asked of its whole history.
             match newest.as_ref().and_then(|loaded| loaded.changes().next()) {
-                Some(last) if hash_of(spec, last).is_some_and(|hash| hash != spec.graph_hash) => {
+                Some(last) if last.graph_hash(spec).is_some_and(|hash| hash != spec.graph_hash) => {
                     Loaded::read(folder, &possible)
                 }
                 _ => Ok(newest),
@@ -68,9 +70,12 @@ impl Reader<'_> {
         load: impl FnOnce(&Folder, &Ownership) -> Result<Option<Loaded>, StoreError>,
     ) -> Result<Found, StoreError> {
         let &Self {
-            store, here, trust, ..
+            store,
+            here,
+            tracking,
+            ..
         } = self;
-        let state = read_state(store, here, trust, &store.name_of(id))?;
+        let state = read_state(store, here, tracking, &store.name_of(id))?;
         // What nobody started here is read no further: not its folder, not its journal.
         let owned = match owned {
             Some(owned) => owned,
@@ -84,7 +89,7 @@ impl Reader<'_> {
             None => None,
         };
         if journal.is_some() {
-            trust.untracked(&store.journal_path(id))?;
+            tracking.untracked(&store.journal_path(id))?;
         }
         Ok(Found {
             state,
@@ -98,7 +103,7 @@ impl Reader<'_> {
 pub(super) fn read_state(
     store: &Store,
     here: &Folder,
-    trust: &Trust,
+    tracking: &GitTracking,
     name: &str,
 ) -> Result<State, StoreError> {
     let path = store.folder().join(name);
@@ -117,6 +122,57 @@ pub(super) fn read_state(
         }
         Err(error) => return Err(io_error("read", &path)(error)),
     };
-    trust.untracked(&path)?;
+    tracking.untracked(&path)?;
     Ok(state)
+}
+
+impl Store {
+    /// Says why a loop without a record is not driven: it is no loop of this machine, or nobody started it here.
+    pub(super) fn why_not_ours(&self, id: &LoopId, state: &State) -> StoreError {
+        let path = self.path_of(id);
+        let machine = match state {
+            State::Read(document, _) => Some(document.get(self.spec().fields.machine)),
+            State::Missing | State::Unreadable(..) => None,
+        };
+        match machine {
+            Some(None) => StoreError::NoMachine { path },
+            Some(Some(machine)) if machine.to_plain() != self.spec().machine => {
+                other_machine(self, path, &machine)
+            }
+            _ if !self.has_journal(id) => StoreError::NoJournal { path },
+            _ => self.not_started_here(id),
+        }
+    }
+
+    /// Returns the phase that stands in a state file, and what is wrong with the file.
+    pub(super) fn phase_in(&self, here: &Folder, name: &str) -> (Option<String>, Option<String>) {
+        match read_state(self, here, &self.tracking(), name) {
+            Ok(State::Read(document, _)) => (
+                document
+                    .get(self.spec().fields.phase)
+                    .map(|phase| phase.to_plain().into_owned()),
+                None,
+            ),
+            Ok(State::Unreadable(error)) => (None, Some(error.to_string())),
+            Ok(State::Missing) => (None, None),
+            Err(error) => (None, Some(error.to_string())),
+        }
+    }
+}
+
+/// Returns a field as it stands in a state file.
+pub(super) fn text_in(state: &State, field: &str) -> Option<String> {
+    match state {
+        State::Read(document, _) => document.get(field).map(|value| value.to_plain().into_owned()),
+        State::Missing | State::Unreadable(..) => None,
+    }
+}
+
+/// Makes the error of a document that another machine wrote.
+pub(super) fn other_machine(store: &Store, path: Utf8PathBuf, found: &Value) -> StoreError {
+    StoreError::OtherMachine {
+        path,
+        found: found.to_plain().into_owned(),
+        expected: store.spec().machine,
+    }
 }

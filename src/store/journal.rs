@@ -1,18 +1,13 @@
 //! The journal of a loop, `<id>/journal.jsonl`: one JSON object a line, only ever appended to.
 //!
-//! A change has a revision and the fields that resulted from it; a note has neither. This file reads and writes
-//! lines; what a journal means for a state document is `heal`'s subject.
+//! This file reads and writes lines; what a journal means for a state document is the subject of `recover`.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::sync::Arc;
 
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Map;
-
+use super::entry::{ChangeEntry, Entry};
 use super::error::{StoreError, io_error};
 use super::fault::{self, Point};
-use super::id::iso;
-use super::value::Value;
 use crate::files::{Folder, if_there};
 
 /// Name of the journal in a loop's folder.
@@ -23,173 +18,10 @@ pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// How much of its end [`Loaded::newest`] looks at first, in bytes.
 const TAIL: u64 = 16 * 1024;
 
-/// A change that is to be made.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Change {
-    /// The transition's name, or what else it is: `start`, `bind`, `adopt`, `set-field`, `migrate`, `bring-back`.
-    pub what: String,
-    /// Who makes it: `hook`, `agent`, `person`, …
-    pub by: String,
-    /// The stored phase that it leaves; checked against the document if it is given.
-    pub from: Option<String>,
-    /// The stored phase that it enters; `None` keeps the phase.
-    pub to: Option<String>,
-    /// New values of fields. Those that say what a document is (phase, id, revision, machine, root, graph hash) are
-    /// left out: the store writes them.
-    pub edits: Vec<(String, Value)>,
-    /// The review run that it counts.
-    pub run: Option<String>,
-    /// What was shown for it.
-    pub evidence: Option<serde_json::Value>,
-}
-
-/// One line of the journal.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Entry {
-    /// A change of the document.
-    Change(ChangeEntry),
-    /// Something worth keeping that changed no field.
-    Note(NoteEntry),
-}
-
-/// A change that was made.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ChangeEntry {
-    /// Its number, from 1.
-    pub revision: u64,
-    /// When, in whole seconds.
-    pub at: Timestamp,
-    /// See [`Change::what`].
-    pub what: String,
-    /// Who made it.
-    pub by: String,
-    /// The stored phase before.
-    pub from: Option<String>,
-    /// The stored phase after.
-    pub to: Option<String>,
-    /// The review run that it counted.
-    pub run: Option<String>,
-    /// What was shown for it.
-    pub evidence: Option<serde_json::Value>,
-    /// All fields that resulted, in the document's order.
-    pub fields: Vec<(String, Value)>,
-}
-
-/// A note.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct NoteEntry {
-    /// When, in whole seconds.
-    #[serde(serialize_with = "write_time")]
-    pub at: Timestamp,
-    /// What it is about: `run-began`, `run-ended`, …
-    pub note: String,
-    /// The rest, as its writer wants it.
-    #[serde(default)]
-    pub data: Map<String, serde_json::Value>,
-}
-
-/// A change as it stands in the file. `quoted` names the fields that are written as quoted text, so that a document
-/// which is rebuilt looks as it did.
-#[derive(Serialize, Deserialize)]
-struct ChangeLine {
-    revision: u64,
-    at: String,
-    what: String,
-    by: String,
-    from: Option<String>,
-    to: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    run: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    evidence: Option<serde_json::Value>,
-    fields: Map<String, serde_json::Value>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    quoted: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct NoteLine {
-    at: String,
-    note: String,
-    #[serde(default)]
-    data: Map<String, serde_json::Value>,
-}
-
-impl Serialize for ChangeEntry {
-    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        let json = |value: &Value| match value {
-            Value::Null => serde_json::Value::Null,
-            Value::Flag(flag) => (*flag).into(),
-            Value::Count(number) => (*number).into(),
-            Value::Word(text) | Value::Text(text) => text.as_str().into(),
-            Value::List(texts) => texts.as_slice().into(),
-        };
-        let quoted = |(name, value): &(String, Value)| matches!(value, Value::Text(_)).then(|| name.clone());
-        ChangeLine {
-            revision: self.revision,
-            at: iso(self.at),
-            what: self.what.clone(),
-            by: self.by.clone(),
-            from: self.from.clone(),
-            to: self.to.clone(),
-            run: self.run.clone(),
-            evidence: self.evidence.clone(),
-            fields: self
-                .fields
-                .iter()
-                .map(|(name, value)| (name.clone(), json(value)))
-                .collect(),
-            quoted: self.fields.iter().filter_map(quoted).collect(),
-        }
-        .serialize(out)
-    }
-}
-
-fn write_time<S: Serializer>(at: &Timestamp, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_str(&iso(*at))
-}
-
-impl Entry {
-    /// Reads one line; `None` if it is none of ours.
-    fn parse(line: &[u8]) -> Option<Self> {
-        let json: serde_json::Value = serde_json::from_slice(line).ok()?;
-        if json.get("note").is_some() {
-            let NoteLine { at, note, data } = serde_json::from_value(json).ok()?;
-            return Some(Self::Note(NoteEntry {
-                at: at.parse().ok()?,
-                note,
-                data,
-            }));
-        }
-        let line: ChangeLine = serde_json::from_value(json).ok()?;
-        let mut fields = Vec::with_capacity(line.fields.len());
-        for (name, value) in line.fields {
-            let value: Value = serde_json::from_value(value).ok()?;
-            let value = match value {
-                Value::Word(text) if line.quoted.contains(&name) => Value::Text(text),
-                other => other,
-            };
-            fields.push((name, value));
-        }
-        Some(Self::Change(ChangeEntry {
-            revision: line.revision,
-            at: line.at.parse().ok()?,
-            what: line.what,
-            by: line.by,
-            from: line.from,
-            to: line.to,
-            run: line.run,
-            evidence: line.evidence,
-            fields,
-        }))
-    }
-}
-
-/// A journal as it was read.
+/// Holds a journal as it was read.
 #[derive(Debug, Default)]
-pub(super) struct Loaded {
-    pub(super) entries: Vec<Entry>,
+pub(crate) struct Loaded {
+    pub(super) entries: Arc<Vec<Entry>>,
     /// What is wrong with the file, if anything.
     pub(super) damage: Option<Damage>,
     /// The bytes of the whole lines that could be read.
@@ -216,31 +48,55 @@ impl Loaded {
             if_there(folder.read(FILE, MAX_BYTES)).map_err(io_error("read", &folder.path().join(FILE)))?;
         let Some(bytes) = bytes else { return Ok(None) };
         let mut loaded = Self::default();
+        loaded.take(&bytes, possible);
+        Ok(Some(loaded))
+    }
+
+    /// Reads what was appended since. Returns `false`, and changes nothing, where the file does not go on from what was read.
+    pub(super) fn read_on(&mut self, folder: &Folder, possible: Possible<'_>) -> io::Result<bool> {
+        let Some(end) = self.good.len().checked_sub(1).filter(|_| self.damage.is_none()) else {
+            return Ok(false);
+        };
+        let last = self.good[..end].iter().rposition(|byte| *byte == b'\n');
+        let last = last.map_or(0, |at| at + 1);
+        let mut file = folder.file(FILE)?;
+        if file.metadata()?.len() > MAX_BYTES {
+            return Ok(false);
+        }
+        file.seek(SeekFrom::Start(last as u64))?;
+        let mut bytes = Vec::new();
+        file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+        let Some(new) = bytes.strip_prefix(&self.good[last..]) else {
+            return Ok(false);
+        };
+        self.take(new, possible);
+        Ok(true)
+    }
+
+    /// Takes the lines of these bytes.
+    fn take(&mut self, bytes: &[u8], possible: Possible<'_>) {
         let mut bad = Vec::new();
         let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
         for (at, line) in lines.iter().enumerate() {
             let whole = line.ends_with(b"\n");
             match Entry::parse(line) {
-                Some(Entry::Change(change)) if !possible(loaded.changes().next(), &change) => {
-                    bad.push(at + 1)
-                }
+                Some(Entry::Change(change)) if !possible(self.changes().next(), &change) => bad.push(at + 1),
                 Some(entry) => {
-                    loaded.entries.push(entry);
-                    loaded.good.extend_from_slice(line);
+                    Arc::make_mut(&mut self.entries).push(entry);
+                    self.good.extend_from_slice(line);
                     // A last line that lacks nothing but its end is kept: an editor may have taken that away.
                     if !whole {
-                        loaded.good.push(b'\n');
-                        loaded.damage = Some(Damage::Torn);
+                        self.good.push(b'\n');
+                        self.damage = Some(Damage::Torn);
                     }
                 }
-                None if at + 1 == lines.len() => loaded.damage = Some(Damage::Torn),
+                None if at + 1 == lines.len() => self.damage = Some(Damage::Torn),
                 None => bad.push(at + 1),
             }
         }
         if !bad.is_empty() {
-            loaded.damage = Some(Damage::Lines(bad));
+            self.damage = Some(Damage::Lines(bad));
         }
-        Ok(Some(loaded))
     }
 
     /// Reads only as much as tells where the loop is: the newest two changes, and what stands behind them. What is damaged
@@ -271,7 +127,7 @@ impl Loaded {
         }
         entries.reverse();
         let newest = Self {
-            entries,
+            entries: Arc::new(entries),
             ..Self::default()
         };
         let holds = {
@@ -286,8 +142,8 @@ impl Loaded {
         }
     }
 
-    /// The file's bytes without the damage.
-    pub(super) fn healed(&self) -> &[u8] {
+    /// Returns the file's bytes without the damage.
+    pub(super) fn repaired(&self) -> &[u8] {
         &self.good
     }
 
@@ -312,7 +168,7 @@ fn read_tail(folder: &Folder, most: u64) -> io::Result<(Vec<u8>, bool)> {
 }
 
 /// Appends `entry` and syncs it. Returns the file's length before, for [`cut`]. A failed append leaves the file as it
-/// was. The file must end with a whole line, which `heal` sees to.
+/// was. The file must end with a whole line, which `repair` sees to.
 pub(super) fn append(folder: &Folder, entry: &Entry) -> Result<u64, StoreError> {
     let path = &folder.path().join(FILE);
     let mut line = serde_json::to_vec(entry).map_err(|error| io_error("write", path)(error.into()))?;
@@ -353,6 +209,7 @@ pub(super) fn cut(folder: &Folder, length: u64) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::store::testing::{fields, folder};
+    use crate::store::{NoteEntry, Value};
 
     fn any(_: Option<&ChangeEntry>, _: &ChangeEntry) -> bool {
         true
@@ -434,9 +291,9 @@ mod tests {
             append(&folder, &entry).unwrap();
         }
         let loaded = Loaded::read(&folder, &any).unwrap().unwrap();
-        assert_eq!(loaded.entries, [change(1), note(), change(2)]);
+        assert_eq!(*loaded.entries, [change(1), note(), change(2)]);
         assert_eq!(loaded.damage, None);
-        assert_eq!(loaded.healed(), std::fs::read(&path).unwrap());
+        assert_eq!(loaded.repaired(), std::fs::read(&path).unwrap());
         let Entry::Change(read) = &loaded.entries[0] else {
             panic!()
         };
@@ -465,7 +322,7 @@ mod tests {
             std::fs::write(&path, [&whole, tail].concat()).unwrap();
             let loaded = Loaded::read(&folder, &any).unwrap().unwrap();
             assert_eq!(
-                (loaded.damage.clone(), loaded.healed()),
+                (loaded.damage.clone(), loaded.repaired()),
                 (Some(Damage::Torn), &whole[..]),
                 "{tail:?}"
             );
@@ -473,16 +330,40 @@ mod tests {
         std::fs::write(&path, [b"nonsense\n", &whole[..]].concat()).unwrap();
         let loaded = Loaded::read(&folder, &any).unwrap().unwrap();
         assert_eq!(
-            (loaded.damage.clone(), loaded.healed()),
+            (loaded.damage.clone(), loaded.repaired()),
             (Some(Damage::Lines(vec![1])), &whole[..])
         );
         std::fs::write(&path, whole.trim_ascii_end()).unwrap();
         let loaded = Loaded::read(&folder, &any).unwrap().unwrap();
         assert_eq!(
-            (loaded.entries.len(), loaded.healed()),
+            (loaded.entries.len(), loaded.repaired()),
             (1, &whole[..]),
             "only the line's end was missing"
         );
+    }
+
+    #[test]
+    fn what_was_read_goes_on_only_where_the_file_does() {
+        let (_kept, folder) = folder();
+        let here = Folder::open(&folder).unwrap();
+        append(&here, &change(1)).unwrap();
+        let mut loaded = Loaded::read(&here, &any).unwrap().unwrap();
+        assert!(loaded.read_on(&here, &any).unwrap());
+        append(&here, &note()).unwrap();
+        append(&here, &change(2)).unwrap();
+        assert!(loaded.read_on(&here, &any).unwrap());
+        assert_eq!(*loaded.entries, [change(1), note(), change(2)]);
+        assert_eq!(loaded.repaired(), std::fs::read(folder.join(FILE)).unwrap());
+        // A line that was taken back, and another one in its place.
+        let length = std::fs::metadata(folder.join(FILE)).unwrap().len();
+        append(&here, &change(3)).unwrap();
+        assert!(loaded.read_on(&here, &any).unwrap());
+        cut(&here, length).unwrap();
+        assert!(!loaded.read_on(&here, &any).unwrap());
+        append(&here, &note()).unwrap();
+        append(&here, &change(3)).unwrap();
+        assert!(!loaded.read_on(&here, &any).unwrap());
+        assert_eq!(loaded.entries.len(), 4, "what was read stays as it was");
     }
 
     #[test]

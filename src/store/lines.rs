@@ -88,7 +88,7 @@ impl Lines {
             .position(|entry| entry.field.as_ref().is_some_and(|(name, _)| name == field))
     }
 
-    /// The ending that new lines get: that of the first line.
+    /// Returns the ending that new lines get: that of the first line.
     fn ending(&self) -> &'static str {
         self.entries.first().map_or(
             "\n",
@@ -173,13 +173,13 @@ impl Document for Lines {
     }
 }
 
-/// The key that a line starts with, if it does.
+/// Returns the key that a line starts with, if it does.
 fn key_of(line: &str) -> Option<&str> {
     let (key, rest) = line.trim_start_matches('\u{feff}').split_once(':')?;
     (is_field_name(key) && (rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))).then_some(key)
 }
 
-/// What stands right of the colon, without blanks and line ending.
+/// Returns what stands right of the colon, without blanks and line ending.
 fn right_of_colon(raw: &str) -> &str {
     raw.split_once(':').map_or("", |(_, rest)| rest.trim())
 }

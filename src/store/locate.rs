@@ -2,10 +2,10 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::ownership::StateHome;
 use super::spec::StateSpec;
+use super::state_home::StateHome;
 use super::store::Store;
-use super::trust::git_top;
+use super::tracked::git_top;
 
 /// Limits the state folders that are looked at from one place, the nearest ones. Nobody nests more, and whoever unpacked
 /// hundreds must not hold the turn with them.
@@ -49,7 +49,7 @@ pub fn folders(
     stores
 }
 
-/// The store for a loop that is started in `dir`: at the git top level of `dir`, else in `dir` itself.
+/// Returns the store for a loop that is started in `dir`: at the git top level of `dir`, else in `dir` itself.
 /// A `dir` that is not there is taken as it is written.
 pub fn for_start(
     spec: &'static StateSpec,

@@ -27,11 +27,11 @@ pub(super) const RUN: &str = "run.lock";
 
 /// Proof that the project's lock is held; operations that need it take a reference.
 #[derive(Debug)]
-pub struct Held {
+pub struct LockGuard {
     folder: Folder,
 }
 
-impl Held {
+impl LockGuard {
     /// Returns the folder whose lock it is.
     pub(super) fn folder(&self) -> &Folder {
         &self.folder
@@ -77,7 +77,7 @@ pub enum LockError {
 pub fn with_lock<R>(
     folder: &Utf8Path,
     deadline: Duration,
-    work: impl FnOnce(&Held) -> R,
+    work: impl FnOnce(&LockGuard) -> R,
 ) -> Result<R, LockError> {
     match Folder::open(folder) {
         Ok(folder) => with_lock_in(folder, deadline, work),
@@ -92,9 +92,9 @@ pub fn with_lock<R>(
 pub(super) fn with_lock_in<R>(
     folder: Folder,
     deadline: Duration,
-    work: impl FnOnce(&Held) -> R,
+    work: impl FnOnce(&LockGuard) -> R,
 ) -> Result<R, LockError> {
-    let held = Held { folder };
+    let held = LockGuard { folder };
     let folder = &held.folder;
     let path = folder.path().join(PROJECT);
     let failed = |source| LockError::Io {
@@ -199,7 +199,7 @@ impl PidLock {
         replace(path, format!("{pid}\n").as_bytes())
     }
 
-    /// Whether the process whose id the file holds is alive, as far as this machine can tell. A missing or unreadable
+    /// Returns whether the process whose id the file holds is alive, as far as this machine can tell. A missing or unreadable
     /// file, and a text that is no process id, count as dead.
     pub fn is_active(path: &Utf8Path) -> bool {
         let text = read_to_string(path).unwrap_or_default();

@@ -14,19 +14,23 @@
 //! | `value`    | the value of a field                                                    |
 //! | `document` | what any form of document can do; `lines` and `scalar` are our form     |
 //! | `lock`     | the project's lock, the lock of a running review, the file with a pid   |
-//! | `trust`    | files that git tracks                                                   |
-//! | `journal`  | lines of the journal                                                    |
-//! | `chain`    | whether a change can have come after another                            |
-//! | `inspect`  | reading what stands on disk for a loop                                  |
+//! | `tracked`  | files that git tracks                                                   |
+//! | `entry`, `journal` | what a line of the journal is, and the file                    |
+//! | `validation` | whether a change can have come after another                          |
+//! | `inspect`, `list` | reading what stands on disk for a loop, and for all loops         |
 //! | `recover`  | what a loop is, once document and journal agree again                   |
 //! | `repair`   | writing what is needed for them to agree, and migrating                 |
+//! | `open`     | opening a loop, its notes and its journal                               |
 //! | `orphans`  | processes of a run that was cut off                                     |
 //! | `attempts` | notes of what was tried and did not come to pass                        |
-//! | `ownership` | this user's own record of the loops that were started here              |
+//! | `ownership`, `adopt` | this user's own record of the loops that were started here, and taking up one without |
+//! | `state_home` | where this user's own state lies                                       |
 //! | `budget`   | what one call may spend on waiting and looking                          |
 //! | `record`   | a loop at one revision                                                  |
-//! | `store`    | paths, listing, notes, the log                                          |
-//! | `commit`, `start`, `sweep` | the changes                                             |
+//! | `store`    | paths, the lock, the log                                                |
+//! | `write`    | writing a change: journal first, document second                        |
+//! | `commit`, `start`, `sweep`, `bring_back`, `roll_back` | the changes                  |
+//! | `active`   | refusing a second loop under way                                        |
 //! | `shape`    | what a machine's documents mean, and what another version makes of them |
 //! | `versions` | the shapes of other versions on disk, and which of their loops go on    |
 //! | `partial`  | single documents that name no machine, for shell helpers                |
@@ -55,29 +59,36 @@
 //! are any, `run` and `evidence`; or a note, `{"at":…,"note":"run-began","data":{…}}`. Only changes have a revision.
 //! All times are ISO 8601 in UTC, whole seconds.
 
+mod active;
+mod adopt;
 mod attempts;
+mod bring_back;
 mod budget;
-mod chain;
 mod commit;
 mod document;
+mod entry;
 mod error;
 mod fault;
 mod id;
 mod inspect;
 mod journal;
 mod lines;
+mod list;
 mod locate;
 mod lock;
+mod open;
 mod orphans;
 mod ownership;
 pub mod partial;
 mod record;
 mod recover;
 mod repair;
+mod roll_back;
 mod scalar;
 pub mod shape;
 mod spec;
 mod start;
+mod state_home;
 #[expect(clippy::module_inception, reason = "the room is named after what it is about")]
 mod store;
 mod sweep;
@@ -85,26 +96,30 @@ mod sweep;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
-mod trust;
+mod tracked;
+mod validation;
 mod value;
 mod versions;
+mod write;
 
 pub use attempts::{HEALED, MOST_ATTEMPTS, REFUSED, UNEXPLAINED};
 pub use budget::{Budget, OF_A_HOOK};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
+pub use entry::{Change, ChangeEntry, Entry, NoteEntry};
 pub use error::{CommitError, StartError, StoreError};
 pub use id::{InvalidId, LoopId};
-pub use journal::{Change, ChangeEntry, Entry, NoteEntry};
+pub(crate) use journal::Loaded;
+pub use list::{Foreign, Listed};
 pub use locate::{MOST_FOLDERS, folders, for_start};
-pub use lock::{Held, LockError, PidLock, RunLock, with_lock};
+pub use lock::{LockError, LockGuard, PidLock, RunLock, with_lock};
 pub use orphans::run_mark;
-pub use ownership::StateHome;
 pub use record::Record;
 pub use repair::{Opened, Repair};
 pub use shape::Shape;
 pub use spec::{Form, HeldFields, IdForm, StateSpec};
 pub use start::{StartPlan, Started};
-pub use store::{Foreign, Listed, Store};
+pub use state_home::StateHome;
+pub use store::Store;
 pub use sweep::Swept;
 pub use value::Value;
 

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
+use super::entry::Entry;
 use super::id::LoopId;
-use super::journal::Entry;
 use super::store::Store;
-use crate::process::strays;
+use crate::process::orphans;
 
 /// Bounds the time that such a process has between TERM and KILL. A stop waits for it.
 const GRACE: Duration = Duration::from_millis(500);
@@ -21,23 +21,26 @@ pub fn run_mark(id: &LoopId, run: &str) -> String {
 impl Store {
     /// Ends the processes of a loop's last run, where that was cut off. Gives how many there were; what cannot be read tells of none.
     pub fn end_orphans(&self, id: &LoopId) -> usize {
-        let journal = self.journal(id).unwrap_or_default();
+        self.end_orphans_of(id, &self.journal(id).unwrap_or_default())
+    }
+
+    /// Ends the same, as the loop's journal tells.
+    pub(crate) fn end_orphans_of(&self, id: &LoopId, journal: &[Entry]) -> usize {
         // In this order: a run that began since holds the lock, and is not in what was read.
-        match cut_off(&journal) {
+        match cut_off(journal) {
             Some(run) if !self.is_running(id) => self.end_run(id, run),
             _ => 0,
         }
     }
 
     /// Ends the same for whoever holds the run lock.
-    pub fn end_orphans_held(&self, id: &LoopId) -> usize {
-        let journal = self.journal(id).unwrap_or_default();
-        cut_off(&journal).map_or(0, |run| self.end_run(id, run))
+    pub(crate) fn end_orphans_held(&self, id: &LoopId, journal: &[Entry]) -> usize {
+        cut_off(journal).map_or(0, |run| self.end_run(id, run))
     }
 
     fn end_run(&self, id: &LoopId, run: &str) -> usize {
         self.scratch().sweep();
-        let end = |grace| strays::end(&run_mark(id, run), grace);
+        let end = |grace| orphans::end(&run_mark(id, run), grace);
         let ended = self.budget().wait(GRACE, end);
         if ended > 0 {
             self.log(&format!("{id}: ended what run {run} had left running ({ended})"));

@@ -24,7 +24,7 @@ const UPDATED: &str = "last_updated_at";
 const EXTENSION: &str = "state";
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// The value of a field, without quotes; `None` if it is not there.
+/// Returns the value of a field, without quotes; `None` if it is not there.
 ///
 /// # Errors
 /// When the file is not there, is a symlink, or is no document.
@@ -32,7 +32,7 @@ pub fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreE
     Ok(read(path)?.get(field).map(|value| value.to_plain().into_owned()))
 }
 
-/// Whether the document names a machine. What cannot be read names none.
+/// Returns whether the document names a machine. What cannot be read names none.
 pub fn is_ours(path: &Utf8Path) -> bool {
     read(path).is_ok_and(|document| document.get(MACHINE).is_some())
 }
@@ -88,7 +88,7 @@ pub fn state_write(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
     })
 }
 
-/// The newest state file of a folder by time of modification, whatever its name or phase; the greater name of two
+/// Returns the newest state file of a folder by time of modification, whatever its name or phase; the greater name of two
 /// with the same time.
 pub fn newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     let files = Folder::open(folder).ok()?.list().ok()?;

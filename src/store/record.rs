@@ -1,9 +1,9 @@
 //! A loop as it was read from disk, at one revision. Only the store makes one.
 
 use super::document::Document;
-use super::id::LoopId;
 #[cfg(feature = "machine-tools")]
-use super::journal::ChangeEntry;
+use super::entry::ChangeEntry;
+use super::id::LoopId;
 use super::spec::StateSpec;
 use super::value::Value;
 
@@ -18,7 +18,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// What a loop was after a change, by the journal's line alone. The file may have had more than the fields.
+    /// Returns what a loop was after a change, by the journal's line alone. The file may have had more than the fields.
     #[cfg(feature = "machine-tools")]
     pub(crate) fn of_change(spec: &'static StateSpec, id: &LoopId, change: &ChangeEntry) -> Self {
         let mut document = spec.form.empty();
@@ -34,62 +34,62 @@ impl Record {
         }
     }
 
-    /// The loop's id.
+    /// Returns the loop's id.
     pub fn id(&self) -> &LoopId {
         &self.id
     }
 
-    /// How many changes were made to it, its start included.
+    /// Returns how many changes were made to it, its start included.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// The stored form of its phase.
+    /// Returns the stored form of its phase.
     pub fn phase(&self) -> &str {
         &self.phase
     }
 
-    /// Whether it is in a terminal phase.
+    /// Returns whether it is in a terminal phase.
     pub fn is_terminal(&self) -> bool {
         self.spec.is_terminal(&self.phase)
     }
 
-    /// The session that owns it, or `unknown`.
+    /// Returns the session that owns it, or `unknown`.
     pub fn session(&self) -> Option<String> {
         self.text(self.spec.fields.session)
     }
 
-    /// The folder that it belongs to, as it was written at its start.
+    /// Returns the folder that it belongs to, as it was written at its start.
     pub fn root(&self) -> Option<String> {
         self.text(self.spec.fields.root)
     }
 
-    /// The machine's description of its documents.
+    /// Returns the machine's description of its documents.
     pub fn spec(&self) -> &'static StateSpec {
         self.spec
     }
 
-    /// The document as it stands on disk.
+    /// Returns the document as it stands on disk.
     pub fn document(&self) -> &dyn Document {
         &*self.document
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     pub fn get(&self, field: &str) -> Option<Value> {
         self.document.get(field)
     }
 
-    /// The value of a field that holds a count.
+    /// Returns the value of a field that holds a count.
     pub fn count(&self, field: &str) -> Option<u64> {
         self.get(field)?.as_count()
     }
 
-    /// The value of a field that holds text, a word included.
+    /// Returns the value of a field that holds text, a word included.
     pub fn text(&self, field: &str) -> Option<String> {
         self.get(field)?.as_str().map(str::to_owned)
     }
 
-    /// The value of a field that holds a flag.
+    /// Returns the value of a field that holds a flag.
     pub fn flag(&self, field: &str) -> Option<bool> {
         self.get(field)?.as_flag()
     }

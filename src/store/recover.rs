@@ -15,19 +15,16 @@
 //!
 //! Bytes that are replaced for another reason than a crash are kept in `quarantine/`. Nothing here writes; `repair` does.
 
-use camino::Utf8PathBuf;
-
 use super::document::Document;
+use super::entry::{ChangeEntry, ENGINE, MIGRATE};
 use super::error::StoreError;
 use super::id::LoopId;
-use super::inspect::{Found, Reader, State};
-use super::journal::{ChangeEntry, Loaded};
+use super::inspect::{Found, Reader, State, other_machine};
+use super::journal::Loaded;
 use super::record::Record;
-use super::repair::{ENGINE, MIGRATE};
 use super::spec::StateSpec;
-use super::store::Store;
-use super::value::Value;
-use super::versions::Way;
+use super::value::{Value, value_in};
+use super::versions::Acceptance;
 
 /// Describes a loop once document and journal agree.
 pub(super) struct Judged {
@@ -90,7 +87,7 @@ impl Reader<'_> {
         let phase = journaled(spec.fields.phase)
             .map(|phase| phase.to_plain().into_owned())
             .unwrap_or_default();
-        let hash = hash_of(spec, last);
+        let hash = last.graph_hash(spec);
         let version = match &hash {
             Some(hash) if *hash != spec.graph_hash => Some(versions.of(store, hash)),
             _ => None,
@@ -108,8 +105,10 @@ impl Reader<'_> {
             }
         };
         let way = match version.as_ref().map(|version| &version.way) {
-            None => Way::Accepted,
-            Some(Ok(Way::Accepted)) if found.journal.as_ref().is_some_and(|loaded| left(spec, loaded)) => {
+            None => Acceptance::Accepted,
+            Some(Ok(Acceptance::Accepted))
+                if found.journal.as_ref().is_some_and(|loaded| left(spec, loaded)) =>
+            {
                 return Err(refused(
                     "a migration took it from this version to a later one, and nothing leads back",
                 ));
@@ -175,7 +174,7 @@ impl Reader<'_> {
             spec,
         };
         let mut migrated = None;
-        if let (Way::Migrated, Some(version)) = (way, &version) {
+        if let (Acceptance::Migrated, Some(version)) = (way, &version) {
             let mut document = record.document.boxed_clone();
             let to = versions
                 .migrate(spec, version, &record.phase, &mut *document)
@@ -210,31 +209,19 @@ fn edited(document: &dyn Document, change: &ChangeEntry, is_protected: impl Fn(&
     edited
 }
 
-/// Returns the version that made a change; empty where it names none, `None` where this machine cannot tell its versions apart.
-pub(super) fn hash_of(spec: &StateSpec, change: &ChangeEntry) -> Option<String> {
-    let field = spec.fields.graph_hash?;
-    Some(value_in(&change.fields, field).map_or(String::new(), |hash| hash.to_plain().into_owned()))
-}
-
 /// Returns whether a migration took the loop from our version. Were it taken back as it is, the migration would be due again: two
 /// programs that alternate would set the same fields for ever, and a counter among them would bound nothing.
 fn left(spec: &StateSpec, journal: &Loaded) -> bool {
     let mut later: Option<&ChangeEntry> = None;
     for change in journal.changes() {
         if later.is_some_and(|later| later.what == MIGRATE && later.by == ENGINE)
-            && hash_of(spec, change).as_deref() == Some(spec.graph_hash)
+            && change.graph_hash(spec).as_deref() == Some(spec.graph_hash)
         {
             return true;
         }
         later = Some(change);
     }
     false
-}
-
-pub(super) fn value_in<'a>(fields: &'a [(String, Value)], field: &str) -> Option<&'a Value> {
-    fields
-        .iter()
-        .find_map(|(name, value)| (name == field).then_some(value))
 }
 
 /// Returns whether two values read the same. Quotes around a number or a flag are no edit: what stands quoted stays quoted.
@@ -255,13 +242,5 @@ fn set_all(document: &mut dyn Document, fields: &[(String, Value)]) {
         if !reads_same(document.get(name).as_ref(), Some(value)) {
             document.set(name, value);
         }
-    }
-}
-
-pub(super) fn other_machine(store: &Store, path: Utf8PathBuf, found: &Value) -> StoreError {
-    StoreError::OtherMachine {
-        path,
-        found: found.to_plain().into_owned(),
-        expected: store.spec().machine,
     }
 }

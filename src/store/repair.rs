@@ -7,11 +7,12 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use super::attempts::HEALED;
+use super::entry::{Change, ENGINE, MIGRATE};
 use super::error::{StoreError, io_error};
 use super::id::{LoopId, compact};
 use super::inspect::{Reader, State};
-use super::journal::{self, Change, Damage};
-use super::lock::Held;
+use super::journal::{self, Damage};
+use super::lock::LockGuard;
 use super::ownership::Ownership;
 use super::record::Record;
 use super::recover::{Fix, Migrated};
@@ -19,10 +20,6 @@ use super::store::Store;
 use super::versions::Versions;
 use crate::files::Folder;
 
-/// Names a migration in the journal.
-pub(super) const MIGRATE: &str = "migrate";
-/// Names who makes one.
-pub(super) const ENGINE: &str = "engine";
 /// Names the folder of bytes that were replaced.
 pub(super) const QUARANTINE: &str = "quarantine";
 
@@ -113,14 +110,19 @@ pub(super) enum Older {
 }
 
 /// Reads a loop, and writes what is needed for document and journal to agree.
-pub(super) fn heal(store: &Store, lock: &Held, id: &LoopId, older: Older) -> Result<Opened, StoreError> {
-    heal_as(store, lock, id, older, None)
+pub(super) fn repair(
+    store: &Store,
+    lock: &LockGuard,
+    id: &LoopId,
+    older: Older,
+) -> Result<Opened, StoreError> {
+    repair_as(store, lock, id, older, None)
 }
 
 /// Does the same with what the user's record is to say; `None`: what it says.
-pub(super) fn heal_as(
+pub(super) fn repair_as(
     store: &Store,
-    lock: &Held,
+    lock: &LockGuard,
     id: &LoopId,
     older: Older,
     owned: Option<Ownership>,
@@ -130,10 +132,10 @@ pub(super) fn heal_as(
     let reader = Reader {
         store,
         here,
-        trust: &store.trust(),
+        tracking: &store.tracking(),
         versions: &Versions::default(),
     };
-    let found = reader.look(id, owned)?;
+    let found = reader.inspect(id, owned)?;
     let judged = match reader.judge(id, &found) {
         Err(StoreError::Unreadable { path, error, .. }) => {
             let quarantined = Some(set_aside(store, here, &name)?);
@@ -167,7 +169,7 @@ pub(super) fn heal_as(
             }
         });
         folder
-            .replace(journal::FILE, loaded.healed())
+            .replace(journal::FILE, loaded.repaired())
             .map_err(io_error("write", &path))?;
     }
     if let Some(fix) = judged.fix {
@@ -223,7 +225,7 @@ pub(super) fn heal_as(
 }
 
 /// Makes a loop of an older version one of ours, in one change.
-fn migrate(store: &Store, lock: &Held, found: Record, migrated: Migrated) -> Result<Record, StoreError> {
+fn migrate(store: &Store, lock: &LockGuard, found: Record, migrated: Migrated) -> Result<Record, StoreError> {
     let to = found.phase;
     let old = Record {
         phase: migrated.from,

@@ -1,21 +1,21 @@
 //! How one value is written on one line of YAML: plain where it reads back as the same value, else double-quoted.
 
-use super::value::{Value, is_hidden, list};
+use super::value::{Value, list, quote};
 
 /// Writes `value` for the right of a colon. With `quoted`, text and numbers alike get quotes.
 pub(super) fn write(value: &Value, quoted: bool) -> String {
     match value {
         Value::Null => "null".to_owned(),
-        Value::Text(text) => quote(text),
-        Value::Word(text) if quoted || !is_plain(text) => quote(text),
+        Value::Text(text) => quote(text, false),
+        Value::Word(text) if quoted || !is_plain(text) => quote(text, false),
         Value::Word(text) => text.clone(),
-        Value::Flag(_) | Value::Count(_) if quoted => quote(&value.to_plain()),
+        Value::Flag(_) | Value::Count(_) if quoted => quote(&value.to_plain(), false),
         Value::Flag(_) | Value::Count(_) => value.to_plain().into_owned(),
         Value::List(texts) => list(texts),
     }
 }
 
-/// Whether a plain scalar reads back as these characters, in YAML 1.2 (ours) and in 1.1 (many other readers').
+/// Returns whether a plain scalar reads back as these characters, in YAML 1.2 (ours) and in 1.1 (many other readers').
 fn is_plain(text: &str) -> bool {
     let safe = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | ':' | '+' | '@' | '-' | '~' | ',')
@@ -29,30 +29,6 @@ fn is_plain(text: &str) -> bool {
         && !sexagesimal
         && !old_flags.iter().any(|word| text.eq_ignore_ascii_case(word))
         && matches!(serde_yaml::from_str(text), Ok(serde_yaml::Value::String(back)) if back == text)
-}
-
-/// A double-quoted scalar on one line. What could end the line, hide or reorder text is escaped; other characters
-/// stay as they are.
-fn quote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        let code = u32::from(c);
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\0' => out.push_str("\\0"),
-            _ if !is_hidden(c) => out.push(c),
-            _ if code <= 0xff => out.push_str(&format!("\\x{code:02X}")),
-            _ if code <= 0xffff => out.push_str(&format!("\\u{code:04X}")),
-            _ => out.push_str(&format!("\\U{code:08X}")),
-        }
-    }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]
@@ -91,7 +67,7 @@ mod tests {
         let written = write(&Value::Text(hostile.into()), false);
         assert_eq!(
             written,
-            r#""a\nb\r\t\0\x7F\x85\u2028\u202E\uFEFF\uFFFF\U000E0041é \"\\""#
+            r#""a\nb\r\t\u0000\u007F\u0085\u2028\u202E\uFEFF\uFFFF\U000E0041é \"\\""#
         );
         assert_eq!(serde_yaml::from_str::<String>(&written).unwrap(), hostile);
     }

@@ -10,6 +10,8 @@ use super::lines::Lines;
 pub struct StateSpec {
     /// The machine's name, as it stands in the documents.
     pub machine: &'static str,
+    /// The program that drives it: its own folder in the user's state home has this name, and messages call it by it.
+    pub program: &'static str,
     /// Which version of the machine wrote a document.
     pub graph_hash: &'static str,
     /// The state folder, relative to the project's root.
@@ -56,7 +58,7 @@ impl Form {
         }
     }
 
-    /// A document without fields.
+    /// Makes a document without fields.
     pub fn empty(self) -> Box<dyn Document> {
         match self {
             Self::Lines => Box::new(Lines::default()),
@@ -110,17 +112,17 @@ impl HeldFields {
 }
 
 impl StateSpec {
-    /// Whether a stored phase is terminal.
+    /// Returns whether a stored phase is terminal.
     pub fn is_terminal(&self, phase: &str) -> bool {
         self.terminal.contains(&phase)
     }
 
-    /// Whether only the store may write `field`, even where a caller may write machine-owned ones.
+    /// Returns whether only the store may write `field`, even where a caller may write machine-owned ones.
     pub(super) fn is_structural(&self, field: &str) -> bool {
         self.fields.structural().any(|held| held == field)
     }
 
-    /// Whether `field` has a role. The time of the last change has one too, but is open to edits by hand:
+    /// Returns whether `field` has a role. The time of the last change has one too, but is open to edits by hand:
     /// nothing is decided by it.
     pub(super) fn is_held(&self, field: &str) -> bool {
         let fields = &self.fields;
@@ -129,7 +131,7 @@ impl StateSpec {
             || [fields.mode, fields.started, fields.started_epoch].contains(&Some(field))
     }
 
-    /// Whether the journal's value of `field` wins over an edit by hand.
+    /// Returns whether the journal's value of `field` wins over an edit by hand.
     pub(super) fn is_protected(&self, field: &str) -> bool {
         self.is_held(field) || self.owned.contains(&field)
     }

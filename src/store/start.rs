@@ -3,17 +3,15 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
+use super::entry::ChangeEntry;
 use super::error::{StartError, StoreError, io_error};
 use super::id::{LoopId, iso};
-use super::inspect::{State, read_state};
-use super::journal::ChangeEntry;
-use super::lock::{Held, LockError, PROJECT};
+use super::lock::{LockError, LockGuard, PROJECT};
 use super::record::Record;
-use super::repair::{Older, Repair, heal, set_aside};
-use super::store::{SIDECARS, StateFile, Store, text_in};
+use super::repair::Repair;
+use super::store::{SIDECARS, Store};
 use super::sweep::{SWEPT, Swept};
 use super::value::Value;
 use super::versions;
@@ -99,7 +97,7 @@ impl Store {
         Err(io_error("lock", self.folder())(gone).into())
     }
 
-    fn start_held<F>(&self, lock: &Held, plan: StartPlan<F>) -> Result<Started, StartError>
+    fn start_held<F>(&self, lock: &LockGuard, plan: StartPlan<F>) -> Result<Started, StartError>
     where
         F: FnOnce(&LoopId) -> Vec<(String, Value)>,
     {
@@ -150,7 +148,7 @@ impl Store {
         if kept.is_err() || created.is_err() {
             self.disown(&record.id);
             if matches!(kept, Ok(true)) {
-                versions::unkeep(self, here);
+                versions::remove_own_shape(self, here);
             }
             for suffix in SIDECARS {
                 let _ = here.remove(&format!("{}{suffix}", record.id));
@@ -164,88 +162,6 @@ impl Store {
             repairs,
             swept,
         })
-    }
-
-    /// Repairs every loop, and refuses if one of this root is not terminal. What cannot be read and has no journal is set aside;
-    /// what has a journal and no state file is put away; what is not trusted is left where it is, and does not count.
-    pub(super) fn refuse_active(&self, lock: &Held) -> Result<Vec<Repair>, StoreError> {
-        self.put_lost_away(lock)?;
-        let here = lock.folder();
-        let mut repairs = Vec::new();
-        for file in self.state_files(here) {
-            let active = |phase: Option<String>| {
-                let phase = phase.unwrap_or_else(|| "unknown".to_owned());
-                let refused = || StoreError::Active {
-                    id: file.stem.clone(),
-                    phase: phase.clone(),
-                    folder: self.folder().to_owned(),
-                };
-                if self.spec().is_terminal(&phase) {
-                    Ok(())
-                } else {
-                    Err(refused())
-                }
-            };
-            let id = LoopId::parse(&file.stem, self.spec().ids);
-            let healed = match &id {
-                Ok(id) => heal(self, lock, id, Older::Leave),
-                Err(_) => Err(StoreError::NoMachine {
-                    path: file.path.clone(),
-                }),
-            };
-            let mut aside = |reason: String, quarantined: Utf8PathBuf| {
-                let set_aside = Repair::SetAside {
-                    path: file.path.clone(),
-                    reason,
-                    quarantined,
-                };
-                self.log(&set_aside.to_string());
-                repairs.push(set_aside);
-            };
-            match healed {
-                Ok(opened) => {
-                    repairs.extend(opened.repairs);
-                    if self.is_for(opened.record.root().as_deref()) {
-                        active(Some(opened.record.phase))?;
-                    }
-                }
-                Err(StoreError::Untrusted { .. }) => {}
-                Err(error @ StoreError::NotStartedHere { .. }) => {
-                    if self.is_in_the_way(here, &file)? {
-                        return Err(error);
-                    }
-                }
-                Err(StoreError::Unreadable {
-                    error,
-                    quarantined: Some(kept),
-                    ..
-                }) => aside(error.to_string(), kept),
-                Err(error @ StoreError::NoJournal { .. }) => {
-                    aside(error.to_string(), set_aside(self, here, &file.name)?);
-                }
-                Err(StoreError::NoMachine { .. }) if self.check_state(here, &file.name).is_err() => {}
-                Err(StoreError::NoMachine { .. }) => match self.phase_in(here, &file.name) {
-                    (None, Some(problem)) => aside(problem, set_aside(self, here, &file.name)?),
-                    (phase, _) => active(phase)?,
-                },
-                Err(StoreError::OtherGraph { over: true, .. }) => {}
-                Err(StoreError::OtherGraph { over: false, .. } | StoreError::OtherMachine { .. }) => {
-                    active(self.phase_in(here, &file.name).0)?;
-                }
-                Err(other) => return Err(other),
-            }
-        }
-        Ok(repairs)
-    }
-
-    /// Tells whether a loop with a journal that no record of this user's knows stands in a start's way: a person has to say what becomes
-    /// of it, unless it is over, or another project's.
-    fn is_in_the_way(&self, here: &Folder, file: &StateFile) -> Result<bool, StoreError> {
-        let state = read_state(self, here, &self.trust(), &file.name)?;
-        let (phase, root) = (self.spec().fields.phase, self.spec().fields.root);
-        let over = text_in(&state, phase).is_some_and(|phase| self.spec().is_terminal(&phase));
-        let is_there = !matches!(state, State::Missing);
-        Ok(is_there && !over && self.is_for(text_in(&state, root).as_deref()))
     }
 
     fn new_record(

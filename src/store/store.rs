@@ -7,18 +7,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::budget::Budget;
-use super::chain;
 use super::error::{StoreError, io_error};
 use super::id::{LoopId, iso};
-use super::inspect::{Reader, State, read_state};
-use super::journal::{self, Entry, Loaded, NoteEntry};
-use super::lock::{Held, LockError, PROJECT, RunLock, with_lock_in};
-use super::ownership::StateHome;
-use super::repair::{Older, Opened, heal};
+use super::journal;
+use super::lock::{LockError, LockGuard, PROJECT, RunLock, with_lock_in};
 use super::spec::StateSpec;
-use super::trust::Trust;
+use super::state_home::StateHome;
+use super::tracked::GitTracking;
 use super::value::is_hidden;
-use super::versions::{self, Versions};
 use crate::files::scratch::Place;
 use crate::files::{Folder, MOST, Made, UntrustedError, if_there, make_all};
 
@@ -41,49 +37,6 @@ pub struct Store {
     home: StateHome,
     /// The state folder whose shapes are those of the loops here: another one for loops that were swept.
     above: Option<Utf8PathBuf>,
-}
-
-/// A loop as [`Store::list`] sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// Its id.
-    pub id: LoopId,
-    /// Its state file.
-    pub path: Utf8PathBuf,
-    /// When that file was last written or touched.
-    pub modified: SystemTime,
-    /// The stored form of its phase, as the journal has it; `None` if that cannot be told.
-    pub phase: Option<String>,
-    /// Whether that phase is terminal.
-    pub terminal: bool,
-    /// The session that owns it, or `unknown`.
-    pub session: Option<String>,
-    /// The folder that it belongs to.
-    pub root: Option<String>,
-    /// Whether it is a loop of ours that can be opened: it is our machine's, its version is ours or one that goes on with
-    /// ours, and it has a journal.
-    pub ours: bool,
-    /// Whether this user's own record says that it was started, or taken up, here.
-    pub owned: bool,
-    /// Whether it is a loop of our machine that is left alone, since it is not `owned`.
-    pub left_alone: bool,
-    /// What is wrong with it, for people.
-    pub problem: Option<String>,
-}
-
-/// A state file whose name is no id: made by hand.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Foreign {
-    /// The file.
-    pub path: Utf8PathBuf,
-    /// When it was last written.
-    pub modified: SystemTime,
-    /// Its phase, if it has one that can be read.
-    pub phase: Option<String>,
-    /// Whether that phase is terminal.
-    pub terminal: bool,
-    /// What is wrong with it, for people.
-    pub problem: Option<String>,
 }
 
 /// A state file in a folder.
@@ -132,11 +85,9 @@ impl Store {
         &self.home
     }
 
-    /// Opens the folder of the shapes of the machine's versions, and makes it first where `make` says so.
-    pub(super) fn open_machines(&self, make: bool) -> io::Result<Folder> {
-        let path = self.top().join(versions::FOLDER);
-        let (base, path) = (Folder::open(&self.base)?, self.below_base(&path));
-        if make { base.make(path) } else { base.below(path) }
+    /// Opens the project's state folder, also where this is one below it.
+    pub(super) fn open_top(&self) -> io::Result<Folder> {
+        Folder::open(&self.base)?.below(self.below_base(self.top()))
     }
 
     fn below_base<'p>(&self, path: &'p Utf8Path) -> &'p Utf8Path {
@@ -182,7 +133,7 @@ impl Store {
     ///
     /// # Errors
     /// Its folder is not trusted, or the system refuses.
-    pub(crate) fn replace(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    pub fn replace(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
         let (folder, name) = self.folder_of(path)?;
         folder.replace(&name, bytes)
     }
@@ -223,48 +174,48 @@ impl Store {
     }
 
     /// Makes what tells whether a file came with the repository.
-    pub(super) fn trust(&self) -> Trust {
-        Trust::within(&self.budget)
+    pub(super) fn tracking(&self) -> GitTracking {
+        GitTracking::within(&self.budget)
     }
 
-    /// The state folder.
+    /// Returns the state folder.
     pub fn folder(&self) -> &Utf8Path {
         &self.folder
     }
 
-    /// The project's root.
+    /// Returns the project's root.
     pub fn root(&self) -> &Utf8Path {
         &self.root
     }
 
-    /// The machine's description of its documents.
+    /// Returns the machine's description of its documents.
     pub fn spec(&self) -> &'static StateSpec {
         self.spec
     }
 
-    /// Whether a loop of this root is this store's business: of a folder outside the root, which projects share, only the
-    /// loops whose root is this one or lies above it; of any other folder, every loop, wherever the project once lay.
+    /// Returns whether a loop of this root is this store's business: of a folder outside the root, which projects share, only
+    /// the loops whose root is this one or lies above it; of any other folder, every loop, wherever the project once lay.
     pub fn is_for(&self, root: Option<&str>) -> bool {
         let shared = !self.folder().starts_with(self.root());
         root.is_none_or(|root| !shared || self.root().starts_with(root))
     }
 
-    /// The state file of a loop.
+    /// Returns the state file of a loop.
     pub fn path_of(&self, id: &LoopId) -> Utf8PathBuf {
         self.folder.join(format!("{id}.{}", self.spec.extension))
     }
 
-    /// The folder of a loop's own files.
+    /// Returns the folder of a loop's own files.
     pub fn loop_folder(&self, id: &LoopId) -> Utf8PathBuf {
         self.folder.join(id.as_str())
     }
 
-    /// A file beside the state file: the id and `suffix`, like `-runner.sh`.
+    /// Returns a file beside the state file: the id and `suffix`, like `-runner.sh`.
     pub fn sidecar(&self, id: &LoopId, suffix: &str) -> Utf8PathBuf {
         self.folder.join(format!("{id}{suffix}"))
     }
 
-    /// The journal of a loop.
+    /// Returns the journal of a loop.
     pub fn journal_path(&self, id: &LoopId) -> Utf8PathBuf {
         self.loop_folder(id).join(journal::FILE)
     }
@@ -277,7 +228,7 @@ impl Store {
     /// Runs `work` under the project's lock.
     pub(super) fn locked<R, E: From<LockError> + From<StoreError>>(
         &self,
-        work: impl FnOnce(&Held) -> Result<R, E>,
+        work: impl FnOnce(&LockGuard) -> Result<R, E>,
     ) -> Result<R, E> {
         let folder = self.open_folder().map_err(|source| -> E {
             if UntrustedError::of(&source).is_some() {
@@ -305,148 +256,16 @@ impl Store {
         })
     }
 
-    /// Opens a loop under the project's lock, putting right what a crash or an edit by hand left (see [`Repair`](super::Repair)).
-    /// One that another version of the machine wrote is opened as it is where that is safe, and changed, in one change
-    /// `migrate`, where the machine's `[[migrations]]` say how.
-    ///
-    /// # Errors
-    /// When there is no such loop, it is not ours or not trusted, it cannot be read and has no journal, or it cannot go on
-    /// with this version of the machine.
-    pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
-        self.some_loop(id)?;
-        self.locked(|held| heal(self, held, id, Older::Migrate))
-    }
-
-    /// Every loop whose state file stands in the folder, newest first. Reads without a lock, writes nothing, and
-    /// shows what a bad file's problem is instead of failing. Where the call's [`Budget`] ends first, the rest is left out.
-    pub fn list(&self) -> Vec<Listed> {
-        let Ok(here) = self.open_folder() else {
-            return Vec::new();
-        };
-        let (trust, versions) = (self.trust(), Versions::default());
-        self.state_files(&here)
-            .into_iter()
-            .take_while(|_| !self.budget.is_over())
-            .filter_map(|file| self.listed(&here, &trust, &versions, file))
-            .collect()
-    }
-
-    /// The other state files in the folder, those whose names are no ids, newest first.
-    pub fn list_foreign(&self) -> Vec<Foreign> {
-        let Ok(here) = self.open_folder() else {
-            return Vec::new();
-        };
-        let foreign = |file: StateFile| {
-            let (phase, problem) = match LoopId::parse(&file.stem, self.spec.ids) {
-                Ok(_) => return None,
-                Err(_) => self.phase_in(&here, &file.name),
-            };
-            let terminal = phase.as_deref().is_some_and(|phase| self.spec.is_terminal(phase));
-            Some(Foreign {
-                path: file.path,
-                modified: file.modified,
-                phase,
-                terminal,
-                problem,
-            })
-        };
-        self.state_files(&here).into_iter().filter_map(foreign).collect()
-    }
-
-    fn listed(&self, here: &Folder, trust: &Trust, versions: &Versions, file: StateFile) -> Option<Listed> {
-        let id = LoopId::parse(&file.stem, self.spec.ids).ok()?;
-        let StateFile { path, modified, .. } = file;
-        let mut listed = Listed {
-            id,
-            path,
-            modified,
-            phase: None,
-            terminal: false,
-            session: None,
-            root: None,
-            ours: false,
-            owned: true,
-            left_alone: false,
-            problem: None,
-        };
-        let reader = Reader {
-            store: self,
-            here,
-            trust,
-            versions,
-        };
-        let found = match reader.glance(&listed.id) {
-            Ok(found) => found,
-            Err(error) => {
-                listed.owned = !error.is_about_ownership();
-                listed.left_alone = matches!(
-                    error,
-                    StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. }
-                );
-                listed.problem = Some(error.to_string());
-                if !listed.owned
-                    && let Ok(state) =
-                        read_state(self, here, trust, listed.path.file_name().unwrap_or_default())
-                {
-                    // Nothing is done by what it says: it is only shown, and does not stand in a start's way once it is over.
-                    listed.phase = text_in(&state, self.spec.fields.phase);
-                    listed.root = text_in(&state, self.spec.fields.root);
-                    let phase = listed.phase.as_deref();
-                    listed.terminal = phase.is_some_and(|phase| self.spec.is_terminal(phase));
-                }
-                return Some(listed);
-            }
-        };
-        let text = |field: &str| text_in(&found.state, field);
-        let mut over = None;
-        match reader.judge(&listed.id, &found) {
-            Ok(judged) => {
-                listed.phase = Some(judged.record.phase().to_owned());
-                listed.session = judged.record.session();
-                listed.root = judged.record.root();
-                listed.ours = true;
-            }
-            Err(error) => {
-                if let StoreError::OtherGraph { over: is_over, .. } = &error {
-                    over = Some(*is_over);
-                }
-                listed.phase = text(self.spec.fields.phase);
-                listed.session = text(self.spec.fields.session);
-                listed.root = text(self.spec.fields.root);
-                listed.left_alone = matches!(error, StoreError::NotStartedHere { .. });
-                listed.problem = Some(error.to_string());
-            }
-        }
-        let phase = listed.phase.as_deref();
-        listed.terminal = over.unwrap_or_else(|| phase.is_some_and(|phase| self.spec.is_terminal(phase)));
-        Some(listed)
-    }
-
-    /// The phase that stands in a state file, and what is wrong with the file.
-    pub(super) fn phase_in(&self, here: &Folder, name: &str) -> (Option<String>, Option<String>) {
-        match read_state(self, here, &self.trust(), name) {
-            Ok(State::Read(document, _)) => (
-                document
-                    .get(self.spec.fields.phase)
-                    .map(|phase| phase.to_plain().into_owned()),
-                None,
-            ),
-            Ok(State::Unreadable(error)) => (None, Some(error.to_string())),
-            Ok(State::Missing) => (None, None),
-            Err(error) => (None, Some(error.to_string())),
-        }
-    }
-
     /// Refuses a state file that is none of ours.
     pub(super) fn check_state(&self, here: &Folder, name: &str) -> Result<(), StoreError> {
         let path = self.folder.join(name);
         match if_there(here.file(name)).map_err(io_error("open", &path))? {
-            Some(_) => self.trust().untracked(&path),
+            Some(_) => self.tracking().untracked(&path),
             None => Ok(()),
         }
     }
 
-    /// State files and symlinks with their names, newest first; the greater name first where times are equal.
+    /// Returns state files and symlinks with their names, newest first; the greater name first where times are equal.
     pub(super) fn state_files(&self, here: &Folder) -> Vec<StateFile> {
         let listed = here.list().unwrap_or_default();
         let mut files: Vec<StateFile> = listed
@@ -468,51 +287,6 @@ impl Store {
         files
     }
 
-    /// Writes a note into the loop's journal. A note changes no field and has no revision.
-    ///
-    /// # Errors
-    /// As [`Store::open`], and when the journal cannot be written.
-    pub fn note(
-        &self,
-        id: &LoopId,
-        note: &str,
-        data: serde_json::Map<String, serde_json::Value>,
-    ) -> Result<(), StoreError> {
-        self.some_loop(id)?;
-        self.locked(|held| {
-            heal(self, held, id, Older::Migrate)?;
-            let entry = Entry::Note(NoteEntry {
-                at: Timestamp::now(),
-                note: note.to_owned(),
-                data,
-            });
-            let folder = held.folder().below(id.as_str());
-            let folder = folder.map_err(io_error("open", &self.loop_folder(id)))?;
-            journal::append(&folder, &entry).map(drop)
-        })
-    }
-
-    /// The loop's journal, oldest line first, without a lock. A line that is not whole is left out.
-    ///
-    /// # Errors
-    /// When there is none, it is not trusted, or it cannot be read.
-    pub fn journal(&self, id: &LoopId) -> Result<Vec<Entry>, StoreError> {
-        let folder = self.open_loop_folder(id);
-        let (owned, versions) = (self.ownership(id).unwrap_or_default(), Versions::default());
-        let loaded = match if_there(folder).map_err(io_error("open", &self.loop_folder(id)))? {
-            Some(folder) => Loaded::read(&folder, &chain::possible(self, owned.as_ref(), &versions))?,
-            None => None,
-        };
-        let Some(loaded) = loaded else {
-            return Err(StoreError::NoLoop {
-                id: id.to_string(),
-                folder: self.folder.clone(),
-            });
-        };
-        self.trust().untracked(&self.journal_path(id))?;
-        Ok(loaded.entries)
-    }
-
     /// Sets the state file's time of modification to now, so that the sweep sees a loop that lives. Under the project's
     /// lock: a sweep that has already looked must not take what was touched since.
     ///
@@ -528,7 +302,7 @@ impl Store {
         })
     }
 
-    /// Whether a review of the loop is running.
+    /// Returns whether a review of the loop is running.
     pub fn is_running(&self, id: &LoopId) -> bool {
         self.open_loop_folder(id)
             .is_ok_and(|folder| RunLock::is_held(&folder))
@@ -561,13 +335,5 @@ impl Store {
         let line = format!("{} {}\n", iso(Timestamp::now()), text.trim());
         let file = self.open_folder().and_then(|here| here.file_to_append("log"));
         let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
-    }
-}
-
-/// A field as it stands in a state file.
-pub(super) fn text_in(state: &State, field: &str) -> Option<String> {
-    match state {
-        State::Read(document, _) => document.get(field).map(|value| value.to_plain().into_owned()),
-        State::Missing | State::Unreadable(..) => None,
     }
 }

@@ -8,6 +8,7 @@ use super::{Change, Form, HeldFields, IdForm, Record, StartPlan, StateHome, Stat
 
 pub(crate) static SPEC: StateSpec = StateSpec {
     machine: "plan",
+    program: "claudex-loop",
     graph_hash: "0a1b2c3d",
     folder: ".claude/claudex",
     folder_env: Some("CLAUDEX_STATE_DIR"),

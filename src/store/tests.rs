@@ -1,4 +1,4 @@
-//! The promises of the room as a whole: starting, committing, healing, sweeping.
+//! The promises of the room as a whole: starting, committing, repairing, sweeping.
 
 mod commit;
 mod lists;

@@ -25,7 +25,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// A value from what a shell helper was given: `true`, `false` and decimal numbers are what they look like,
+    /// Makes a value from what a shell helper was given: `true`, `false` and decimal numbers are what they look like,
     /// anything else is a word.
     pub fn from_plain(text: &str) -> Self {
         match text {
@@ -35,7 +35,7 @@ impl Value {
         }
     }
 
-    /// The characters of a word or a text.
+    /// Returns the characters of a word or a text.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::Word(text) | Self::Text(text) => Some(text),
@@ -43,7 +43,7 @@ impl Value {
         }
     }
 
-    /// The number, also of a quoted one: people quote numbers by hand.
+    /// Returns the number, also of a quoted one: people quote numbers by hand.
     pub fn as_count(&self) -> Option<u64> {
         match self {
             Self::Count(number) => Some(*number),
@@ -52,7 +52,7 @@ impl Value {
         }
     }
 
-    /// The flag, also of a quoted one.
+    /// Returns the flag, also of a quoted one.
     pub fn as_flag(&self) -> Option<bool> {
         match self {
             Self::Flag(flag) => Some(*flag),
@@ -61,7 +61,7 @@ impl Value {
         }
     }
 
-    /// The texts of a list.
+    /// Returns the texts of a list.
     pub fn as_list(&self) -> Option<&[String]> {
         match self {
             Self::List(texts) => Some(texts),
@@ -69,7 +69,7 @@ impl Value {
         }
     }
 
-    /// The value as shell helpers print it: no quotes, nothing for null, a list as JSON on one line.
+    /// Returns the value as shell helpers print it: no quotes, nothing for null, a list as JSON on one line.
     pub fn to_plain(&self) -> Cow<'_, str> {
         match self {
             Self::Null => Cow::Borrowed(""),
@@ -81,28 +81,32 @@ impl Value {
     }
 }
 
-/// A list on one line, a sequence of double-quoted scalars that YAML and JSON read as the same texts. Hidden characters
-/// are escaped where one escape means the same in both; above U+FFFF there is none, so those stay as they are.
+/// Writes a list on one line, a sequence of double-quoted scalars that YAML and JSON read as the same texts.
 pub(super) fn list(texts: &[String]) -> String {
-    let mut out = String::from("[");
-    for (at, text) in texts.iter().enumerate() {
-        out.push_str(if at == 0 { "\"" } else { ", \"" });
-        for c in text.chars() {
-            match c {
-                '"' => out.push_str("\\\""),
-                '\\' => out.push_str("\\\\"),
-                '\n' => out.push_str("\\n"),
-                '\r' => out.push_str("\\r"),
-                '\t' => out.push_str("\\t"),
-                _ if is_hidden(c) && u32::from(c) <= 0xffff => {
-                    out.push_str(&format!("\\u{:04X}", u32::from(c)))
-                }
-                _ => out.push(c),
-            }
+    let quoted: Vec<String> = texts.iter().map(|text| quote(text, true)).collect();
+    format!("[{}]", quoted.join(", "))
+}
+
+/// Writes a double-quoted scalar of YAML on one line. What could end the line, hide or reorder text is escaped; other characters
+/// stay as they are. As `json`, it has only escapes that mean the same there: above U+FFFF there is none, so those characters
+/// stay.
+pub(super) fn quote(text: &str, json: bool) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        let code = u32::from(c);
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ if !is_hidden(c) || json && code > 0xffff => out.push(c),
+            _ if code <= 0xffff => out.push_str(&format!("\\u{code:04X}")),
+            _ => out.push_str(&format!("\\U{code:08X}")),
         }
-        out.push('"');
     }
-    out.push(']');
+    out.push('"');
     out
 }
 
@@ -115,7 +119,7 @@ pub(super) fn is_hidden(c: char) -> bool {
             | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// A decimal number without sign and without leading zeros: what reads back as the same characters.
+/// Reads a decimal number without sign and without leading zeros: what reads back as the same characters.
 fn decimal(text: &str) -> Option<u64> {
     let number: u64 = text.parse().ok()?;
     (number.to_string() == text).then_some(number)
@@ -167,7 +171,7 @@ impl Serialize for Value {
 }
 
 impl<'de> Deserialize<'de> for Value {
-    /// A string becomes a `Word`; whoever knows that it was quoted makes it a `Text`.
+    /// Makes a string a `Word`; whoever knows that it was quoted makes it a `Text`.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match serde_json::Value::deserialize(from)? {
             serde_json::Value::Null => Ok(Self::Null),
@@ -188,6 +192,13 @@ impl<'de> Deserialize<'de> for Value {
             serde_json::Value::Object(_) => Err(de::Error::custom("a field holds one value, not a map")),
         }
     }
+}
+
+/// Returns the value of a field among fields.
+pub(super) fn value_in<'a>(fields: &'a [(String, Value)], field: &str) -> Option<&'a Value> {
+    fields
+        .iter()
+        .find_map(|(name, value)| (name == field).then_some(value))
 }
 
 #[cfg(test)]

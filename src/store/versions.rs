@@ -7,7 +7,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::value::is_hidden;
 use crate::files::{Folder, UntrustedError};
 
 /// The folder of the shapes, in the state folder.
-pub(super) const FOLDER: &str = "machines";
+const FOLDER: &str = "machines";
 
 /// The largest shape that is kept and read, in bytes: some fifty thousand edges.
 const LARGEST: u64 = 8 << 20;
@@ -47,12 +47,12 @@ pub(super) struct Version {
     /// What it was, if that can be told.
     pub(super) shape: Option<Arc<Shape>>,
     /// How its loops go on.
-    pub(super) way: Result<Way, String>,
+    pub(super) way: Result<Acceptance, String>,
 }
 
 /// How loops of another version go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Acceptance {
     /// As they are.
     Accepted,
     /// As a `[[migrations]]` entry says.
@@ -60,7 +60,7 @@ pub(super) enum Way {
 }
 
 impl Versions {
-    /// The version of this hash, which is not ours.
+    /// Returns the version of this hash, which is not ours.
     pub(super) fn of(&self, store: &Store, hash: &str) -> Rc<Version> {
         if let Some(known) = self.known.borrow().get(hash) {
             return Rc::clone(known);
@@ -132,19 +132,19 @@ impl Versions {
 }
 
 impl Version {
-    /// Whether the journal's value of a field wins over an edit by hand, by what that version said.
+    /// Returns whether the journal's value of a field wins over an edit by hand, by what that version said.
     pub(super) fn is_protected(&self, field: &str) -> bool {
         self.shape.as_ref().is_some_and(|shape| shape.is_protected(field))
     }
 
-    /// Whether a loop was over in a phase, by what that version said; None if it cannot be told.
+    /// Returns whether a loop was over in a phase, by what that version said; None if it cannot be told.
     pub(super) fn is_terminal(&self, stored: &str) -> Option<bool> {
         self.shape.as_ref()?.stored(stored).map(|phase| phase.terminal)
     }
 }
 
-/// Whether loops of an older machine go on, and how; else the first reasons why not.
-fn judge(old: &Shape, own: &Own) -> Result<Way, String> {
+/// Returns whether loops of an older machine go on, and how; else the first reasons why not.
+fn judge(old: &Shape, own: &Own) -> Result<Acceptance, String> {
     let found = compare(old, &own.shape, &own.migrations);
     let in_the_way: Vec<String> = found
         .iter()
@@ -153,9 +153,9 @@ fn judge(old: &Shape, own: &Own) -> Result<Way, String> {
         .collect();
     if in_the_way.is_empty() {
         return Ok(if own.migrations.takes(&old.hash) {
-            Way::Migrated
+            Acceptance::Migrated
         } else {
-            Way::Accepted
+            Acceptance::Accepted
         });
     }
     let mut reasons = in_the_way;
@@ -168,7 +168,12 @@ fn judge(old: &Shape, own: &Own) -> Result<Way, String> {
     Err(why)
 }
 
-/// The shape that is kept under a hash, if it can be believed; else why not.
+/// Opens the folder of the shapes.
+pub(super) fn open(store: &Store) -> io::Result<Folder> {
+    store.open_top()?.below(FOLDER)
+}
+
+/// Returns the shape that is kept under a hash, if it can be believed; else why not.
 fn kept(store: &Store, hash: &str) -> Result<Shape, String> {
     if !is_hash(hash) {
         return Err("its version cannot be looked up".to_owned());
@@ -180,7 +185,7 @@ fn kept(store: &Store, hash: &str) -> Result<Shape, String> {
         let bytes = folder.read(&name, LARGEST)?;
         Ok((bytes, folder.path().join(&name)))
     };
-    let (bytes, path) = match store.open_machines(false).and_then(read) {
+    let (bytes, path) = match open(store).and_then(read) {
         Ok(read) => read,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(format!(
@@ -197,7 +202,7 @@ fn kept(store: &Store, hash: &str) -> Result<Shape, String> {
             });
         }
     };
-    if let Err(StoreError::Untrusted { why, .. }) = store.trust().untracked(&path) {
+    if let Err(StoreError::Untrusted { why, .. }) = store.tracking().untracked(&path) {
         return Err(format!("{short} is not trusted: {why}"));
     }
     if hash_of(&bytes) != hash {
@@ -213,11 +218,17 @@ pub(super) fn keep(store: &Store) -> Result<bool, StoreError> {
         return Ok(false);
     }
     let failed = |error| io_error("write", &store.folder().join(FOLDER))(error);
-    let (folder, name) = (store.open_machines(true).map_err(failed)?, own_name(spec));
+    let (folder, name) = (
+        store
+            .open_top()
+            .and_then(|top| top.make(FOLDER))
+            .map_err(failed)?,
+        own_name(spec),
+    );
     let is_kept = folder
         .read(&name, LARGEST)
         .is_ok_and(|bytes| bytes == spec.shape.as_bytes());
-    if is_kept && store.trust().untracked(&folder.path().join(&name)).is_ok() {
+    if is_kept && store.tracking().untracked(&folder.path().join(&name)).is_ok() {
         return Ok(false);
     }
     folder.replace(&name, spec.shape.as_bytes()).map_err(failed)?;
@@ -225,8 +236,8 @@ pub(super) fn keep(store: &Store) -> Result<bool, StoreError> {
 }
 
 /// Takes our own shape away again, after a start that failed.
-pub(super) fn unkeep(store: &Store, here: &Folder) {
-    if let Ok(folder) = store.open_machines(false) {
+pub(super) fn remove_own_shape(store: &Store, here: &Folder) {
+    if let Ok(folder) = open(store) {
         let _ = folder.remove(&own_name(store.spec()));
     }
     let _ = here.remove_folder(FOLDER);
@@ -236,7 +247,7 @@ fn own_name(spec: &StateSpec) -> String {
     format!("{}.json", spec.graph_hash)
 }
 
-/// Whether it can name a file of the folder: what stands in a journal is not to lead elsewhere.
+/// Returns whether it can name a file of the folder: what stands in a journal is not to lead elsewhere.
 fn is_hash(text: &str) -> bool {
     let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     text.len() == 16 && text.bytes().all(digit)

@@ -2,6 +2,9 @@
 //!
 //! The crate in `crate/` is built once; each case runs its program, one step a process, in a folder with an awkward name.
 
+#[path = "../support/stranger.rs"]
+mod stranger;
+
 mod ask;
 mod docs;
 mod run;

@@ -7,14 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::support::{Project, said};
 
-/// A configuration whose command `build` is this shell script.
-fn script(text: &str) -> String {
-    format!("[commands.build]\nprogram = \"/bin/sh\"\narguments = [\"-c\", '''{text}''']\n")
-}
-
-fn building(configuration: &str) -> Project {
+fn building(script: &str) -> Project {
     let project = Project::start("run", "");
-    project.configure(configuration);
+    project.permit_script(script);
     project
 }
 
@@ -41,7 +36,7 @@ fn is_alive(id: &str) -> bool {
 
 #[test]
 fn status_zero_has_passed_and_the_log_is_kept() {
-    let project = building(&script("pwd; echo oh >&2"));
+    let project = building("pwd; echo oh >&2");
     assert_eq!(project.stop(), "moved promote built\nends true\n");
     let root = project.root().canonicalize().unwrap();
     let log = fs::read_to_string(project.kept("run-build.log")).unwrap();
@@ -65,7 +60,7 @@ fn status_zero_has_passed_and_the_log_is_kept() {
 
 #[test]
 fn another_status_is_told_to_the_agent_with_the_end_of_the_output_until_it_is_given_up() {
-    let project = building(&script("printf 'line one\\n\\033[31mred\\033[0m\\n'; exit 7"));
+    let project = building("printf 'line one\\n\\033[31mred\\033[0m\\n'; exit 7");
     for failures in 1..=3 {
         assert_eq!(
             project.stop(),
@@ -79,12 +74,16 @@ fn another_status_is_told_to_the_agent_with_the_end_of_the_output_until_it_is_gi
 
 #[test]
 fn a_signal_and_a_deadline_have_failed() {
-    let project = building(&script("kill -9 $$"));
+    let project = building("kill -9 $$");
     assert!(project.stop().contains("\nbuild: signal 9 (1 of 3).\n"));
-    project.configure(format!(
-        "{}timeout = \"3s\"\n",
-        script("echo $$ >> pids; exec sleep 600")
-    ));
+    project.permit(&[
+        "build",
+        "/bin/sh",
+        "",
+        "3",
+        "-c",
+        "echo $$ >> pids; exec sleep 600",
+    ]);
     let said = project.stop();
     assert!(said.contains("\nbuild: ended after 3s (2 of 3).\n"), "{said}");
     assert!(!is_alive(&lines(&project, "pids", 1)[0]));
@@ -103,9 +102,9 @@ fn what_is_not_configured_waits_and_says_where_it_belongs() {
         file.display()
     );
     assert_eq!(project.stop(), waits);
-    project.configure("reviewer = \"lint\"\n[commands.other]\nprogram = \"true\"\n");
+    project.permit(&["other", "true", "", "50"]);
     assert_eq!(project.stop(), waits);
-    project.configure("[commands.build]\nprogram = \"no-such-program-anywhere\"\n");
+    project.permit(&["build", "no-such-program-anywhere", "", "50"]);
     let said = project.stop();
     assert!(
         said.contains(
@@ -114,55 +113,16 @@ fn what_is_not_configured_waits_and_says_where_it_belongs() {
         "{said}"
     );
     assert!(!project.journal().contains("command-began"));
-    project.configure("[commands.build]\nprogram = \"true\"\n");
+    project.permit(&["build", "true", "", "50"]);
     assert_eq!(project.stop(), "moved promote built\nends true\n");
-}
-
-#[test]
-fn a_project_cannot_say_what_runs() {
-    let project = Project::start("run", "");
-    project.write(".claude/claudex.toml", script("touch ran"));
-    assert!(project.stop().starts_with("waits\n"));
-    assert!(!project.file("ran").exists());
-}
-
-#[test]
-fn a_mistake_in_the_configuration_is_told_and_runs_nothing() {
-    for (text, told) in [
-        (
-            b"[commands.build]\nprogram = \"./mine\"\n".as_slice(),
-            "config.toml:1: command `build`: `./mine` is a relative path",
-        ),
-        (
-            b"[commands.build]\nprogram = \"true\"\nshell = true\n",
-            "config.toml:3: unknown field `shell`",
-        ),
-        (b"[commands\n", "config.toml:1: "),
-        (
-            b"[commands.build]\nprogram = \"\xff\"\n",
-            "config.toml:2: not UTF-8",
-        ),
-    ] {
-        let project = building("");
-        project.configure(text);
-        let said = project.stop();
-        assert!(
-            said.starts_with("refused could not look at command build: ") && said.contains(told),
-            "{said}"
-        );
-        assert_eq!(project.journal().lines().count(), 1);
-    }
 }
 
 #[test]
 fn the_command_gets_a_short_environment_no_stdin_and_its_arguments_as_they_are() {
     let hostile = "a b \"c\" 'd' $(touch ran) `touch ran` ; touch ran é";
-    let mut configuration = "[commands.build]\nprogram = \"/bin/sh\"\nenvironment = [\"NAMED\"]\n".to_owned();
-    let program = "cat; env > seen; printf '%s' \"$1\" > argument";
-    configuration.push_str(&format!(
-        "arguments = [\"-c\", '''{program}''', \"sh\", '''{hostile}''']\n"
-    ));
-    let project = building(&configuration);
+    let script = "cat; env > seen; printf '%s' \"$1\" > argument";
+    let project = Project::start("run", "");
+    project.permit(&["build", "/bin/sh", "NAMED", "50", "-c", script, "sh", hostile]);
     let mut command = project.command(&["stop"]);
     command
         .env("NAMED", "x")
@@ -191,7 +151,7 @@ fn the_command_gets_a_short_environment_no_stdin_and_its_arguments_as_they_are()
 
 #[test]
 fn inside_of_a_reviewer_nothing_runs() {
-    let project = building(&script("touch ran"));
+    let project = building("touch ran");
     let mut command = project.command(&["stop"]);
     command.env("CLAUDEX_REVIEWER_CHILD", "1");
     let said = said(command.output().unwrap());
@@ -204,9 +164,7 @@ fn inside_of_a_reviewer_nothing_runs() {
 
 #[test]
 fn endless_output_is_bounded() {
-    let project = building(&script(
-        "head -c 20000000 /dev/zero; head -c 3000000 /dev/zero >&2; exit 1",
-    ));
+    let project = building("head -c 20000000 /dev/zero; head -c 3000000 /dev/zero >&2; exit 1");
     let said = project.stop();
     assert!(
         said.starts_with("moved retry building\n") && said.len() < 9_000,
@@ -219,9 +177,8 @@ fn endless_output_is_bounded() {
 
 #[test]
 fn a_stop_that_is_killed_leaves_nothing_that_the_next_one_does_not_end() {
-    let project = building(&script(
-        "trap '' HUP TERM; setsid sh -c 'echo $$ >> pids; sleep 600' & echo $$ >> pids; sleep 600",
-    ));
+    let project =
+        building("trap '' HUP TERM; setsid sh -c 'echo $$ >> pids; sleep 600' & echo $$ >> pids; sleep 600");
     let mut stop = project.command(&["stop"]);
     let mut stop = stop.process_group(0).spawn().unwrap();
     let left = lines(&project, "pids", 2);
@@ -232,7 +189,7 @@ fn a_stop_that_is_killed_leaves_nothing_that_the_next_one_does_not_end() {
         "the kill alone ends them: this proves nothing"
     );
 
-    project.configure(script("echo fine"));
+    project.permit_script("echo fine");
     assert_eq!(project.stop(), "moved promote built\nends true\n");
     assert!(!left.iter().any(|id| is_alive(id)), "{left:?}");
     let journal = project.journal();
@@ -266,7 +223,7 @@ fn at_the_gate(project: &Project, count: usize) -> Vec<Child> {
 
 #[test]
 fn a_stop_that_comes_after_another_has_run_it_does_not_run_it_again() {
-    let project = building(&script("echo ran >> ran; exit 1"));
+    let project = building("echo ran >> ran; exit 1");
     let mut late = at_the_gate(&project, 1);
     assert!(project.stop().starts_with("moved retry building\n"));
     project.write("gate", "");
@@ -278,7 +235,7 @@ fn a_stop_that_comes_after_another_has_run_it_does_not_run_it_again() {
 #[test]
 fn of_sixteen_stops_at_once_one_runs_it() {
     // It fails, so that the loop stays in its phase, and who comes late could run it again.
-    let project = building(&script("echo ran >> ran; sleep 0.4; exit 1"));
+    let project = building("echo ran >> ran; sleep 0.4; exit 1");
     let stops = at_the_gate(&project, 16);
     project.write("gate", "");
     let told: Vec<String> = stops
@@ -290,6 +247,6 @@ fn of_sixteen_stops_at_once_one_runs_it() {
     let late = "refused the loop moved on meanwhile";
     assert_eq!((count("moved retry "), count("moved ")), (1, 1), "{told:#?}");
     assert_eq!(count("waits\n") + count(late), 15, "{told:#?}");
-    project.configure("[commands.build]\nprogram = \"true\"\n");
+    project.permit(&["build", "true", "", "50"]);
     assert_eq!(project.stop(), "moved promote built\nends true\n");
 }

@@ -5,34 +5,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use crate::stranger::{Crate, ours, target};
+
 /// The program, which the first case builds.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<Result<(tempfile::TempDir, PathBuf), String>> = OnceLock::new();
     let built = PROGRAM.get_or_init(|| {
-        let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("every behaviour");
-        copy(&ours.join("tests/behaviours/crate"), &path);
-        let manifest = fs::read_to_string(path.join("Cargo.toml.in")).unwrap();
-        let manifest = manifest
-            .replace("@LOOP@", ours.to_str().unwrap())
-            .replace("@BUILD@", ours.join("codegen").to_str().unwrap());
-        fs::write(path.join("Cargo.toml"), manifest).unwrap();
-        fs::copy(ours.join("Cargo.lock"), path.join("Cargo.lock")).unwrap();
-        let target = ours.join("target/stranger");
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--offline"])
-            .current_dir(&path)
-            .env("CARGO_TARGET_DIR", &target)
-            .env_remove("RUSTFLAGS")
-            .output()
-            .unwrap();
+        let stranger = Crate::new("every");
+        write_below(&stranger, Path::new(""));
+        let built = stranger.cargo(&["build"]);
         if !built.status.success() {
             return Err(String::from_utf8_lossy(&built.stderr).into_owned());
         }
         // Another test's crate may be built into the same folder meanwhile.
+        let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("every");
-        fs::copy(target.join("debug/every"), &program).unwrap();
+        fs::copy(target().join("debug/every"), &program).unwrap();
         Ok((folder, program))
     });
     match built {
@@ -41,15 +29,17 @@ fn program() -> &'static Path {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
+/// Writes what lies in a folder of `crate/`.
+fn write_below(stranger: &Crate, folder: &Path) {
+    let from = ours().join("tests/behaviours/crate");
+    for entry in fs::read_dir(from.join(folder)).unwrap() {
         let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
+        let name = folder.join(entry.file_name());
         if entry.path().is_dir() {
-            copy(&entry.path(), &target);
+            write_below(stranger, &name);
         } else {
-            fs::copy(entry.path(), target).unwrap();
+            let text = fs::read_to_string(entry.path()).unwrap();
+            stranger.write(name.to_str().unwrap(), &text);
         }
     }
 }
@@ -91,15 +81,19 @@ impl Project {
         fs::read_to_string(self.file(name)).unwrap_or_default()
     }
 
-    /// The user's configuration file, there or not.
+    /// The file that permits commands, there or not.
     pub(crate) fn configuration(&self) -> PathBuf {
-        self.folder.path().join("config/claudex-loop/config.toml")
+        self.folder.path().join("permitted")
     }
 
-    pub(crate) fn configure(&self, text: impl AsRef<[u8]>) {
-        let file = self.configuration();
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
+    /// Permits one command: its name, its program, the variable that it gets, its time in seconds, its arguments.
+    pub(crate) fn permit(&self, words: &[&str]) {
+        fs::write(self.configuration(), words.join("\0")).unwrap();
+    }
+
+    /// Permits the command `build` to be this shell script.
+    pub(crate) fn permit_script(&self, text: &str) {
+        self.permit(&["build", "/bin/sh", "", "50", "-c", text]);
     }
 
     /// The program's call, ready to be started.
@@ -109,7 +103,7 @@ impl Project {
             .arg(self.machine)
             .arg(self.root())
             .args(arguments)
-            .env("XDG_CONFIG_HOME", self.folder.path().join("config"))
+            .env("EVERY_PERMITTED", self.configuration())
             .env_remove("CLAUDEX_REVIEWER_CHILD")
             .current_dir(self.folder.path())
             .stdin(Stdio::null())

@@ -116,7 +116,7 @@ fn nothing_is_read_or_written_through_a_link_on_the_way_to_the_state() {
         let place = project.folder().join(at.replace("<id>", &id));
         let outside = project.home.join("outside");
         write(&outside.join("20200101-000000-abcdef/journal.jsonl"), "mine\n");
-        write(&outside.join(".claudex-tmp-1"), "mine\n");
+        write(&outside.join(".loop-tmp-1"), "mine\n");
         if place.exists() {
             std::fs::rename(&place, outside.join("was")).unwrap();
         }
@@ -128,7 +128,7 @@ fn nothing_is_read_or_written_through_a_link_on_the_way_to_the_state() {
         for aged in [
             outside.clone(),
             outside.join("20200101-000000-abcdef"),
-            outside.join(".claudex-tmp-1"),
+            outside.join(".loop-tmp-1"),
         ] {
             std::fs::File::open(aged).unwrap().set_modified(old).unwrap();
         }

@@ -445,11 +445,11 @@ fn our_hook_is_found_once_twice_or_switched_off() {
     };
     let (ok, said) = own();
     assert!(ok && said.contains("not installed in"), "{said}");
-    write(&user, stops("claudex-loop stop"));
+    write(&user, stops("claudex-loop hook stop"));
     let (ok, said) = own();
     assert!(ok && said.contains(user.to_str().unwrap()), "{said}");
     let second = project.root.join(".claude/settings.json");
-    write(&second, stops("/opt/bin/claudex-loop stop"));
+    write(&second, stops("/opt/bin/claudex-loop hook stop"));
     let (ok, said) = own();
     assert!(
         !ok && said.contains("2 times") && said.contains(second.to_str().unwrap()),
@@ -458,7 +458,7 @@ fn our_hook_is_found_once_twice_or_switched_off() {
     write(&second, "{\"disableAllHooks\": true}");
     let (ok, said) = own();
     assert!(
-        !ok && said.contains("disableAllHooks") && said.contains("claudex-loop run"),
+        !ok && said.contains("disableAllHooks") && said.contains("take that out"),
         "{said}"
     );
 }

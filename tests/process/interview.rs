@@ -41,7 +41,7 @@ fn answer(project: &Project, mut input: Value) -> Option<Value> {
     if input.is_object() && input.get("cwd").is_none() {
         input["cwd"] = project.root.to_str().unwrap().into();
     }
-    read(&project.run_with_stdin(&["answer"], input.to_string().as_bytes()))
+    read(&project.run_with_stdin(&["hook", "answer"], input.to_string().as_bytes()))
 }
 
 #[track_caller]
@@ -158,11 +158,11 @@ fn only_the_own_plan_loop_in_drafting_takes_answers() {
         assert_eq!(answer(&project, input.clone()), None, "{input}");
     }
     for bytes in [&b""[..], b"not json", b"[]", b"\xff\xfe{"] {
-        assert_eq!(read(&project.run_with_stdin(&["answer"], bytes)), None);
+        assert_eq!(read(&project.run_with_stdin(&["hook", "answer"], bytes)), None);
     }
     let mut input = event("s1", &yes);
     input["cwd"] = project.root.to_str().unwrap().into();
-    let mut child = project.command(&["answer"]);
+    let mut child = project.command(&["hook", "answer"]);
     child.env("CLAUDEX_REVIEWER_CHILD", "1");
     assert_eq!(
         read(&feed(child, input.to_string().as_bytes())),
@@ -201,7 +201,7 @@ fn the_start_says_whether_an_interview_is_to_be_held() {
         let prompt = json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt_id": "p1",
                             "prompt": format!("/claudex:plan {typed}")});
         project
-            .run_with_stdin(&["prompt"], prompt.to_string().as_bytes())
+            .run_with_stdin(&["hook", "prompt"], prompt.to_string().as_bytes())
             .exits(0);
         let started = project
             .run_in_session("s1", &["start", "plan", "--from-prompt"])

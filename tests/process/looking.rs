@@ -20,12 +20,11 @@ fn status_tells_where_the_loop_is() {
             .trim()
             .to_owned()
     };
-    assert_eq!(value("review_id"), id);
+    assert_eq!(value("loop"), id);
     assert_eq!(value("mode"), "plan");
-    assert_eq!(value("phase"), "reviewing");
+    assert!(value("phase").starts_with("reviewing ("), "{}", ran.out);
     assert!(value("round").starts_with("2 of 2"), "{}", ran.out);
     assert_eq!(value("topic"), "Move the queue");
-    assert_eq!(value("decision"), "none");
     assert!(value("elapsed").ends_with('s'), "{}", ran.out);
     let next = format!("\nnext:      run the review:\n               claudex-loop review {id}\n");
     assert!(ran.out.contains(&next), "{}", ran.out);
@@ -42,7 +41,7 @@ fn status_tells_where_the_loop_is() {
         ran.out
     );
     let json: Value = serde_json::from_str(&project.run(&["status", "--json"]).exits(0).out).unwrap();
-    assert_eq!(json["loops"][0]["review_id"], id);
+    assert_eq!(json["loops"][0]["id"], id);
     assert_eq!(tree(&project.folder()), before, "a look changes nothing");
 }
 
@@ -101,7 +100,7 @@ fn list_names_every_loop_and_json_is_all_there_is() {
     let rows = rows.as_array().unwrap();
     assert_eq!(rows.len(), 3);
     let swept: Vec<_> = rows.iter().filter(|row| row["swept"] == true).collect();
-    assert_eq!(swept[0]["review_id"], second);
+    assert_eq!(swept[0]["id"], second);
 }
 
 #[test]
@@ -154,7 +153,7 @@ fn the_journal_without_an_id_lists_the_loops_also_after_the_slash_command() {
         .exits(0);
     assert!(ran.out.contains("begin by the hook"), "{}", ran.out);
     let rows: Value = serde_json::from_str(&project.run(&["journal", "--json"]).exits(0).out).unwrap();
-    assert_eq!(rows[0]["review_id"], id);
+    assert_eq!(rows[0]["id"], id);
 }
 
 #[test]
@@ -191,7 +190,7 @@ fn status(project: &Project) -> Value {
 #[test]
 fn status_says_what_was_decided_last_by_whom_and_why() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
-    let last = status(&project)["last_decision"].clone();
+    let last = status(&project)["last_change"].clone();
     assert_eq!((&last["what"], &last["by"]), (&"begin".into(), &"hook".into()));
     assert_eq!(
         (&last["from"], &last["to"]),
@@ -201,7 +200,7 @@ fn status_says_what_was_decided_last_by_whom_and_why() {
     project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
     project.fire().blocked();
-    let last = status(&project)["last_decision"].clone();
+    let last = status(&project)["last_change"].clone();
     assert_eq!(last["what"], "revise");
     let run = last["run"].as_str().unwrap().to_owned();
     assert_eq!(last["why"], format!("for run {run}: high=1 medium=1 low=1"));
@@ -217,14 +216,14 @@ fn status_says_what_was_decided_last_by_whom_and_why() {
     project.review(&id, "fake-could-not-run").exits(5);
     project.fire().blocked();
     let shown = status(&project);
-    assert_eq!(shown["last_decision"]["what"], "retry");
-    let why = shown["last_decision"]["why"].as_str().unwrap();
+    assert_eq!(shown["last_change"]["what"], "retry");
+    let why = shown["last_change"]["why"].as_str().unwrap();
     assert!(
         why.contains("could not run: the reviewer failed with exit status 1"),
         "{why}"
     );
     assert_eq!(
-        (&shown["failures"], &shown["max_failures"]),
+        (&shown["fields"]["failures"], &shown["fields"]["max_failures"]),
         (&1.into(), &3.into())
     );
     project.run(&["status"]).exits(0).says("(failure 1 of 3)");
@@ -237,7 +236,7 @@ fn status_says_what_was_decided_last_by_whom_and_why() {
             &["mark-done", &id, "--rejecting", "out of \u{1b}[31mscope\u{202e}"],
         )
         .exits(0);
-    let last = status(&project)["last_decision"].clone();
+    let last = status(&project)["last_change"].clone();
     assert_eq!(
         (&last["what"], &last["by"]),
         (&"mark_done".into(), &"agent".into())
@@ -264,9 +263,13 @@ fn status_says_what_is_waited_for_in_every_phase() {
         assert!(!shown["state"].as_str().unwrap().is_empty());
     };
     waits("the agent, to write PLAN.md", "write PLAN.md");
-    assert_eq!(status(&project)["reviewer"], "lint", "who would be asked");
+    assert_eq!(
+        status(&project)["review"]["reviewer"],
+        "lint",
+        "who would be asked"
+    );
     project.fire().blocked();
-    assert_eq!(status(&project)["reminders"], 1);
+    assert_eq!(status(&project)["fields"]["reminders"], 1);
     project
         .run(&["status"])
         .exits(0)
@@ -278,12 +281,14 @@ fn status_says_what_is_waited_for_in_every_phase() {
     let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     waits("which is running", "--follow");
     drop(review);
-    crate::support::wait_for("the end of the review", || status(&project)["running"] == false);
+    crate::support::wait_for("the end of the review", || {
+        status(&project)["review"]["running"] == false
+    });
     waits("the review of round 1", "claudex-loop review");
     project.review(&id, "fake-findings").exits(0);
     waits("deal with the findings of round 1", "revise PLAN.md");
     project.fire().blocked();
-    waits("print the summary", "end the turn");
+    waits("end its turn", "end the turn");
     project.fire().approved();
     waits("nothing", "the loop is over");
 }
@@ -318,7 +323,7 @@ fn status_of_an_id_is_about_that_loop_alone() {
     project
         .run(&["status"])
         .exits(0)
-        .says("no claudex loops")
+        .says("no loops")
         .says("claudex-loop list");
     project
         .run(&["status", &active])
@@ -343,7 +348,8 @@ fn the_names_that_are_documented_are_those_of_the_json() {
     let names = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
     let shown = status(&project);
     assert_eq!(named("A loop"), names(&shown));
-    assert_eq!(named("The last decision"), names(&shown["last_decision"]));
+    assert_eq!(named("The last change"), names(&shown["last_change"]));
+    assert_eq!(named("Its review"), names(&shown["review"]));
     let rows: Value = serde_json::from_str(&project.run(&["list", "--json"]).exits(0).out).unwrap();
     assert_eq!(named("A row of the list"), names(&rows[0]));
     let checks: Value = serde_json::from_str(&project.run(&["doctor", "--json"]).out).unwrap();
@@ -410,7 +416,7 @@ fn status_fits_a_terminal_of_80_columns_and_one_of_60() {
         assert_eq!(screen.code, 0);
         // A row is left for the prompt.
         screen.fits(columns.into(), 23);
-        screen.shows(&format!("review_id: {id}"));
+        screen.shows(&format!("loop:      {id}"));
         screen.shows("topic:     Move the queue to Postgres before winter");
         screen.shows("- Round 3 (Ops and SRE review): high=");
         screen.shows("last:      revise by the hook at 20");
@@ -450,7 +456,7 @@ fn a_loop_of_many_rounds_shows_the_last_ones_on_a_terminal_and_all_in_a_file() {
 
 #[test]
 fn where_there_is_no_loop_nobody_is_told_how_to_read_one() {
-    let ran = Project::new().run(&["journal"]).exits(0).says("no claudex loops");
+    let ran = Project::new().run(&["journal"]).exits(0).says("no loops");
     assert!(!ran.out.contains("The history of one"), "{}", ran.out);
 }
 

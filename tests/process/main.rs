@@ -24,6 +24,7 @@ mod round;
 mod run;
 mod session_start;
 mod sessions;
+mod smoke;
 mod start;
 mod state_helpers;
 mod support;

@@ -459,7 +459,7 @@ fn an_input_that_never_ends_holds_no_stop() {
     let project = Project::new();
     project.start(&[]);
     let begun = Instant::now();
-    let mut command = project.command(&["stop"]);
+    let mut command = project.command(&["hook", "stop"]);
     command
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped());
@@ -524,7 +524,7 @@ fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() 
     wait_for("what a review left", || ready.exists());
     let held = hold(&project, &project.folder().join(".lock"));
 
-    let mut slow = project.command(&["stop"]);
+    let mut slow = project.command(&["hook", "stop"]);
     slow.env("PATH", format!("{}:{}", bin.display(), path_without_clients()));
     let note = timed(|| fire_late(slow)).approved();
     assert!(asked.exists(), "git was not asked");
@@ -533,7 +533,7 @@ fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() 
         note.contains("so nothing was done") && note.contains(".claude/claudex,"),
         "{note}"
     );
-    let note = timed(|| fire_late(project.command(&["stop"]))).approved();
+    let note = timed(|| fire_late(project.command(&["hook", "stop"]))).approved();
     assert!(
         note.contains(".lock is still held") || note.contains("so nothing was done"),
         "{note}"

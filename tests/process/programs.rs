@@ -69,7 +69,7 @@ fn a_crafted_repository_has_git_run_no_command_to_fetch_what_is_missing() {
             &["doctor"],
             &["start", "plan", "x"],
             &["start", "review"],
-            &["session-start"],
+            &["hook", "session-start"],
             &["rollback", "--dry-run"],
         ] {
             project.run_with_stdin(arguments, b"{}");
@@ -133,7 +133,7 @@ fn git_is_asked_once_for_all_tracked_states_and_never_where_the_index_holds_none
     assert_eq!(asked(&project), (1, 40));
     // A sweep and a start look through them, too: loop by loop.
     for arguments in [
-        &["stop"][..],
+        &["hook", "stop"][..],
         &["status"],
         &["state", "sweep"],
         &["start", "plan", "x"],
@@ -237,7 +237,7 @@ fn no_path_leads_the_program_into_the_project() {
         run(&["review", &id, "--reviewer", "auto"])
             .exits(0)
             .says("lint (auto)");
-        run(&["stop"]).exits(0);
+        run(&["hook", "stop"]).exits(0);
         run(&["review", &id, "--reviewer", "mine"]).exits(0);
         run(&["run", "PLAN.md", "--reviewer", "mine"]);
     }
@@ -384,15 +384,16 @@ fn processes_are_started_in_one_room_and_git_in_one() {
     }
     found.sort();
     let expected = [
-        // Our own program and the plugin's scripts, by their absolute paths.
-        ("cli/doctor/child.rs", "spawns"),
-        // Its version, asked for in no repository.
-        ("cli/doctor/tools.rs", "names git"),
         ("git/mod.rs", "names git"),
         ("process/group.rs", "spawns"),
         // Our own program, by its absolute path.
         ("process/keeper.rs", "spawns"),
         ("process/mod.rs", "spawns"),
+        // Our own program and the plugin's scripts, by their absolute paths.
+        ("program/doctor/child.rs", "spawns"),
+        ("program/doctor/hook.rs", "spawns"),
+        // Its version, asked for in no repository.
+        ("program/doctor/tools.rs", "names git"),
     ];
     let found: Vec<_> = found.iter().map(|(name, what)| (name.as_str(), *what)).collect();
     assert_eq!(found, expected);

@@ -26,10 +26,7 @@ fn rollback_takes_everything_of_every_loop_and_keeps_the_log_and_the_bytes() {
     let moved = tree(&project.folder().join("rolled-back"));
     assert!(moved.iter().any(|(_, bytes)| bytes.as_ref() == Some(&findings)));
     assert_eq!(project.fire().approved(), "");
-    project
-        .run(&["rollback", "--yes"])
-        .exits(0)
-        .says("no claudex loops");
+    project.run(&["rollback", "--yes"]).exits(0).says("no loops");
     project.start(&[]);
 }
 

@@ -137,18 +137,14 @@ fn another_loop_that_is_active_exits_with_6_and_is_left_alone() {
 #[test]
 fn help_lists_the_exit_codes() {
     let project = Project::new();
-    for arguments in [&["run", "--help"][..], &["--help"]] {
+    for (arguments, codes) in [
+        (&["run", "--help"][..], &["0", "4", "5", "6"][..]),
+        (&["--help"], &["0", "1", "2", "3", "5", "7", "8", "130"]),
+    ] {
         let help = project.run(arguments).exits(0).out;
-        let (_, codes) = help.split_once("Exit codes:").expect("exit codes");
-        let listed: Vec<&str> = codes
-            .lines()
-            .filter_map(|line| line.trim_start().split_once("  ").map(|(code, _)| code))
-            .collect();
-        assert_eq!(
-            listed,
-            ["0", "1", "2", "3", "4", "5", "6", "7", "8", "130"],
-            "{help}"
-        );
+        let (_, listed) = help.split_once("Exit codes:").expect("exit codes");
+        let words: Vec<&str> = listed.split([' ', ',', '\n']).collect();
+        assert!(codes.iter().all(|code| words.contains(code)), "{help}");
     }
     let help = project.run(&["--help"]).exits(0).out;
     for verb in [
@@ -407,7 +403,7 @@ fn no_hook_drives_the_loop_of_a_job_that_runs() {
     let before = journals();
     assert_eq!(before.len(), 1);
     assert_eq!(project.fire_as("s1").approved(), "");
-    Stop::read(&project.run_with_stdin(&["stop"], b"{}")).approved();
+    Stop::read(&project.run_with_stdin(&["hook", "stop"], b"{}")).approved();
     project
         .fire_with(json!({"session_id": "s1", "stop_hook_active": true}))
         .approved();

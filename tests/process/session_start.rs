@@ -51,7 +51,10 @@ fn begin(project: &Project, session: &str, source: &str) -> Said {
         "session_id": session, "transcript_path": "/nowhere/t.jsonl", "cwd": project.root,
         "hook_event_name": "SessionStart", "source": source
     });
-    let ran = feed(project.command(&["session-start"]), event.to_string().as_bytes());
+    let ran = feed(
+        project.command(&["hook", "session-start"]),
+        event.to_string().as_bytes(),
+    );
     read(&ran)
 }
 
@@ -156,7 +159,7 @@ fn an_agent_that_lost_a_blocks_text_to_compaction_gets_it_again() {
     let said = begin(&project, "s1", "compact");
     let (line, text) = said.agent.split_once("\n\n").unwrap();
     assert!(
-        line.contains("phase summarizing") && line.contains("print the summary"),
+        line.contains("phase summarizing") && line.contains("do what the loop said last"),
         "{line}"
     );
     let untimed = |text: &str| {
@@ -298,7 +301,7 @@ fn neither_reviewers_nor_subagents_hear_of_it() {
     let (project, _) = reviewing();
     let event =
         json!({"session_id": "s1", "agent_id": "a1", "hook_event_name": "SessionStart", "source": "resume"});
-    let ran = project.run_with_stdin(&["session-start"], event.to_string().as_bytes());
+    let ran = project.run_with_stdin(&["hook", "session-start"], event.to_string().as_bytes());
     assert_eq!(read(&ran), Said::default());
     let project = project.with("CLAUDEX_REVIEWER_CHILD", "1");
     assert_eq!(begin(&project, "s1", "resume"), Said::default());
@@ -315,10 +318,10 @@ fn whatever_comes_on_stdin_is_no_fault() {
         b"\xff\xfe{}",
         b"{\"session_id\": 5, \"source\": [], \"cwd\": {}}",
     ] {
-        read(&project.run_with_stdin(&["session-start"], bytes));
+        read(&project.run_with_stdin(&["hook", "session-start"], bytes));
     }
     // Without an id no loop is the session's own.
-    let said = read(&project.run_with_stdin(&["session-start"], b"{\"source\": \"compact\"}"));
+    let said = read(&project.run_with_stdin(&["hook", "session-start"], b"{\"source\": \"compact\"}"));
     assert_eq!(said, Said::default());
     assert_eq!(tree(&project.root), before, "{id}");
 }

@@ -37,7 +37,7 @@ fn a_loop_from_a_terminal_belongs_to_the_first_session_whose_stop_meets_it() {
 fn input_without_a_session_drives_a_loop_of_nobody_and_binds_nothing() {
     let project = Project::new();
     let id = project.start(&[]);
-    Stop::read(&project.run_with_stdin(&["stop"], b"{}")).blocked();
+    Stop::read(&project.run_with_stdin(&["hook", "stop"], b"{}")).blocked();
     assert_eq!(project.field(&id, "session_id"), "unknown");
     for blank in [json!({"session_id": ""}), json!({"session_id": "  "}), json!({})] {
         project.fire_with(blank).approved();
@@ -52,7 +52,7 @@ fn input_without_a_session_never_drives_a_bound_loop() {
     project.fire_as("s1").blocked();
     project.plan("# Plan\n");
     let before = tree(&project.root);
-    Stop::read(&project.run_with_stdin(&["stop"], b"{}")).approved();
+    Stop::read(&project.run_with_stdin(&["hook", "stop"], b"{}")).approved();
     project.fire_with(json!({"session_id": ""})).approved();
     project.fire_with(json!({"session_id": "unknown"})).approved();
     assert_eq!(tree(&project.root), before);
@@ -155,7 +155,7 @@ fn the_project_dir_finds_the_loop_wherever_the_shell_went() {
 fn input_without_a_cwd_is_taken_to_come_from_where_the_hook_runs() {
     let project = Project::new();
     project.start(&[]);
-    Stop::read(&project.run_with_stdin(&["stop"], b"{\"session_id\":\"s1\"}")).blocked();
+    Stop::read(&project.run_with_stdin(&["hook", "stop"], b"{\"session_id\":\"s1\"}")).blocked();
 }
 
 #[test]
@@ -182,13 +182,13 @@ fn nothing_is_made_in_a_project_without_a_loop() {
     let before = tree(&project.root);
     for _ in 0..2 {
         assert_eq!(project.fire().approved(), "");
-        Stop::read(&project.run_with_stdin(&["stop"], b"{}")).approved();
-        Stop::read(&project.run_with_stdin(&["stop"], b"not json at all")).approved();
+        Stop::read(&project.run_with_stdin(&["hook", "stop"], b"{}")).approved();
+        Stop::read(&project.run_with_stdin(&["hook", "stop"], b"not json at all")).approved();
     }
     for look in [&["status"][..], &["list"], &["personas"], &["sweep"], &["doctor"]] {
         project.run(look).exits(0);
     }
-    project.run(&["status"]).exits(0).says("no claudex loops");
+    project.run(&["status"]).exits(0).says("no loops");
     assert_eq!(tree(&project.root), before);
     assert_eq!(tree(&project.home), []);
 }
@@ -556,10 +556,10 @@ fn what_an_agent_or_another_plugin_says_leaves_no_ticket() {
         json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "prompt": "/claudex:adopt"}),
     ];
     for event in events {
-        feed(project.command(&["prompt"]), event.to_string().as_bytes()).exits(0);
+        feed(project.command(&["hook", "prompt"]), event.to_string().as_bytes()).exits(0);
         project.run_in_session("s1", &["adopt", "--from-prompt"]).exits(2);
     }
-    feed(project.command(&["prompt"]), b"not json").exits(0);
+    feed(project.command(&["hook", "prompt"]), b"not json").exits(0);
     assert_eq!(project.field(&id, "session_id"), "unknown");
 }
 

@@ -72,7 +72,7 @@ fn bad_arguments_exit_with_2_say_why_and_leave_nothing() {
             &["plan", "--rounds", "99999999999999999999", "x"],
             "positive integer",
         ),
-        (&["plan", "--rounds"], "positive integer"),
+        (&["plan", "--rounds"], "a value is required"),
         (&["plan", "--from-draft", "x"], "requires PLAN.md to exist"),
         (&["plan", "--frobnicate", "x"], "`--frobnicate`"),
         (&["review", "--from-draft"], "only applies to plan mode"),
@@ -473,7 +473,7 @@ fn a_dry_sweep_says_what_it_would_do_and_does_nothing() {
 fn a_sweep_removes_the_temporary_files_that_a_crash_left() {
     let project = Project::new();
     let id = project.start(&[]);
-    let [stray, fresh] = ["old", "new"].map(|name| project.folder().join(format!(".claudex-tmp-{name}")));
+    let [stray, fresh] = ["old", "new"].map(|name| project.folder().join(format!(".loop-tmp-{name}")));
     std::fs::write(&stray, "half").unwrap();
     std::fs::write(&fresh, "someone may be writing it").unwrap();
     crate::support::age(&stray, 120 * MINUTE);

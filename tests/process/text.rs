@@ -328,7 +328,7 @@ fn nothing_that_a_hook_says_steers_a_terminal_hides_or_runs_between_quotes() {
                 input["session_id"] = session.into();
                 input["cwd"] = folder.into();
                 let what = format!("{situation}: {hook} in {}", session.escape_debug());
-                let ran = feed(project.command(&[hook]), input.to_string().as_bytes()).exits(0);
+                let ran = feed(project.command(&["hook", hook]), input.to_string().as_bytes()).exits(0);
                 assert_plain_output(&what, &ran);
                 for (key, text) in texts(&ran.out) {
                     assert_plain(&what, &text);

@@ -67,7 +67,7 @@ fn a_project_that_never_starts_a_loop_is_left_byte_for_byte_as_it_was() {
             let mut event = event;
             event["session_id"] = "s1".into();
             event["cwd"] = project.root.join("src").to_str().unwrap().into();
-            feed(project.command(&[hook]), event.to_string().as_bytes()).exits(0);
+            feed(project.command(&["hook", hook]), event.to_string().as_bytes()).exits(0);
             assert_eq!(
                 (tree(&project.root), tree(&project.home)),
                 before,

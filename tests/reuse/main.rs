@@ -7,6 +7,7 @@ mod approving;
 mod building;
 mod document;
 mod mismatch;
+mod outside;
 mod own_loop;
 mod packages;
 mod stranger;

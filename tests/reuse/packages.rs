@@ -1,6 +1,7 @@
-//! Our crates as a registry would get them: packed by `cargo package`, unpacked by it, and built from what was packed.
+//! Our crates as a registry would get them: packed by `cargo package` and unpacked.
 //!
-//! Everything that is packed is checked here; other tests build strangers' crates against what was unpacked.
+//! Everything that is packed is checked here. That it builds is shown by other tests: `approving` builds our program from it, and
+//! `own_loop` a stranger's.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +12,7 @@ use std::sync::OnceLock;
 use crate::support::stranger::{cargo, one_at_a_time, ours};
 use crate::support::target;
 
-/// The folders that cargo unpacked our crates into.
+/// The folders that our crates were unpacked into.
 pub(crate) struct Packages {
     /// claudex-loop.
     pub(crate) runtime: PathBuf,
@@ -21,12 +22,11 @@ pub(crate) struct Packages {
     pub(crate) lint: PathBuf,
 }
 
-/// Packs them, once in a test program, and has cargo build them from what it packed.
+/// Packs and unpacks them, once in a test program.
 pub(crate) fn packages() -> &'static Packages {
     static PACKED: OnceLock<Packages> = OnceLock::new();
     PACKED.get_or_init(|| {
         let _lock = one_at_a_time();
-        forget_the_last_packages();
         // One alone fails as long as the other is in no registry.
         let packed = cargo(&ours())
             .args([
@@ -38,7 +38,7 @@ pub(crate) fn packages() -> &'static Packages {
                 "-p",
                 "claudex-loop",
             ])
-            .args(["--allow-dirty", "--offline"])
+            .args(["--allow-dirty", "--offline", "--no-verify"])
             .output()
             .unwrap();
         assert!(
@@ -46,7 +46,6 @@ pub(crate) fn packages() -> &'static Packages {
             "{}",
             String::from_utf8_lossy(&packed.stderr)
         );
-        let unpacked = |name: &str| target().join(format!("package/{name}-{}", env!("CARGO_PKG_VERSION")));
         Packages {
             runtime: unpacked("claudex-loop"),
             build: unpacked("claudex-build"),
@@ -55,65 +54,29 @@ pub(crate) fn packages() -> &'static Packages {
     })
 }
 
-/// What the runtime is built from besides itself.
-const BELOW: [&str; 2] = ["claudex-build", "claudex-lint"];
-
-/// Removes what cargo kept of the crates that it packed the last time. It gives them to the runtime from a registry that it
-/// makes for the purpose, and takes whatever comes from a registry to be the same as long as its version is: it would
-/// build the runtime with those of the last time.
-fn forget_the_last_packages() {
-    let debug = target().join("debug");
-    let built = entries(&debug.join("deps"));
-    for name in BELOW {
-        let built: Vec<_> = built.iter().filter_map(|path| package(name, path)).collect();
-        for (hash, unpacked) in &built {
-            let _ = fs::remove_dir_all(unpacked.parent().unwrap());
-            let _ = fs::remove_dir_all(debug.join(format!(".fingerprint/{name}-{hash}")));
-        }
-        if built.is_empty() {
-            // Nothing was built here yet; but another checkout may have lain here, and cargo still have what it packed.
-            forget_every_package(name);
-        }
+/// Returns the folder with what was packed of a crate.
+///
+/// The files get the time at which they are unpacked, since cargo tells by it what to build again. Where nothing else was
+/// packed than the last time, they stay.
+fn unpacked(name: &str) -> PathBuf {
+    let folder = target().join(format!("package/{name}-{}", env!("CARGO_PKG_VERSION")));
+    let (archive, last) = (with_end(&folder, "crate"), with_end(&folder, "last"));
+    if fs::read(&last).ok() != fs::read(&archive).ok() {
+        let _ = fs::remove_dir_all(&folder);
+        let unpacked = Command::new("tar")
+            .args(["-x", "-m", "-z", "-f"])
+            .arg(&archive)
+            .current_dir(folder.parent().unwrap())
+            .status();
+        assert!(unpacked.unwrap().success());
+        fs::copy(&archive, &last).unwrap();
     }
+    folder
 }
 
-/// Returns the hash of a crate of this name that was built from a registry that is a folder, and what it was unpacked to.
-fn package(name: &str, built: &Path) -> Option<(String, PathBuf)> {
-    let hash = (built.file_stem()?.to_str()?)
-        .strip_prefix(&format!("{}-", name.replace('-', "_")))
-        .filter(|_| built.extension().is_some_and(|end| end == "d"))?;
-    let built_from = fs::read_to_string(built).unwrap();
-    let unpacked = built_from.split_whitespace().find_map(|word| {
-        let (folder, _) = word.split_once("/src/lib.rs")?;
-        // Such a registry has no host, which is what the unpacked copy's folder is named by.
-        folder.contains("/registry/src/-").then(|| PathBuf::from(folder))
-    })?;
-    Some((hash.to_owned(), unpacked))
-}
-
-/// Removes every crate of this name that cargo has from a registry that is a folder.
-fn forget_every_package(name: &str) {
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
-    let sources = home.expect("cargo has a home").join("registry/src");
-    let starts = |path: &Path, with: &str| {
-        path.file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with(with))
-    };
-    for registry in entries(&sources) {
-        let has_one = entries(&registry)
-            .iter()
-            .any(|path| starts(path, &format!("{name}-")));
-        if starts(&registry, "-") && has_one {
-            let _ = fs::remove_dir_all(&registry);
-        }
-    }
-}
-
-/// What is in a folder; nothing where there is none.
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let found = fs::read_dir(folder).into_iter().flatten();
-    found.map(|entry| entry.unwrap().path()).collect()
+/// Returns the path of a file beside a folder that is named after it.
+fn with_end(folder: &Path, end: &str) -> PathBuf {
+    PathBuf::from(format!("{}.{end}", folder.display()))
 }
 
 /// The files below a folder, by their paths from there.
@@ -228,7 +191,7 @@ fn the_crates_below_hold_their_sources_and_their_licences() {
 fn what_is_packed_is_small_and_scripts_stay_programs() {
     let packages = packages();
     for folder in [&packages.runtime, &packages.build, &packages.lint] {
-        let archive = PathBuf::from(format!("{}.crate", folder.display()));
+        let archive = with_end(folder, "crate");
         let packed = fs::metadata(&archive).unwrap().len();
         assert!(packed < 1 << 20, "{} has {packed} bytes", archive.display());
         for name in files(folder) {

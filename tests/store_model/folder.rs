@@ -14,6 +14,7 @@ use crate::reference::{Content, Document, Phase, What};
 
 pub(crate) static SPEC: StateSpec = StateSpec {
     machine: "counter",
+    program: "claudex-loop",
     graph_hash: "00ff00ff",
     folder: ".loops",
     folder_env: None,

@@ -16,7 +16,9 @@ use claudex_loop::review::ReviewSpec;
 use claudex_loop::process::environment::Environment;
 use claudex_loop::review::evidence;
 use claudex_loop::review::findings::{Finding, Findings, Severity};
-use claudex_loop::review::focus::{Focus, Kind};
+use claudex_loop::review::Kind;
+use claudex_loop::review::personas::Personas;
+use claudex_loop::review::prompt::Prompt;
 use claudex_loop::process::limits::Limits;
 use claudex_loop::review::reviewer::{Outcome, Request, Reviewer, Watch};
 use claudex_loop::review::round::{self, Brief};
@@ -513,17 +515,21 @@ impl Walk<'_> {
                 Outcome::Findings(Findings(vec![Finding::new(Severity::High, "a hole")]))
             }
         });
+        let personas = Personas::declared(raw.table().personas);
         let brief = Brief {
-            persona: "a walker",
-            focus: Focus::Engineering,
-            kind: Kind::Document,
-            make: None,
-            prompt: &|_| Ok(String::new()),
+            prompt: Prompt {
+                raw,
+                spec,
+                persona: personas.of_round(1),
+                kind: Kind::Document,
+                earlier: Vec::new(),
+            },
+            prompt_file: raw.store().sidecar(raw.id(), "-prompt.txt"),
             limits: Limits::default(),
             environment: &Environment::default(),
         };
-        let watch = &mut |_: round::Said<'_>| std::ops::ControlFlow::Continue(());
-        round::run(raw, spec, brief, &says, watch).expect("the review has its verdict");
+        let watch = &mut |_: round::RoundEvent<'_>| std::ops::ControlFlow::Continue(());
+        round::run(&brief, &says, watch).expect("the review has its verdict");
     }
 
     /// Everything that is not open is refused, to each actor, and nothing on disk changes.

@@ -44,7 +44,7 @@ const ARGUMENTS: [&str; 6] = ["id", "from_prompt", "help", "rejecting", "evidenc
 /// The words of Rust that cannot be written as `r#word`, in any form.
 const WORDS: [&str; 4] = ["self", "super", "crate", "_"];
 /// The command line's own verbs. `resume` is one of them too, see below.
-const VERBS: [&str; 22] = [
+const VERBS: [&str; 23] = [
     "start",
     "run",
     "review",
@@ -61,6 +61,7 @@ const VERBS: [&str; 22] = [
     "answer",
     "session_start",
     "hooks",
+    "plugin",
     "rollback",
     "personas",
     "state",

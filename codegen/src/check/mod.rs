@@ -11,6 +11,7 @@ mod idents;
 mod migrations;
 mod names;
 mod parameters;
+mod plugin;
 mod presence;
 mod solve;
 mod turns;
@@ -60,6 +61,7 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
         Err(too_large) => found.push(*too_large),
     }
     migrations::migrations(&index, &mut found);
+    plugin::commands(machine, &mut found);
     found
 }
 

@@ -218,7 +218,7 @@ fn any_loop(context: &Context<'_>) -> TokenStream {
             }
         }
 
-        impl rt::Held for AnyLoop {
+        impl rt::LoopHandle for AnyLoop {
             fn raw(&self) -> &rt::Raw {
                 AnyLoop::raw(self)
             }

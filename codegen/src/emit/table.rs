@@ -3,7 +3,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::ident::type_of;
+use super::ident::{constant_of, type_of};
 use super::{Context, behaviours, holder, owned, shape};
 use crate::model::{
     Actor, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held, IdForm, Operand, Phase, Sign,
@@ -14,6 +14,13 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
     let (name, doc, file) = (&machine.name.value, &machine.doc, &context.options.file);
     let state = state(context);
+    let plugin = match &machine.plugin {
+        Some(plugin) => {
+            let name = &plugin.name.value;
+            quote! { Some(#name) }
+        }
+        None => quote! { None },
+    };
     let modes = machine.modes.iter().map(|mode| {
         let (name, doc) = (&mode.name.value, &mode.doc);
         let start = index(context.phase(&mode.start.value));
@@ -21,7 +28,15 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             let (field, value) = (&field.value, constant(&value.value));
             quote! { (#field, #value) }
         });
-        quote! { rt::ModeInfo { name: #name, doc: #doc, start: #start, initial: &[#(#initial),*] } }
+        let message = message(
+            context,
+            mode.message.as_ref().map(|message| message.value.as_str()),
+        );
+        quote! {
+            rt::ModeInfo {
+                name: #name, doc: #doc, start: #start, initial: &[#(#initial),*], message: #message,
+            }
+        }
     });
     let fields = machine.fields.iter().map(|one| field(context, one));
     let phases = machine.phases.iter().map(|phase| {
@@ -34,10 +49,17 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         );
         let line = context.line(&phase.span);
         let (on_stop, question) = (behaviours::on_stop(phase), behaviours::question(context, phase));
+        let review = match &phase.on_stop {
+            Some(behaviour) if behaviour.name.value == "review" && !phase.terminal => {
+                let name = constant_of(&format!("{}_review", phase.name.value));
+                quote! { Some(&#name) }
+            }
+            _ => quote! { None },
+        };
         quote! {
             rt::PhaseInfo {
                 name: #name, stored: #stored, doc: #doc, terminal: #terminal, meta: #meta, message: #message,
-                on_stop: #on_stop, question: #question, line: #line,
+                on_stop: #on_stop, review: #review, question: #question, line: #line,
             }
         }
     });
@@ -99,15 +121,16 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
 
         /// The machine as data.
         pub static TABLE: rt::Table = rt::Table {
-            name: #name, doc: #doc, file: #file, state: &STATE,
+            name: #name, doc: #doc, file: #file, plugin: #plugin, state: &STATE,
             modes: &[#(#modes),*],
             fields: &[#(#fields),*],
             phases: &[#(#phases),*],
             transitions: &[#(#transitions),*],
             edges: &[#(#edges),*],
+            personas: PERSONAS,
         };
         /// Who reviews, in the order of the rounds.
-        pub const PERSONAS: &[rt::PersonaInfo] = &[#(#personas),*];
+        const PERSONAS: &[rt::PersonaInfo] = &[#(#personas),*];
         #state
     }
 }
@@ -150,9 +173,14 @@ fn state(context: &Context<'_>) -> TokenStream {
     let owned = owned(machine);
     let terminal = machine.phases.iter().filter(|phase| phase.terminal).map(stored);
     quote! {
+        /// The program: the binary that is compiled, else the package.
+        const PROGRAM: &str = match option_env!("CARGO_BIN_NAME") {
+            Some(name) => name,
+            None => env!("CARGO_PKG_NAME"),
+        };
         /// Where and how the machine's documents are stored.
         pub static STATE: rt::StateSpec = rt::StateSpec {
-            machine: #name, graph_hash: #hash, folder: #folder, folder_env: #folder_env, extension: #extension,
+            machine: #name, program: PROGRAM, graph_hash: #hash, folder: #folder, folder_env: #folder_env, extension: #extension,
             form: #form, ids: #ids,
             fields: rt::HeldFields {
                 phase: #phase, id: #id, revision: #revision, machine: #held_machine, session: #session, root: #root,
@@ -213,7 +241,7 @@ pub(super) fn message(context: &Context<'_>, name: Option<&str>) -> TokenStream 
 }
 
 /// A template, compiled in.
-fn template(context: &Context<'_>, name: &str) -> TokenStream {
+pub(super) fn template(context: &Context<'_>, name: &str) -> TokenStream {
     let path = context.template(name);
     quote! {
         rt::Message { name: #name, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), #path)) }

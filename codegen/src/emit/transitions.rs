@@ -167,11 +167,11 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
         None => (quote! {}, quote! { None }),
         Some(Evidence::Reviewed) => (
             quote! { , evidence: &rt::Reviewed },
-            quote! { Some(rt::claim_of(evidence)) },
+            quote! { Some(rt::record_of(evidence)) },
         ),
         Some(Evidence::Settled) => (
             quote! { , evidence: &rt::Settled },
-            quote! { Some(rt::claim_of(evidence)) },
+            quote! { Some(rt::record_of(evidence)) },
         ),
     };
     // Inside the method `P` and `N` are its type parameters.

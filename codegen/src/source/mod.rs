@@ -10,6 +10,7 @@ mod meta;
 mod migrations;
 mod personas;
 mod phases;
+mod plugin;
 mod read;
 pub(crate) mod template;
 mod time;
@@ -124,6 +125,7 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
         .and_then(|value| reader.string("messages", value));
     let messages = messages.map(|path| reader.relative("messages", path, true).value);
     let doc = reader.doc(&keys);
+    let plugin = plugin::plugin(reader, &keys);
     let state = state(reader, &keys, &name);
     let fields = fields::fields(reader, &keys);
     let modes = phases::modes(reader, &keys, &fields);
@@ -136,6 +138,7 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
         name,
         doc,
         messages,
+        plugin,
         state,
         modes,
         fields,

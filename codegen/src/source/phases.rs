@@ -46,10 +46,15 @@ fn mode(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>, fields: &[Field
             }
         }
     }
+    let message = keys
+        .value("message")
+        .and_then(|value| reader.string("message", value))
+        .map(|path| reader.relative("message", path, false));
     Some(Mode {
         name,
         start: start?,
         initial,
+        message,
         doc,
     })
 }

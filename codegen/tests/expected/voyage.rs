@@ -338,7 +338,7 @@ impl AnyLoop {
         }
     }
 }
-impl rt::Held for AnyLoop {
+impl rt::LoopHandle for AnyLoop {
     fn raw(&self) -> &rt::Raw {
         AnyLoop::raw(self)
     }
@@ -956,7 +956,7 @@ impl<P: InPhase> Loop<P> {
         P: Pass<Next = N>,
         N: sealed::FromRaw,
     {
-        rt::commit(self.raw, "pass", &[], Some(rt::claim_of(evidence)))
+        rt::commit(self.raw, "pass", &[], Some(rt::record_of(evidence)))
             .map(N::from_raw)
             .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
     }
@@ -988,7 +988,7 @@ impl<P: InPhase> Loop<P> {
         P: Wave<Next = N>,
         N: sealed::FromRaw,
     {
-        rt::commit(self.raw, "wave", &[], Some(rt::claim_of(evidence)))
+        rt::commit(self.raw, "wave", &[], Some(rt::record_of(evidence)))
             .map(N::from_raw)
             .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
     }
@@ -1020,7 +1020,7 @@ impl<P: InPhase> Loop<P> {
         P: Sign<Next = N>,
         N: sealed::FromRaw,
     {
-        rt::commit(self.raw, "sign", &[], Some(rt::claim_of(evidence)))
+        rt::commit(self.raw, "sign", &[], Some(rt::record_of(evidence)))
             .map(N::from_raw)
             .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
     }
@@ -1083,7 +1083,7 @@ impl<P: InPhase> Loop<P> {
         P: Repair<Next = N>,
         N: sealed::FromRaw,
     {
-        rt::commit(self.raw, "repair", &[], Some(rt::claim_of(evidence)))
+        rt::commit(self.raw, "repair", &[], Some(rt::record_of(evidence)))
             .map(N::from_raw)
             .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
     }
@@ -2139,16 +2139,133 @@ pub trait OnStop {
         }
     }
 }
-impl rt::app::Program for Voyage {
+impl rt::program::CommandLine for Voyage {
     type Any = AnyLoop;
     type Verb = Verb;
-    const NAME: &'static str = match option_env!("CARGO_BIN_NAME") {
-        Some(name) => name,
-        None => env!("CARGO_PKG_NAME"),
-    };
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const SOURCE: &'static str = SOURCE;
     const REQUIRED: &'static [&'static str] = &["cargo"];
+    const PLUGIN: Option<rt::program::plugin::PluginInfo> = Some(rt::program::plugin::PluginInfo {
+        commands: &[
+            rt::program::plugin::CommandInfo {
+                name: "outward",
+                does: rt::program::plugin::Does::Start("outward"),
+                doc: "Put to sea",
+                arguments: Some("<cargo>"),
+                text: Some(rt::Message {
+                    name: "commands/outward.md",
+                    text: include_str!(
+                        concat!(env!("CARGO_MANIFEST_DIR"),
+                        "/messages/commands/outward.md")
+                    ),
+                }),
+            },
+            rt::program::plugin::CommandInfo {
+                name: "homeward",
+                does: rt::program::plugin::Does::Start("homeward"),
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "trial",
+                does: rt::program::plugin::Does::Start("trial"),
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "status",
+                does: rt::program::plugin::Does::Own,
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "history",
+                does: rt::program::plugin::Does::Own,
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "resume",
+                does: rt::program::plugin::Does::Own,
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "adopt",
+                does: rt::program::plugin::Does::Own,
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "rollback",
+                does: rt::program::plugin::Does::Own,
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "doctor",
+                does: rt::program::plugin::Does::Own,
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "move",
+                does: rt::program::plugin::Does::Take("move"),
+                doc: "A transition whose name is a word of Rust.",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "grant",
+                does: rt::program::plugin::Does::Take("grant"),
+                doc: "Further legs.",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "lighten",
+                does: rt::program::plugin::Does::Take("lighten"),
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "take",
+                does: rt::program::plugin::Does::Take("take"),
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "leave",
+                does: rt::program::plugin::Does::Take("leave"),
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+        ],
+        files: &[
+            rt::Message {
+                name: "scripts/tide.sh",
+                text: include_str!(
+                    concat!(env!("CARGO_MANIFEST_DIR"), "/messages/scripts/tide.sh")
+                ),
+            },
+        ],
+        spec: SPEC,
+        authors: env!("CARGO_PKG_AUTHORS"),
+        homepage: env!("CARGO_PKG_HOMEPAGE"),
+        repository: env!("CARGO_PKG_REPOSITORY"),
+        license: env!("CARGO_PKG_LICENSE"),
+    });
     fn open(
         store: &rt::Store,
         id: &rt::LoopId,
@@ -2180,13 +2297,10 @@ impl rt::app::Program for Voyage {
     fn run(verb: Verb, held: AnyLoop) -> Result<AnyLoop, rt::Refused<AnyLoop>> {
         verb.run(held)
     }
-    fn review(held: &AnyLoop) -> Option<&'static rt::ReviewSpec> {
-        held.phase().review()
-    }
 }
-/// The program of this machine, for `claudex_loop::app::main`: its command line and its hooks.
-pub fn app(on_stop: impl OnStop + 'static) -> rt::app::App<Voyage> {
-    rt::app::App::new(move |held| on_stop.stop(held))
+/// The program of this machine, for its `main`: its command line and its hooks.
+pub fn program(on_stop: impl OnStop + 'static) -> rt::program::Program<Voyage> {
+    rt::program::Program::new(move |held| on_stop.stop(held))
 }
 #[doc(hidden)]
 pub mod declared {
@@ -2201,8 +2315,10 @@ pub mod declared {
     )]
     pub trait Whole: super::OnStop {}
     /// The program of a machine whose file says everything.
-    pub fn app(on_stop: impl Whole + 'static) -> super::rt::app::App<super::Voyage> {
-        super::app(on_stop)
+    pub fn program(
+        on_stop: impl Whole + 'static,
+    ) -> super::rt::program::Program<super::Voyage> {
+        super::program(on_stop)
     }
 }
 /// Every edge of the machine.
@@ -2212,6 +2328,7 @@ pub static TABLE: rt::Table = rt::Table {
     name: "voyage",
     doc: "A ship is loaded, inspected, and sails until it arrives.",
     file: "machine.toml",
+    plugin: Some("a-voyage"),
     state: &STATE,
     modes: &[
         rt::ModeInfo {
@@ -2219,6 +2336,7 @@ pub static TABLE: rt::Table = rt::Table {
             doc: "The hold is empty.",
             start: 0usize,
             initial: &[],
+            message: None,
         },
         rt::ModeInfo {
             name: "homeward",
@@ -2229,12 +2347,14 @@ pub static TABLE: rt::Table = rt::Table {
                 ("type", rt::Constant::Text("steam-ship")),
                 ("sealed", rt::Constant::Flag(true)),
             ],
+            message: None,
         },
         rt::ModeInfo {
             name: "trial",
             doc: "",
             start: 4usize,
             initial: &[],
+            message: None,
         },
     ],
     fields: &[
@@ -2464,6 +2584,7 @@ pub static TABLE: rt::Table = rt::Table {
                 name: "require-file",
                 parameters: &[("path", "{manifest}"), ("before", "{before}")],
             }),
+            review: None,
             question: None,
             line: 53u32,
         },
@@ -2482,6 +2603,7 @@ pub static TABLE: rt::Table = rt::Table {
                     ("prompt", "prompt.md"),
                 ],
             }),
+            review: Some(&INSPECTING_REVIEW),
             question: None,
             line: 58u32,
         },
@@ -2496,6 +2618,7 @@ pub static TABLE: rt::Table = rt::Table {
                 name: "approve",
                 parameters: &[],
             }),
+            review: None,
             question: None,
             line: 72u32,
         },
@@ -2507,6 +2630,7 @@ pub static TABLE: rt::Table = rt::Table {
             meta: "{}",
             message: None,
             on_stop: None,
+            review: None,
             question: None,
             line: 77u32,
         },
@@ -2521,6 +2645,7 @@ pub static TABLE: rt::Table = rt::Table {
                 name: "wait-for",
                 parameters: &[("file", "TIDE of {cargo}")],
             }),
+            review: None,
             question: None,
             line: 80u32,
         },
@@ -2535,6 +2660,7 @@ pub static TABLE: rt::Table = rt::Table {
                 name: "announce",
                 parameters: &[],
             }),
+            review: None,
             question: None,
             line: 83u32,
         },
@@ -2549,6 +2675,7 @@ pub static TABLE: rt::Table = rt::Table {
                 name: "ask",
                 parameters: &[("question", "Take {cargo} on?"), ("header", "Cargo")],
             }),
+            review: None,
             question: Some(rt::Question {
                 question: "Take {cargo} on?",
                 header: "Cargo",
@@ -2578,6 +2705,7 @@ pub static TABLE: rt::Table = rt::Table {
                 name: "run",
                 parameters: &[("command", "pump")],
             }),
+            review: None,
             question: None,
             line: 95u32,
         },
@@ -2589,6 +2717,7 @@ pub static TABLE: rt::Table = rt::Table {
             meta: "{}",
             message: None,
             on_stop: None,
+            review: None,
             question: None,
             line: 98u32,
         },
@@ -2600,6 +2729,7 @@ pub static TABLE: rt::Table = rt::Table {
             meta: "{}",
             message: None,
             on_stop: None,
+            review: None,
             question: None,
             line: 101u32,
         },
@@ -3451,9 +3581,10 @@ pub static TABLE: rt::Table = rt::Table {
             line: 255u32,
         },
     ],
+    personas: PERSONAS,
 };
 /// Who reviews, in the order of the rounds.
-pub const PERSONAS: &[rt::PersonaInfo] = &[
+const PERSONAS: &[rt::PersonaInfo] = &[
     rt::PersonaInfo {
         name: "mate",
         label: "The mate's look",
@@ -3482,9 +3613,15 @@ pub const PERSONAS: &[rt::PersonaInfo] = &[
         focus: rt::Focus::Security,
     },
 ];
+/// The program: the binary that is compiled, else the package.
+const PROGRAM: &str = match option_env!("CARGO_BIN_NAME") {
+    Some(name) => name,
+    None => env!("CARGO_PKG_NAME"),
+};
 /// Where and how the machine's documents are stored.
 pub static STATE: rt::StateSpec = rt::StateSpec {
     machine: "voyage",
+    program: PROGRAM,
     graph_hash: "c1acc3a02358b158",
     folder: ".voyage",
     folder_env: Some("VOYAGE_FOLDER"),

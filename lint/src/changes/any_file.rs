@@ -1,7 +1,8 @@
 //! What is wrong with a file whatever it is written in: conflict markers, hidden characters, sheer size.
 
+use super::hit::FileHit;
 use super::patch::{PatchFile, Role};
-use super::{FileHit, quote};
+use super::secrets::quote;
 use crate::Severity;
 
 /// From which length on a binary file is worth a word, in bytes.

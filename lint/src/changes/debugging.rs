@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::hit::FileHit;
 use super::patch::{PatchFile, PatchLine, Role};
-use super::{FileHit, propose, quote};
+use super::propose;
+use super::secrets::quote;
 use crate::Severity;
 
 /// What a line does that a debugging session left.
@@ -42,7 +44,7 @@ fn language(file: &PatchFile) -> Option<Language> {
     })
 }
 
-/// The statements of each language; a call ends in `(`.
+/// Returns the statements of each language; a call ends in `(`.
 fn left(language: Language, statement: &str) -> Option<Left> {
     let calls = |names: &[&str]| {
         names.iter().any(|name| {
@@ -111,7 +113,7 @@ fn prints_to_debug(statement: &str) -> bool {
     shows_its_name || shouts
 }
 
-/// The places of one kind in a file, and the ones of them that can go without a thought.
+/// Finds the places of one kind in a file, and the ones of them that can go without a thought.
 fn places(file: &PatchFile, kind: Left) -> (Vec<&PatchLine>, BTreeSet<u32>) {
     let mut found = Vec::new();
     let mut removable = BTreeSet::new();
@@ -221,7 +223,7 @@ fn hit(
     })
 }
 
-/// A breakpoint: whoever runs this without a terminal waits for ever.
+/// Finds breakpoints: whoever runs this without a terminal waits for ever.
 pub(super) fn breakpoints(file: &PatchFile) -> Option<FileHit> {
     let severity = match file.role {
         Role::Code => Severity::High,

@@ -1,10 +1,11 @@
 //! What was meant to go before anybody saw it: backup files, commented-out code, notes to oneself.
 
+use super::hit::FileHit;
 use super::patch::{PatchFile, PatchLine, Role};
-use super::{FileHit, quote};
+use super::secrets::quote;
 use crate::Severity;
 
-/// A new file whose name says that a program left it.
+/// Finds a new file whose name says that a program left it.
 pub(super) fn file(file: &PatchFile) -> Option<FileHit> {
     const ENDS: [(&str, &str); 9] = [
         (".orig", "what a merge or a patch tool left"),
@@ -86,7 +87,7 @@ fn notes(line: &str) -> bool {
     NOTES.iter().any(|found| words(found)) && !names_an_issue
 }
 
-/// What follows the first mark of a comment.
+/// Returns what follows the first mark of a comment.
 fn comment(line: &str) -> Option<&str> {
     let trimmed = line.trim_start();
     if let Some(rest) = trimmed.strip_prefix('*') {

@@ -6,30 +6,20 @@
 
 mod any_file;
 mod debugging;
+mod hit;
 mod leftovers;
 mod patch;
 mod propose;
 mod secrets;
 
 use crate::{Finding, Severity};
+use hit::FileHit;
 use patch::{Patch, PatchFile};
 
 /// Most findings of one review; the lightest are left out first.
 const MAX_FINDINGS: usize = 40;
 /// Most places that one finding lists besides its own.
 const PLACES: usize = 5;
-
-/// What one check found in one file: all places of it together.
-struct FileHit {
-    check: &'static str,
-    severity: Severity,
-    what: String,
-    add: &'static str,
-    /// Line numbers with what stands there.
-    places: Vec<(u32, String)>,
-    /// A unified diff.
-    patch: Option<String>,
-}
 
 /// Reviews a unified diff, such as git writes it.
 ///
@@ -92,16 +82,7 @@ fn finding(file: &PatchFile, hit: FileHit) -> Finding {
     }
 }
 
-/// A line, quoted in a finding: whole it would repeat a secret that another check does not show whole.
-fn quote(line: &str) -> String {
-    if secrets::holds(line) {
-        "(not shown: it holds what looks like a secret)".to_owned()
-    } else {
-        crate::document::quote(line)
-    }
-}
-
-/// What the head of the text tells: large binaries, and what nobody has read.
+/// Returns what the head of the text tells: large binaries, and what nobody has read.
 fn about_the_whole(diff: &Patch) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, bytes) in &diff.binaries {

@@ -70,7 +70,7 @@ impl PatchLine {
 }
 
 impl PatchFile {
-    /// The added lines.
+    /// Returns the added lines.
     pub(super) fn added(&self) -> impl Iterator<Item = &PatchLine> {
         self.hunks
             .iter()
@@ -78,7 +78,7 @@ impl PatchFile {
             .filter(|line| line.added)
     }
 
-    /// The file's name without its folders.
+    /// Returns the file's name without its folders.
     pub(super) fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }

@@ -9,7 +9,7 @@ use super::secrets;
 /// Lines around a removed one.
 const CONTEXT: usize = 3;
 
-/// A unified diff without these lines; None: there are none, or the lines around them cannot be shown as they are.
+/// Returns a unified diff without these lines; None: there are none, or the lines around them cannot be shown as they are.
 pub(super) fn without(file: &PatchFile, numbers: &BTreeSet<u32>) -> Option<String> {
     let mut patch = String::new();
     let mut removed_before = 0_usize;

@@ -1,6 +1,6 @@
 //! Secrets in added lines: private keys, tokens of known form, passwords as literals. What is found is never shown whole.
 
-use super::FileHit;
+use super::hit::FileHit;
 use super::patch::{PatchFile, Role};
 use crate::Severity;
 
@@ -228,7 +228,7 @@ pub(super) fn passwords(file: &PatchFile) -> Option<FileHit> {
     })
 }
 
-/// The secret that a line assigns, and whether it looks drawn by lot.
+/// Returns the secret that a line assigns, and whether it looks drawn by lot.
 fn assigned(line: &str, bare: bool) -> Option<(&str, bool)> {
     const NAMES: [&str; 11] = [
         "password",
@@ -303,8 +303,17 @@ pub(super) fn holds(line: &str) -> bool {
         || FORMS.iter().any(|form| token(line, form).is_some())
 }
 
-/// The beginning of a secret, for whoever has to find it.
+/// Returns the beginning of a secret, for whoever has to find it.
 fn redacted(secret: &str) -> String {
     let shown: String = secret.chars().take(SHOWN.min(secret.len() / 3)).collect();
     format!("\"{shown}...\"")
+}
+
+/// Quotes a line in a finding: whole it would repeat a secret that another check does not show whole.
+pub(super) fn quote(line: &str) -> String {
+    if holds(line) {
+        "(not shown: it holds what looks like a secret)".to_owned()
+    } else {
+        crate::quote::quote(line)
+    }
 }

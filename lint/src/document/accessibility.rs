@@ -1,9 +1,10 @@
 //! The check of screens: where people will look at or fill in something, can everybody.
 
+use super::check::{Check, Hit, Rule, Subject};
 use super::pattern::{any, patterns};
 use super::plan::Plan;
 use super::question::{answered, quotes, relevant};
-use super::{Check, Hit, PointOfView, Rule, Severity, Subject};
+use crate::{PointOfView, Severity};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     id: "ENG-ACCESSIBILITY",

@@ -1,6 +1,7 @@
 //! All checks, in the order of `docs/lint.md`. A check that is not listed here does not run.
 
-use super::{Check, accessibility, engineering, operations, privacy, security, substance, wording};
+use super::check::Check;
+use super::{accessibility, engineering, operations, privacy, security, substance, wording};
 
 pub(super) fn all() -> impl Iterator<Item = &'static Check> {
     [

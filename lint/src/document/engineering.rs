@@ -1,12 +1,13 @@
 //! Engineering checks: goal, steps and their outcomes, failure of a step, tests, acceptance.
 
+use super::check::{Check, Hit, Question, Rule, Subject};
 use super::outline::BlockKind;
 use super::pattern::{any, patterns};
 use super::plan::Plan;
 use super::question::{self, answered};
 use super::sentence::{Quote, Sentence, Topic};
 use super::steps::Step;
-use super::{Check, Hit, PointOfView, Rule, Severity, Subject};
+use crate::{PointOfView, Severity};
 
 const VIEWS: &[PointOfView] = &[PointOfView::Engineering];
 
@@ -51,7 +52,7 @@ pub(super) const CHECKS: &[Check] = &[
         subject: Subject::Tests,
         views: VIEWS,
         severity: Severity::High,
-        run: Rule::Question(question::Question {
+        run: Rule::Question(Question {
             relevant: &[
                 "implement*",
                 "add",

@@ -7,6 +7,7 @@
 
 mod accessibility;
 mod catalogue;
+mod check;
 mod engineering;
 mod operations;
 mod outline;
@@ -20,63 +21,12 @@ mod steps;
 mod substance;
 mod wording;
 
-use crate::{Finding, PointOfView, Severity};
-use plan::Plan;
-use sentence::Quote;
+use crate::quote::quote;
+use crate::{Finding, PointOfView};
+use check::{Check, Hit, Rule, Subject};
 
 /// Most findings of one review; the lightest are left out first.
 const MAX_FINDINGS: usize = 12;
-
-/// Holds what one check found.
-#[derive(Debug)]
-struct Hit {
-    severity: Severity,
-    line: u32,
-    what: String,
-    add: &'static str,
-    /// The places in the plan that it is about.
-    quotes: Vec<Quote>,
-}
-
-/// One entry of the catalogue.
-struct Check {
-    id: &'static str,
-    /// Points of view that run it.
-    views: &'static [PointOfView],
-    subject: Subject,
-    /// The heaviest severity it gives.
-    severity: Severity,
-    run: Rule,
-}
-
-/// What a finding is about; two of one subject on one line would say the same twice, or contradict each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Subject {
-    Content,
-    Goal,
-    Steps,
-    Acceptance,
-    Tests,
-    Wording,
-    Screens,
-    Callers,
-    Rights,
-    Input,
-    Secrets,
-    StoredData,
-    Concurrency,
-    Privacy,
-    Release,
-    Calls,
-    Watching,
-}
-
-enum Rule {
-    /// Relevant words without words that answer them.
-    Question(question::Question),
-    /// Anything else.
-    Own(fn(&Plan) -> Option<Hit>),
-}
 
 /// Reviews a plan in Markdown from one point of view.
 ///
@@ -126,25 +76,6 @@ fn finding(check: &'static str, hit: Hit) -> Finding {
             .map(|found| format!("line {}: {}", found.line, quote(&found.text)))
             .collect(),
         patch: None,
-    }
-}
-
-/// The beginning of a text of the plan, as data: on one line, without control characters.
-pub(crate) fn quote(text: &str) -> String {
-    const MAX: usize = 120;
-    let flat: String = text
-        .chars()
-        .take(4 * MAX)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    let flat = flat
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .replace('"', "'");
-    match flat.char_indices().nth(MAX) {
-        Some((end, _)) => format!("\"{}...\"", flat[..end].trim_end()),
-        None => format!("\"{flat}\""),
     }
 }
 

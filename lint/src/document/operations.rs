@@ -1,11 +1,13 @@
 //! Operations checks: going back, retries and timeouts, watching what runs.
 
+use super::check::Question;
+use super::check::{Check, Hit, Rule, Subject};
 use super::outline::BlockKind;
 use super::pattern::{self, Pattern, patterns};
 use super::plan::Plan;
-use super::question::{Question, answers, quotes, relevant};
+use super::question::{answers, quotes, relevant};
 use super::sentence::Sentence;
-use super::{Check, Hit, PointOfView, Rule, Severity, Subject};
+use crate::{PointOfView, Severity};
 
 const VIEWS: &[PointOfView] = &[PointOfView::Operations];
 

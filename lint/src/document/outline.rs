@@ -39,7 +39,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// The line of a byte offset of the text, from 1.
+    /// Returns the line of a byte offset of the text, from 1.
     pub(super) fn line_at(&self, offset: usize) -> u32 {
         let after = self.marks.partition_point(|(start, _)| *start <= offset);
         self.marks
@@ -329,7 +329,7 @@ impl Builder {
         });
     }
 
-    /// A paragraph of a few words without a full stop stands above what follows: a heading in all but form.
+    /// Takes a paragraph of a few words without a full stop for a heading, which it is in all but form.
     fn pseudo_heading(&mut self, block: usize) {
         if block + 1 != self.out.blocks.len() {
             return;

@@ -6,8 +6,8 @@
 /// Longest gap that `..` stands for, in words.
 const GAP: usize = 8;
 
-/// The lowercase words of a text. Everything but letters and digits separates; an apostrophe is dropped. The method of a
-/// request, as in `DELETE /users`, has the word `http` in front, so that it differs from "delete users".
+/// Returns the lowercase words of a text. Everything but letters and digits separates; an apostrophe is dropped. The method of
+/// a request, as in `DELETE /users`, has the word `http` in front, so that it differs from "delete users".
 pub(super) fn words(text: &str) -> Vec<String> {
     placed_words(text).into_iter().map(|(_, word)| word).collect()
 }
@@ -118,7 +118,7 @@ impl Pattern {
         Self(source.split(' ').map(piece).collect())
     }
 
-    /// How many words a match has, gaps aside.
+    /// Returns how many words a match has, gaps aside.
     pub(super) fn len(&self) -> usize {
         self.0
             .iter()
@@ -126,7 +126,7 @@ impl Pattern {
             .count()
     }
 
-    /// The index of the first word of the first match.
+    /// Returns the index of the first word of the first match.
     pub(super) fn find(&self, words: &[String]) -> Option<usize> {
         (0..words.len()).find(|start| matches(&self.0, &words[*start..]))
     }

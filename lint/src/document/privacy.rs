@@ -1,7 +1,8 @@
 //! The check of personal data: what it is kept for, for how long, and who has to agree.
 
-use super::question::Question;
-use super::{Check, PointOfView, Rule, Severity, Subject};
+use super::check::Question;
+use super::check::{Check, Rule, Subject};
+use crate::{PointOfView, Severity};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     id: "SEC-PRIVACY",

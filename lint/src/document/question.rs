@@ -2,25 +2,11 @@
 
 use crate::Severity;
 
-use super::Hit;
+use super::check::{Hit, Question};
 use super::outline::BlockKind;
 use super::pattern::{Pattern, any, patterns};
 use super::plan::Plan;
 use super::sentence::{NEGATIONS, Quote, Sentence, Topic};
-
-/// What makes a question relevant, what answers it, and what to say if nothing does.
-pub(super) struct Question {
-    /// Patterns of which one must be found in what the plan does.
-    pub(super) relevant: &'static [&'static str],
-    /// Patterns of which one must be found as well, anywhere; empty for none.
-    pub(super) also: &'static [&'static str],
-    /// Patterns of which one is an answer. "No retries are needed, because ..." is one, too.
-    pub(super) answered: &'static [&'static str],
-    /// Names that are an answer wherever they stand: in a heading, in code, alone in a cell.
-    pub(super) named: &'static [&'static str],
-    pub(super) what: &'static str,
-    pub(super) add: &'static str,
-}
 
 /// A sentence that does something, and the word with which it begins to.
 pub(super) type Found<'a> = (&'a Sentence, usize);
@@ -76,7 +62,7 @@ pub(super) fn quotes(plan: &Plan, found: &[Found<'_>]) -> Vec<Quote> {
         .collect()
 }
 
-/// Sentences in which the plan does one of these things: not what it leaves out, looks back on, or denies.
+/// Returns sentences in which the plan does one of these things: not what it leaves out, looks back on, or denies.
 pub(super) fn relevant<'a>(plan: &'a Plan, sources: &[&'static str]) -> Vec<Found<'a>> {
     let wanted = patterns(sources);
     let negations = patterns(NEGATIONS);
@@ -117,7 +103,7 @@ pub(super) fn answered(plan: &Plan, sources: &[&'static str]) -> bool {
     !answers(plan, sources).is_empty()
 }
 
-/// The sentences that say one of these things.
+/// Returns the sentences that say one of these things.
 pub(super) fn answers<'a>(plan: &'a Plan, sources: &[&'static str]) -> Vec<&'a Sentence> {
     let wanted = patterns(sources);
     plan.sentences

@@ -1,9 +1,11 @@
 //! Security and data-integrity checks: who may do what, what comes from outside, secrets, stored data, concurrent writers.
 
+use super::check::Question;
+use super::check::{Check, Hit, Rule, Subject};
 use super::pattern::{any, patterns};
 use super::plan::Plan;
-use super::question::{self, Question, answered, relevant};
-use super::{Check, Hit, PointOfView, Rule, Severity, Subject};
+use super::question::{self, answered, relevant};
+use crate::{PointOfView, Severity};
 
 const VIEWS: &[PointOfView] = &[PointOfView::Security];
 
@@ -367,7 +369,8 @@ const MIGRATION: Question = Question {
     add: "say what existing rows get (backfill, default, nothing and why), that old code runs on the new schema, and how to go back",
 };
 
-/// A table that is new has no rows yet, and so have the columns that are listed for it.
+/// Finds rows that a change of a table leaves without an answer. A new table has no rows yet, nor have the columns that are
+/// listed for it.
 fn migration(plan: &Plan) -> Option<Hit> {
     let creates = patterns(&["create*|new|introduce* .. table|tables|schema|database"]);
     let is_new = plan
@@ -415,7 +418,7 @@ const SECRETS: Question = Question {
     add: "name the store, who and what can read it, and how a secret is rotated when it leaks",
 };
 
-/// Where a secret is kept in the open, nobody has left out to say where.
+/// Asks where secrets are kept, unless one is kept in the open: that has been said.
 fn secrets(plan: &Plan) -> Option<Hit> {
     match secret_in_config(plan) {
         Some(_) => None,

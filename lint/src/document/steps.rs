@@ -64,8 +64,8 @@ pub(super) struct Step {
 /// First words of a heading, a paragraph or an item that says when it is done, or as the how manieth.
 const NAMED: &str = "phase|phases|step|steps|stage|milestone|week|weeks|day|days|sprint|iteration #";
 
-/// All steps, in the first of these forms that the plan has: headings; items and rows; paragraphs and items that begin with
-/// a time or a phase; items that begin with a verb; prose.
+/// Returns all steps, in the first of these forms that the plan has: headings; items and rows; paragraphs and items that begin
+/// with a time or a phase; items that begin with a verb; prose.
 pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) -> Vec<Step> {
     let outcome = patterns(OUTCOME);
     // "What we do, and how we know that it is done": such items are steps, whatever their heading is about.
@@ -163,7 +163,7 @@ fn labelled(
     if out.len() < 2 { Vec::new() } else { out }
 }
 
-/// The words of a text without the number in front.
+/// Returns the words of a text without the number in front.
 fn unnumbered(text: &str) -> Vec<String> {
     let mut words = pattern::words(text);
     if words

@@ -1,9 +1,10 @@
 //! Checks of the plan as a text: is there one, can it be read whole. Every focus runs them.
 
+use super::check::{Check, Hit, Rule, Subject};
 use super::pattern::Pattern;
 use super::plan::Plan;
 use super::sentence::Sentence;
-use super::{Check, Hit, PointOfView, Rule, Severity, Subject};
+use crate::{PointOfView, Severity};
 
 pub(super) const EMPTY: &str = "PLAN-EMPTY";
 const EVERY: &[PointOfView] = &[
@@ -91,7 +92,7 @@ fn hollow(plan: &Plan) -> Option<Hit> {
     })
 }
 
-/// A number, a day or a month, a name in code, an abbreviation.
+/// Returns whether it names a number, a day or a month, a name in code, or an abbreviation.
 fn is_concrete(sentence: &Sentence) -> bool {
     let named = Pattern::new(
         "#|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|hundred|thousand|once|twice|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november|december",

@@ -1,6 +1,7 @@
 //! The reviewer against whole plans: thin and thorough ones, thorough ones with a part taken out, hostile ones.
 
 use super::*;
+use crate::Severity;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

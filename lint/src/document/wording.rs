@@ -1,9 +1,10 @@
 //! Engineering checks of wording: words that promise nothing, and questions left open.
 
+use super::check::{Check, Hit, Rule, Subject};
 use super::pattern::patterns;
 use super::plan::Plan;
 use super::sentence::{Sentence, Topic, VAGUE};
-use super::{Check, Hit, PointOfView, Rule, Severity, Subject};
+use crate::{PointOfView, Severity};
 
 const VIEWS: &[PointOfView] = &[PointOfView::Engineering];
 

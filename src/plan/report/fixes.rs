@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
+use super::super::AnyLoop;
 use super::{Verdict, place, prose};
-use crate::plan::AnyLoop;
-use crate::review::findings::Finding;
-use crate::review::reports;
-use crate::review::worktree::{Snapshot, names};
+use claudex_loop::review::findings::Finding;
+use claudex_loop::review::reports;
+use claudex_loop::review::worktree::{Snapshot, names};
 
 /// The longest line of a patch that is shown, in characters.
 const LINE: usize = 400;

@@ -95,7 +95,7 @@ pub(super) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
     })
 }
 
-/// The refs to compare with, best first.
+/// Returns the refs to compare with, best first.
 fn candidates(snapshot: &Snapshot, current: Option<&str>) -> Result<Vec<String>, WorktreeError> {
     const MAIN: [&str; 2] = ["main", "master"];
     let mut patterns: Vec<String> = MAIN
@@ -158,14 +158,14 @@ fn candidates(snapshot: &Snapshot, current: Option<&str>) -> Result<Vec<String>,
     Ok(best)
 }
 
-/// A ref's name for people.
+/// Returns a ref's name for people.
 fn short(name: &str) -> String {
     let starts = ["refs/heads/", "refs/remotes/", "refs/tags/"];
     let short = starts.iter().find_map(|start| name.strip_prefix(start));
     short.unwrap_or(name).to_owned()
 }
 
-/// When a commit was made, from its object.
+/// Returns when a commit was made, from its object.
 fn date(commit: &[u8]) -> Option<Timestamp> {
     let text = String::from_utf8_lossy(commit);
     let line = text

@@ -35,7 +35,7 @@ pub(super) const DIFF: [&str; 7] = [
     "--submodule=short",
 ];
 
-/// The files in the order of their paths, generated ones last. Ours are left out.
+/// Returns the files in the order of their paths, generated ones last. Ours are left out.
 pub(super) fn list(snapshot: &Snapshot, base: &Base) -> Result<Vec<Changed>, WorktreeError> {
     let mut arguments = DIFF.to_vec();
     arguments.extend([
@@ -109,7 +109,7 @@ pub(super) fn list(snapshot: &Snapshot, base: &Base) -> Result<Vec<Changed>, Wor
     Ok(changed)
 }
 
-/// Whether a program wrote a file, or someone else did, as far as its path tells.
+/// Returns whether a program wrote a file, or someone else did, as far as its path tells.
 fn is_generated(path: &[u8]) -> bool {
     const NAMES: [&str; 16] = [
         "Cargo.lock",

@@ -68,7 +68,7 @@ pub enum ChangesError {
 /// # Errors
 /// See [`ChangesError`].
 pub fn collect(root: &Utf8Path, ours: Ours) -> Result<Changes, ChangesError> {
-    let changes = look(root, ours, None).map_err(ChangesError::Worktree)?;
+    let changes = inspect(root, ours, None).map_err(ChangesError::Worktree)?;
     if changes.files == 0 {
         return Err(ChangesError::Nothing { title: changes.title });
     }
@@ -79,7 +79,7 @@ pub fn collect(root: &Utf8Path, ours: Ours) -> Result<Changes, ChangesError> {
 ///
 /// # Errors
 /// The work tree cannot be read, or not by `until`.
-pub fn look(root: &Utf8Path, ours: Ours, until: Option<Instant>) -> Result<Changes, WorktreeError> {
+pub fn inspect(root: &Utf8Path, ours: Ours, until: Option<Instant>) -> Result<Changes, WorktreeError> {
     let snapshot = Snapshot::take_until(root, ours, until)?;
     let base = base::find(&snapshot)?;
     let title = base.title();

@@ -317,6 +317,6 @@ fn a_repository_with_longer_ids_works_too() {
 fn what_is_not_read_in_time_is_an_error_and_not_waited_for() {
     let repo = Repo::with(&[("a", "1\n")]);
     let until = std::time::Instant::now();
-    let error = super::look(&repo.root, ours(&repo.root), Some(until)).unwrap_err();
+    let error = super::inspect(&repo.root, ours(&repo.root), Some(until)).unwrap_err();
     assert!(matches!(error, WorktreeError::TimedOut { .. }), "{error}");
 }

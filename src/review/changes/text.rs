@@ -167,12 +167,12 @@ fn is_binary(one: &Changed) -> bool {
     one.lines.is_none() && !one.submodule
 }
 
-/// A path as the system takes it.
+/// Returns a path as the system takes it.
 fn path_of(path: &[u8]) -> &std::ffi::OsStr {
     std::os::unix::ffi::OsStrExt::from_bytes(path)
 }
 
-/// A file that is left out, with how much of it differs.
+/// Returns a file that is left out, with how much of it differs.
 fn named(one: &Changed) -> String {
     let size = match one.lines {
         Some((added, removed)) => format!("+{added} -{removed} lines"),
@@ -182,14 +182,14 @@ fn named(one: &Changed) -> String {
     format!("{} ({size}{generated})", shown(&one.path))
 }
 
-/// The line that a file's diff begins with, as git writes it.
+/// Returns the line that a file's diff begins with, as git writes it.
 fn heading(one: &Changed) -> Vec<u8> {
     let side = |start: &str, path: &[u8]| c_quoted(&[start.as_bytes(), path].concat(), false);
     let from = one.from.as_deref().unwrap_or(&one.path);
     [DIFF_LINE, &side("a/", from), b" ", &side("b/", &one.path), b"\n"].concat()
 }
 
-/// The diffs of some files, by their first lines.
+/// Returns the diffs of some files, by their first lines.
 fn sections(
     snapshot: &Snapshot,
     base: &Base,

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::reviewer::OutcomeName;
 use super::*;
-use crate::process::How;
+use crate::process::ProcessEnd;
 use crate::process::output::KEPT;
 
 /// What comes of a session with these events and this exit status; and what a watcher was told.
@@ -15,8 +15,8 @@ fn session(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
         told.extend(seen.take(event.as_object().unwrap()));
     }
     let text: Vec<String> = events.iter().map(Value::to_string).collect();
-    let ended = Ended {
-        how: How::Exited(status),
+    let ended = ProcessOutput {
+        how: ProcessEnd::Exited(status),
         stdout: text.join("\n").into_bytes(),
         // More than is kept: the events were read as they came.
         dropped: KEPT as u64,

@@ -77,9 +77,14 @@ fn without_one_the_run_goes_on_and_says_so_unless_the_watcher_stops_it() {
 
 #[test]
 fn a_status_of_the_sandbox_that_means_a_signal_is_one() {
-    assert!(matches!(out_of_sandbox(How::Exited(139)), How::Signalled(11)));
+    assert!(matches!(
+        out_of_sandbox(ProcessEnd::Exited(139)),
+        ProcessEnd::Signalled(11)
+    ));
     for status in [0, 1, 127, 128, 193, 255] {
-        assert!(matches!(out_of_sandbox(How::Exited(status)), How::Exited(same) if same == status));
+        assert!(
+            matches!(out_of_sandbox(ProcessEnd::Exited(status)), ProcessEnd::Exited(same) if same == status)
+        );
     }
 }
 

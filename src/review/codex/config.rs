@@ -50,7 +50,7 @@ impl UserConfig {
     }
 }
 
-/// Whether a name can stand in a dotted key as it is; Codex allows no others for servers.
+/// Returns whether a name can stand in a dotted key as it is; Codex allows no others for servers.
 fn is_bare(name: &str) -> bool {
     !name.is_empty()
         && name

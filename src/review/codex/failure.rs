@@ -26,7 +26,7 @@ const SENTENCES: [(&str, CauseKind); 11] = [
 /// Sentences that carry an HTTP status right after these words.
 const WITH_STATUS: [&str; 2] = ["unexpected status ", "exceeded retry limit, last status: "];
 
-/// The cause that a sentence tells, else `otherwise`.
+/// Returns the cause that a sentence tells, else `otherwise`.
 pub(super) fn cause(said: &str, otherwise: CauseKind) -> Cause {
     // The client writes typographic apostrophes.
     let plain = said.replace('\u{2019}', "'");
@@ -37,7 +37,7 @@ pub(super) fn cause(said: &str, otherwise: CauseKind) -> Cause {
     Cause::new(kind, message_of(said).as_deref().unwrap_or(said))
 }
 
-/// What the service says, where the sentence is its whole JSON.
+/// Returns what the service says, where the sentence is its whole JSON.
 fn message_of(said: &str) -> Option<String> {
     let body: Value = serde_json::from_str(said).ok()?;
     let message = text_of(&body, "/error/message").trim();
@@ -54,7 +54,7 @@ fn by_status(said: &str) -> Option<CauseKind> {
     of_status(rest.get(..3)?.parse().ok()?)
 }
 
-/// The service's error, where the sentence is its whole JSON.
+/// Returns the service's error, where the sentence is its whole JSON.
 fn by_body(said: &str) -> Option<CauseKind> {
     let body: Value = serde_json::from_str(said).ok()?;
     [text_of(&body, "/error/code"), text_of(&body, "/error/type")]

@@ -6,36 +6,15 @@ use std::borrow::Cow;
 /// How the client calls the person's shell.
 const SHELLS: [&str; 4] = ["/bin/bash -lc ", "/bin/sh -lc ", "/bin/zsh -lc ", "bash -lc "];
 
-/// A command without the shell around it.
+/// Returns a command without the shell around it.
 pub(super) fn bare(command: &str) -> Cow<'_, str> {
     let inside = SHELLS.iter().find_map(|shell| command.strip_prefix(shell));
     inside.map_or(Cow::Borrowed(command), |inside| {
-        word(inside).map_or(Cow::Borrowed(inside), Cow::Owned)
-    })
-}
-
-/// What a shell makes of a text that is one word: `"it is "'$HOME'` is `it is $HOME`. None: it is no single word.
-fn word(quoted: &str) -> Option<String> {
-    let mut word = String::new();
-    let mut within = None;
-    let mut characters = quoted.chars();
-    while let Some(character) = characters.next() {
-        match (within, character) {
-            (None, '\'' | '"') => within = Some(character),
-            (Some(quote), _) if quote == character => within = None,
-            (Some('\''), _) => word.push(character),
-            (None, _) if character.is_whitespace() => return None,
-            (_, '\\') => {
-                let next = characters.next()?;
-                if within.is_some() && !matches!(next, '"' | '\\' | '$' | '`') {
-                    word.push(character);
-                }
-                word.push(next);
-            }
-            _ => word.push(character),
+        match shlex::split(inside).as_deref() {
+            Some([word]) => Cow::Owned(word.clone()),
+            _ => Cow::Borrowed(inside),
         }
-    }
-    within.is_none().then_some(word)
+    })
 }
 
 #[cfg(test)]

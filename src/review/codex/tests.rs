@@ -5,7 +5,7 @@ use serde_json::json;
 use super::super::reviewer::OutcomeName;
 use super::super::settings::ReviewerKind;
 use super::*;
-use crate::process::{Ended, How};
+use crate::process::{ProcessEnd, ProcessOutput};
 
 fn turn(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
     let mut seen = Seen::new(Utf8Path::new("/p q"));
@@ -13,8 +13,8 @@ fn turn(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
     for event in events {
         told.extend(seen.take(event.as_object().unwrap()));
     }
-    let ended = Ended {
-        how: How::Exited(status),
+    let ended = ProcessOutput {
+        how: ProcessEnd::Exited(status),
         stdout: Vec::new(),
         dropped: 0,
         stdout_end: Vec::new(),

@@ -3,11 +3,12 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::super::focus::{Focus, Kind};
+use super::super::Kind;
 use super::super::reviewer::OutcomeName;
 use super::super::settings::{ReviewerKind, SandboxPolicy};
 use super::*;
 use crate::files::scratch::Place;
+use crate::machine::persona::Focus;
 use crate::process::Event;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;

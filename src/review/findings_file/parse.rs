@@ -60,7 +60,7 @@ enum Fence {
     Inside,
 }
 
-/// Which lines are fenced code. A fence around the whole text is none: some reviewers wrap their answer in one.
+/// Returns which lines are fenced code. A fence around the whole text is none: some reviewers wrap their answer in one.
 fn fenced_lines(lines: &[&str]) -> Vec<Fence> {
     let mut marks = vec![Fence::Outside; lines.len()];
     let mut open: Option<(usize, char, usize)> = None;
@@ -333,7 +333,7 @@ fn indentation(line: &str) -> usize {
         .sum()
 }
 
-/// A thematic break or the underline of a heading.
+/// Returns whether it is a thematic break or the underline of a heading.
 fn is_rule(line: &str) -> bool {
     line.len() >= 3
         && ["-", "*", "_", "="]
@@ -368,7 +368,7 @@ fn plain_heading(line: &str) -> Option<(SeverityHeading, &str)> {
     ))
 }
 
-/// The text behind `-`, `*`, `+`, a bullet character, `1.` or `1)`.
+/// Returns the text behind `-`, `*`, `+`, a bullet character, `1.` or `1)`.
 fn bullet(line: &str) -> Option<&str> {
     let rest = if let Some(rest) = line.strip_prefix(['-', '*', '+', '\u{2022}', '\u{2013}']) {
         rest

@@ -9,7 +9,7 @@ pub const MAX_DETAIL_LINES: usize = 20;
 
 const CUT: &str = "...";
 
-/// Whether a character is shown as something other than itself, or changes how its neighbours are shown.
+/// Returns whether a character is shown as something other than itself, or changes how its neighbours are shown.
 fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -2,7 +2,7 @@
 
 use crate::review::findings::Severity;
 
-/// The severity a single lowercase word stands for.
+/// Returns the severity a single lowercase word stands for.
 ///
 /// `major` is high: in a scale of two it is the upper one, and of two readings the heavier is the safe one.
 pub(in crate::review) fn severity_word(word: &str) -> Option<Severity> {
@@ -43,7 +43,7 @@ fn filler(word: &str) -> bool {
     )
 }
 
-/// The lowercase words of a text: letters and digits, everything else separates.
+/// Returns the lowercase words of a text: letters and digits, everything else separates.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -97,7 +97,7 @@ pub(super) fn label(text: &str) -> Option<(Severity, &str)> {
     (marked && !closed.is_empty()).then_some((severity, closed))
 }
 
-/// Whether a text is only a way of saying that there is nothing: `None`, `- N/A`, `(none)`, `No high findings.`
+/// Returns whether a text is only a way of saying that there is nothing: `None`, `- N/A`, `(none)`, `No high findings.`
 pub(super) fn is_none(text: &str) -> bool {
     let bare = text
         .trim_matches(|c: char| c.is_whitespace() || "*_`()[].,;:!-+\u{2013}\u{2014}\u{2022}".contains(c));

@@ -5,16 +5,31 @@ use std::io;
 use camino::Utf8PathBuf;
 use derive_more::{Display, Error};
 
+use crate::machine::message::MessageError;
+use crate::review::changes::ChangesError;
 use crate::store::StoreError;
 
 /// Why a round could not even be begun or recorded.
 #[derive(Debug, Display, Error, miette::Diagnostic)]
 #[non_exhaustive]
 pub enum RoundError {
-    /// The run could not be made ready.
+    /// There are no changes to review, or they cannot be read.
     #[display("{_0}")]
     #[diagnostic(transparent)]
-    Prepare(#[error(not(source))] Box<dyn miette::Diagnostic + Send + Sync>),
+    Changes(ChangesError),
+    /// The copy of the changes cannot be written.
+    #[display("could not write {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
+    #[diagnostic(code(claudex::changes::write))]
+    Copy {
+        /// The copy.
+        path: Utf8PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The prompt's template does not render.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Prompt(MessageError),
     /// The file under review is a link that leads out of the project.
     #[display("{path} leads out of {root}: a reviewer would be shown a file that is not the project's", path = crate::text::shown(path), root = crate::text::shown(root))]
     #[diagnostic(

@@ -8,7 +8,8 @@ use std::io::{self, BufRead, BufReader, Seek, Write};
 use std::thread;
 use std::time::Duration;
 
-use super::{Listener, RoundError, Said};
+use super::error::RoundError;
+use super::listener::{Listener, RoundEvent};
 use crate::files::MOST;
 use crate::machine::Raw;
 use crate::text;
@@ -50,12 +51,12 @@ impl Progress {
         })
     }
 
-    /// A line that cannot be written is lost to followers, and to nobody else.
+    /// Writes a line. One that cannot be written is lost to followers, and to nobody else.
     pub(super) fn line(&mut self, text: &str) {
         let _ = writeln!(self.file, "{}", text::one_line(text, 500));
     }
 
-    /// A line of the reviewer's: gives what of it is told, nothing once there was too much.
+    /// Writes a line of the reviewer's, and returns what of it is told: nothing once there was too much.
     pub(super) fn tell<'t>(&mut self, text: &'t str) -> Option<&'t str> {
         let left = self.left?;
         self.left = left.checked_sub(text.len() + AROUND);
@@ -85,14 +86,14 @@ pub fn watch(raw: &Raw, lines: usize, listener: &mut Listener<'_>) -> Result<boo
         .into_iter()
         .flat_map(|open| open.lines().map_while(Result::ok));
     for line in shown {
-        if listener(Said::Reviewer(&line)).is_break() {
+        if listener(RoundEvent::Reviewer(&line)).is_break() {
             return Err(RoundError::Interrupted);
         }
     }
     Ok(false)
 }
 
-/// Where the last `lines` lines of a file begin.
+/// Returns where the last `lines` lines of a file begin.
 fn last_lines(file: &mut impl BufRead, lines: usize) -> u64 {
     let mut begins = VecDeque::from([0]);
     let mut at = 0;
@@ -119,7 +120,7 @@ fn tail(
     mut reader: Option<BufReader<File>>,
     listener: &mut Listener<'_>,
 ) -> Result<(), RoundError> {
-    if listener(Said::Attached).is_break() {
+    if listener(RoundEvent::Attached).is_break() {
         return Err(RoundError::Interrupted);
     }
     let mut line = String::new();
@@ -133,7 +134,7 @@ fn tail(
                 let at = open.stream_position().unwrap_or_default();
                 match open.read_line(&mut line) {
                     Ok(read) if read > 0 && line.ends_with('\n') => {
-                        if listener(Said::Reviewer(line.trim_end())).is_break() {
+                        if listener(RoundEvent::Reviewer(line.trim_end())).is_break() {
                             return Err(RoundError::Interrupted);
                         }
                         line.clear();
@@ -150,7 +151,7 @@ fn tail(
         if over {
             return Ok(());
         }
-        if listener(Said::Tick).is_break() {
+        if listener(RoundEvent::Tick).is_break() {
             return Err(RoundError::Interrupted);
         }
         thread::sleep(FOLLOW);

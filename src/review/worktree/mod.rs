@@ -7,7 +7,7 @@
 //! This room knows no loop and no finding. Which files are ours and not part of the work is told to it by [`Ours`].
 
 pub mod before;
-pub(crate) mod names;
+pub mod names;
 mod ours;
 mod own;
 pub mod patch;

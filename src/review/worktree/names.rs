@@ -4,19 +4,19 @@ use std::fmt::Write as _;
 
 use crate::text::plain;
 
-/// The parts of an output that ends each with NUL.
-pub(crate) fn names(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// Returns the parts of an output that ends each with NUL.
+pub fn names(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
     listed.split(|byte| *byte == 0).filter(|name| !name.is_empty())
 }
 
-/// A path for people: on one line, and what is no text in it made visible.
-pub(crate) fn shown(path: &[u8]) -> String {
+/// Returns a path for people: on one line, and what is no text in it made visible.
+pub fn shown(path: &[u8]) -> String {
     crate::text::one_line(&visible(&String::from_utf8_lossy(&c_quoted(path, false))), 300)
 }
 
-/// A name as git writes it: as it is, or in double quotes with escapes where it has quotes, backslashes or control
+/// Returns a name as git writes it: as it is, or in double quotes with escapes where it has quotes, backslashes or control
 /// characters. `always` puts it in quotes in any case.
-pub(crate) fn c_quoted(name: &[u8], always: bool) -> Vec<u8> {
+pub fn c_quoted(name: &[u8], always: bool) -> Vec<u8> {
     let plain = |byte: &u8| *byte >= 0x20 && *byte != 0x7f && *byte != b'"' && *byte != b'\\';
     if !always && name.iter().all(plain) {
         return name.to_vec();
@@ -40,8 +40,8 @@ pub(crate) fn c_quoted(name: &[u8], always: bool) -> Vec<u8> {
     quoted
 }
 
-/// A line whose hidden characters are spelled out as `<U+202E>`; line end and tabs stay.
-pub(crate) fn visible(line: &str) -> String {
+/// Returns a line whose hidden characters are spelled out as `<U+202E>`; line end and tabs stay.
+pub fn visible(line: &str) -> String {
     let body = line.strip_suffix('\n').unwrap_or(line);
     let end = &line[body.len()..];
     let (body, end) = match body.strip_suffix('\r') {

@@ -42,7 +42,7 @@ impl Ours {
         &self.scratch
     }
 
-    /// Whether a path is one of ours.
+    /// Returns whether a path is one of ours.
     pub fn holds(&self, path: &[u8]) -> bool {
         self.folders.iter().any(|folder| path.starts_with(folder))
             || self.files.iter().any(|(begin, end)| {

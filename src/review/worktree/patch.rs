@@ -39,7 +39,7 @@ impl Snapshot {
     }
 }
 
-/// Whether a patch names only what a patch may name.
+/// Checks that a patch names only what a patch may name.
 fn admissible(patch: &str) -> Result<(), String> {
     if patch.len() > MOST_PATCH_BYTES {
         return Err(format!("it is longer than {} KiB", MOST_PATCH_BYTES / 1024));
@@ -119,7 +119,7 @@ impl Left {
     }
 }
 
-/// The names in a line of a patch's head.
+/// Returns the names in a line of a patch's head.
 fn named(line: &str) -> Vec<&str> {
     for start in [
         "--- ",
@@ -140,7 +140,7 @@ fn named(line: &str) -> Vec<&str> {
         .unwrap_or_default()
 }
 
-/// Whether a name, with or without its `a/`, stays in the work tree.
+/// Checks that a name, with or without its `a/`, stays in the work tree.
 fn inside(name: &str) -> Result<(), String> {
     let bare = name.trim().trim_matches('"');
     if bare == "/dev/null" {

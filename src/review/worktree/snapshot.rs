@@ -110,27 +110,27 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// The id of its tree.
+    /// Returns the id of its tree.
     pub fn tree(&self) -> &str {
         &self.tree
     }
 
-    /// The top of the work tree.
+    /// Returns the top of the work tree.
     pub fn root(&self) -> &Utf8Path {
         self.git.root()
     }
 
-    /// Which files were not tracked when it was taken.
+    /// Returns which files were not tracked when it was taken.
     pub fn untracked(&self) -> &BTreeSet<Vec<u8>> {
         &self.untracked
     }
 
-    /// Which files were passed over, and why.
+    /// Returns which files were passed over, and why.
     pub fn passed_over(&self) -> &BTreeMap<Vec<u8>, PassedOver> {
         &self.passed_over
     }
 
-    /// What is ours and not the work.
+    /// Returns what is ours and not the work.
     pub fn ours(&self) -> &Ours {
         &self.ours
     }
@@ -253,7 +253,7 @@ impl Snapshot {
     }
 }
 
-/// Whether a file has to be passed over; one that is gone does not.
+/// Returns whether a file has to be passed over; one that is gone does not.
 fn look(root: &Utf8Path, path: &[u8], left: &mut u64) -> Option<PassedOver> {
     let file = root.as_std_path().join(OsStr::from_bytes(path));
     let found = file.symlink_metadata().ok()?;
@@ -285,7 +285,7 @@ fn look(root: &Utf8Path, path: &[u8], left: &mut u64) -> Option<PassedOver> {
     None
 }
 
-/// A folder of objects that finds all others in the repository's.
+/// Makes a folder of objects that finds all others in the repository's.
 fn borrow_objects(git: &Git, objects: &Utf8Path) -> Result<(), WorktreeError> {
     let theirs = git.lines(&["rev-parse", "--git-path", "objects"], &[])?;
     let theirs = git.root().join(theirs);
@@ -312,7 +312,7 @@ fn copy_index(from: &Utf8Path, to: &Utf8PathBuf) -> Result<(), WorktreeError> {
         .map_err(write())
 }
 
-/// Whether it is an object's id: 40 hex digits, or 64.
+/// Returns whether it is an object's id: 40 hex digits, or 64.
 pub(crate) fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

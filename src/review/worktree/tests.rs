@@ -535,13 +535,15 @@ fn what_later_commands_obey_and_what_nested_repositories_hold_is_seen() {
         }),
         ("sub/a", |repo| repo.write("sub/a", "changed in a submodule\n")),
     ];
+    // A submodule takes git some twenty processes: it is made once.
+    let made = Repo::with(&[("a", "1\n")]);
+    let other = Repo::with(&[("a", "1\n")]);
+    made.git(&["submodule", "--quiet", "add", other.root.as_str(), "sub"]);
+    made.commit();
+    made.write("nested/file", "1\n");
+    git(&made.root.join("nested"), &["init", "-q"]);
     for (name, change) in changes {
-        let repo = Repo::with(&[("a", "1\n")]);
-        let other = Repo::with(&[("a", "1\n")]);
-        repo.git(&["submodule", "--quiet", "add", other.root.as_str(), "sub"]);
-        repo.commit();
-        repo.write("nested/file", "1\n");
-        git(&repo.root.join("nested"), &["init", "-q"]);
+        let repo = made.copied();
         let mut before = Before::look(&repo.root, ours(&repo.root)).unwrap();
         assert!(!before.is_cut());
         assert_eq!(before.changed().unwrap(), [""; 0], "a look changes nothing");

@@ -44,7 +44,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// A time says nothing where the content is known.
+    /// Returns whether it is the same file. A time says nothing where the content is known.
     fn is_as(&self, other: &Self) -> bool {
         match (&self.content, &other.content) {
             (Some(one), Some(two)) => one == two && self.mode == other.mode,
@@ -66,7 +66,7 @@ impl Walk {
         walk
     }
 
-    /// Whether there were more files than are looked at.
+    /// Returns whether there were more files than are looked at.
     pub fn is_cut(&self) -> bool {
         self.cut
     }
@@ -134,7 +134,7 @@ impl Walk {
     }
 }
 
-/// The digest of a regular file that is small enough, or of where a symlink points.
+/// Returns the digest of a regular file that is small enough, or of where a symlink points.
 fn content(path: &Path, found: &std::fs::Metadata, left: &mut u64) -> Option<Digest> {
     if found.is_symlink() {
         return Some(Digest::of(fs::read_link(path).ok()?.as_os_str().as_bytes()));

@@ -46,7 +46,7 @@ impl Migrations {
             })
     }
 
-    /// The entries that a loop of this version goes through; none where no entry names it.
+    /// Returns the entries that a loop of this version goes through; none where no entry names it.
     fn steps(&self, hash: &str) -> &[Step] {
         let first = self
             .0
@@ -55,12 +55,12 @@ impl Migrations {
         first.map_or(&[], |first| &self.0[first..])
     }
 
-    /// Whether an entry names this version.
+    /// Returns whether an entry names this version.
     pub fn takes(&self, hash: &str) -> bool {
         !self.steps(hash).is_empty()
     }
 
-    /// The old shape as the entries leave it, in the words of the new machine.
+    /// Returns the old shape as the entries leave it, in the words of the new machine.
     ///
     /// # Errors
     /// An entry cannot be followed: what is in the way.
@@ -83,7 +83,7 @@ impl Migrations {
         Ok(shape)
     }
 
-    /// A document of the old machine as one of the new: the stored form of its phase, and its fields.
+    /// Returns a document of the old machine as one of the new: the stored form of its phase, and its fields.
     ///
     /// # Errors
     /// What is in the way; the result would not open.

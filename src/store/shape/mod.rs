@@ -9,10 +9,9 @@ mod migration;
 #[cfg(test)]
 pub(super) mod tests;
 
-use std::fmt::Write as _;
+use crate::digest::sha256;
 
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 
 use super::document::Document;
 use super::id::LoopId;
@@ -181,29 +180,30 @@ impl Shape {
         Ok(shape)
     }
 
-    /// The phase of this name.
+    /// Returns the phase of this name.
     pub fn phase(&self, name: &str) -> Option<&PhaseShape> {
         self.phases.iter().find(|phase| phase.name == name)
     }
 
-    /// The phase with this stored form.
+    /// Returns the phase with this stored form.
     pub fn stored(&self, stored: &str) -> Option<&PhaseShape> {
         self.phases.iter().find(|phase| phase.stored == stored)
     }
 
-    /// The field of this name.
+    /// Returns the field of this name.
     pub fn field(&self, name: &str) -> Option<&FieldShape> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// Whether the journal's value of a field wins over an edit by hand, as [`StateSpec`](super::StateSpec) says it of ours.
+    /// Returns whether the journal's value of a field wins over an edit by hand, as [`StateSpec`](super::StateSpec) says it of
+    /// ours.
     pub(super) fn is_protected(&self, name: &str) -> bool {
         self.field(name).is_some_and(|field| {
             field.owned || field.holds.as_deref().is_some_and(|holds| holds != "updated")
         })
     }
 
-    /// Whether a document in a phase opens as a loop of this machine; if not, what is in the way.
+    /// Checks that a document in a phase opens as a loop of this machine; if not, says what is in the way.
     pub(super) fn admits(&self, stored: &str, document: &dyn Document) -> Result<(), String> {
         if self.stored(stored).is_none() {
             return Err(format!("no phase is stored as `{stored}`"));
@@ -221,7 +221,7 @@ impl Shape {
 }
 
 impl FieldShape {
-    /// Whether a value is of the field's kind. The same as opening a loop asks of it.
+    /// Returns whether a value is of the field's kind. The same as opening a loop asks of it.
     fn takes(&self, value: &Value) -> bool {
         match self.kind.as_str() {
             "count" => value.as_count().is_some(),
@@ -240,7 +240,7 @@ impl FieldShape {
         }
     }
 
-    /// The initial value as machine.toml writes it.
+    /// Returns the initial value as machine.toml writes it.
     fn initial_text(&self) -> String {
         self.initial
             .as_ref()
@@ -248,11 +248,7 @@ impl FieldShape {
     }
 }
 
-/// The digest that a shape's bytes have: the graph hash, 16 hex digits.
+/// Returns the digest that a shape's bytes have: the graph hash, 16 hex digits.
 pub(super) fn hash_of(json: &[u8]) -> String {
-    let digest = Sha256::digest(json);
-    digest.iter().take(8).fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    sha256(json)[..16].to_owned()
 }

@@ -22,7 +22,7 @@ const BY_PATH: [&str; 16] = [
     ".exists()",
 ];
 /// Lists the files that look for the project and for git, before any folder of ours is opened.
-const BEFORE: [&str; 2] = ["locate.rs", "trust.rs"];
+const BEFORE: [&str; 2] = ["locate.rs", "tracked.rs"];
 
 #[test]
 fn no_file_of_the_room_is_reached_by_a_path() {

@@ -211,6 +211,7 @@ fn another_machine_or_version_is_refused_and_both_are_named() {
         ..SPEC
     };
     static NEWER: StateSpec = StateSpec {
+        program: "claudex-loop",
         graph_hash: "ffffffff",
         ..SPEC
     };

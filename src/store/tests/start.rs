@@ -153,7 +153,7 @@ fn a_failed_start_leaves_nothing_not_even_the_folder() {
         Err(StartError::Store(StoreError::Id(_)))
     ));
     assert_eq!(names(store.root()), ["state-home"], "no .claude was left");
-    let records = store.root().join("state-home/claudex-loop/loops");
+    let records = store.root().join("state-home/loops");
     assert_eq!(names(&records), [""; 0], "no record was left");
 
     let id = LoopId::parse("20261122-005333-0a1b2c", IdForm::Stamp).unwrap();

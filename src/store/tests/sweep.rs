@@ -121,16 +121,16 @@ fn a_start_sweeps_before_it_refuses() {
 fn strays_of_a_crash_and_files_made_by_hand_are_swept_when_old() {
     let (_kept, store, record) = started();
     let strays = [
-        store.folder().join(".claudex-tmp-abc"),
-        store.loop_folder(record.id()).join(".claudex-tmp-x"),
-        store.folder().join("swept/a/a/.claudex-tmp-b"),
-        store.folder().join("quarantine/.claudex-tmp-c"),
-        store.folder().join("rolled-back/b/c/.claudex-tmp-d"),
+        store.folder().join(".loop-tmp-abc"),
+        store.loop_folder(record.id()).join(".loop-tmp-x"),
+        store.folder().join("swept/a/a/.loop-tmp-b"),
+        store.folder().join("quarantine/.loop-tmp-c"),
+        store.folder().join("rolled-back/b/c/.loop-tmp-d"),
     ];
     for path in &strays {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     }
-    let young = store.folder().join(".claudex-tmp-young");
+    let young = store.folder().join(".loop-tmp-young");
     let by_hand = store.folder().join("by hand.state");
     let ended = store.folder().join("ended.state");
     for path in strays.iter().chain([&young]) {
@@ -143,7 +143,7 @@ fn strays_of_a_crash_and_files_made_by_hand_are_swept_when_old() {
     }
     let swept = sweep(&store);
     assert_eq!(
-        (&swept.strays[..], &swept.foreign[..]),
+        (&swept.leftovers[..], &swept.foreign[..]),
         (&strays[..], &[by_hand.clone()][..])
     );
     assert!(strays.iter().all(|path| !path.exists()) && young.exists() && ended.exists());

@@ -110,8 +110,9 @@ fn a_flag_goes_before_the_environment_before_the_project_before_the_user_before_
         (1.into(), "default (machine.toml)".to_owned())
     );
 
-    let project =
-        project.configured("reviewer = \"codex\"\n[rounds]\nplan = 5\n[limits]\nmax-failures = 2\n");
+    let project = project.configured(
+        "reviewer = \"codex\"\n[programs.claudex-loop.rounds]\nplan = 5\n[limits]\nmax-failures = 2\n",
+    );
     let user = project.user_file().display().to_string();
     assert_eq!(
         setting(&project, "reviewer"),
@@ -159,7 +160,7 @@ fn a_flag_goes_before_the_environment_before_the_project_before_the_user_before_
 #[test]
 fn the_personas_of_the_user_review_in_the_order_that_the_project_chooses() {
     let project = Project::new().configured(
-        "[personas.access]\nlabel = \"Accessibility review\"\nprompt = \"You use a screen reader.\"\n",
+        "[programs.claudex-loop.personas.access]\nlabel = \"Accessibility review\"\nprompt = \"You use a screen reader.\"\n",
     );
     let ran = project.run(&["personas"]).exits(0);
     assert!(
@@ -245,7 +246,9 @@ fn the_examples_of_the_documentation_hold() {
         .skip(1)
         .map(|rest| rest.split("\n```").next().unwrap())
         .collect();
-    let (user, own): (Vec<&str>, Vec<&str>) = blocks.iter().partition(|block| block.contains("[rounds]"));
+    let (user, own): (Vec<&str>, Vec<&str>) = blocks
+        .iter()
+        .partition(|block| block.contains("[programs.claudex-loop.rounds]"));
     let [user] = user[..] else {
         panic!("not one whole example: {blocks:?}");
     };

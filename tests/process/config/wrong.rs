@@ -164,11 +164,11 @@ fn a_wrong_configuration_traps_nobody_and_changes_nothing() {
 
 #[test]
 fn a_start_that_is_refused_for_the_configuration_leaves_no_loop() {
-    let project = Project::new().configured("[rounds]\nplan = 0\n");
+    let project = Project::new().configured("[programs.claudex-loop.rounds]\nplan = 0\n");
     project
         .run(&["start", "plan", "a topic"])
         .exits(2)
-        .says("`rounds.plan`");
+        .says("`programs.claudex-loop.rounds.plan`");
     assert!(
         !project.folder().exists()
             || !tree(&project.folder())
@@ -176,8 +176,11 @@ fn a_start_that_is_refused_for_the_configuration_leaves_no_loop() {
                 .any(|(path, _)| path.extension().is_some_and(|end| end == "state"))
     );
     project.plan("# Plan\n");
-    project.run(&["run", "PLAN.md"]).exits(2).says("`rounds.plan`");
-    project.run(&["list"]).exits(0).says("There are no claudex loops");
+    project
+        .run(&["run", "PLAN.md"])
+        .exits(2)
+        .says("`programs.claudex-loop.rounds.plan`");
+    project.run(&["list"]).exits(0).says("There are no loops");
 }
 
 #[test]

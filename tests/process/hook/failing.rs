@@ -171,7 +171,7 @@ fn a_plan_in_the_hands_of_a_background_helper_is_not_driven() {
 fn a_stop_needs_no_other_program() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);
-    let mut stop = project.command(&["stop"]);
+    let mut stop = project.command(&["hook", "stop"]);
     stop.env("PATH", "/nowhere");
     let ran = feed(stop, br#"{"session_id":"s1"}"#).exits(0);
     assert!(ran.out.contains("### Claudex round 2 of 3"), "{}", ran.out);

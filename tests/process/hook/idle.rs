@@ -50,13 +50,13 @@ fn whatever_comes_on_stdin_the_answer_is_one_decision() {
         huge.as_bytes(),
     ];
     for input in inputs {
-        let ran = feed(project.command(&["stop"]), input);
+        let ran = feed(project.command(&["hook", "stop"]), input);
         Stop::read(&ran);
         let shown = String::from_utf8_lossy(&input[..input.len().min(60)]).into_owned();
         assert_eq!(ran.err, "", "nothing on stderr: {shown}");
     }
     for approved in [&b"not json at all"[..], b""] {
-        Stop::read(&feed(project.command(&["stop"]), approved)).approved();
+        Stop::read(&feed(project.command(&["hook", "stop"]), approved)).approved();
     }
 }
 
@@ -64,7 +64,7 @@ fn whatever_comes_on_stdin_the_answer_is_one_decision() {
 fn a_hook_whose_stdin_stays_open_answers_all_the_same() {
     let project = Project::new();
     project.start(&[]);
-    let mut command = project.command(&["stop"]);
+    let mut command = project.command(&["hook", "stop"]);
     let mut child = command
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())
@@ -98,7 +98,7 @@ fn a_reason_stays_short_and_whole_whatever_the_topic_is() {
 fn a_hook_whose_stdin_says_nothing_answers_all_the_same() {
     let project = Project::new();
     let id = project.start(&[]);
-    let mut command = project.command(&["stop"]);
+    let mut command = project.command(&["hook", "stop"]);
     let mut child = command
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())
@@ -120,7 +120,7 @@ fn stops_at_once_take_each_edge_once() {
     let input = json!({"session_id": "s1", "cwd": project.root, "hook_event_name": "Stop"}).to_string();
     let answers: Vec<Stop> = std::thread::scope(|scope| {
         let stops: Vec<_> = (0..8)
-            .map(|_| scope.spawn(|| feed(project.command(&["stop"]), input.as_bytes())))
+            .map(|_| scope.spawn(|| feed(project.command(&["hook", "stop"]), input.as_bytes())))
             .collect();
         stops
             .into_iter()

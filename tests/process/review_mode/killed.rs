@@ -111,23 +111,20 @@ fn what_a_killed_start_left_is_in_the_state_folder_and_goes_with_the_next() {
 #[test]
 fn what_a_crash_left_of_a_report_is_no_change_and_goes_with_the_next_report() {
     let project = changed();
-    write(&project, "reviews/.claudex-tmp-young", "half a report\n");
-    write(&project, "reviews/.claudex-tmp-old", "half a report\n");
+    write(&project, "reviews/.loop-tmp-young", "half a report\n");
+    write(&project, "reviews/.loop-tmp-old", "half a report\n");
     age(
-        &project.root.join("reviews/.claudex-tmp-old"),
+        &project.root.join("reviews/.loop-tmp-old"),
         Duration::from_secs(120),
     );
     let id = start(&project, &[]);
     project.review(&id, "lint").exits(0);
     let copy = read(&project, &format!(".claude/claudex/{id}/changes.diff"));
-    assert!(
-        copy.contains("debugger") && !copy.contains("claudex-tmp"),
-        "{copy}"
-    );
+    assert!(copy.contains("debugger") && !copy.contains("loop-tmp"), "{copy}");
     let left = names(&project.root.join("reviews"));
     assert!(
-        left.contains(&".claudex-tmp-young".to_owned()),
+        left.contains(&".loop-tmp-young".to_owned()),
         "it may be somebody’s: {left:?}"
     );
-    assert!(!left.contains(&".claudex-tmp-old".to_owned()), "{left:?}");
+    assert!(!left.contains(&".loop-tmp-old".to_owned()), "{left:?}");
 }

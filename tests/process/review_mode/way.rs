@@ -403,7 +403,7 @@ fn status_says_what_a_review_waits_for() {
         .run(&["status"])
         .exits(0)
         .says("next:      read the findings and end the turn")
-        .says(&format!("changes:   .claude/claudex/{id}/changes.diff"));
+        .says(&format!("subject:   .claude/claudex/{id}/changes.diff"));
     wait_for("the report", || {
         project.root.join(format!("reviews/review-{id}.md")).exists()
     });

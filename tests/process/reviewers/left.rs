@@ -223,7 +223,7 @@ fn commanded(script: &str) -> Bench {
 #[test]
 fn a_reviewer_that_stops_the_review_does_not_get_around_its_deadline() {
     let stops_again = "while :; do kill -STOP $PPID; done";
-    for script in [
+    let scripts = [
         "kill -STOP $PPID\nsleep 86400",
         // Its own time is over before anybody could know.
         "kill -STOP $PPID\ntrap '' TERM\nwhile :; do :; done",
@@ -231,18 +231,24 @@ fn a_reviewer_that_stops_the_review_does_not_get_around_its_deadline() {
         // What has neither the group nor the mark is out of reach; what lacks one of them is not.
         "exec env -i /bin/sh -c 'while :; do kill -STOP $PPID; done'",
         "review=$PPID; setsid sh -c 'while :; do kill -STOP '$review'; done' &\nsleep 86400",
-    ] {
-        let bench = commanded(script);
-        let begun = Instant::now();
-        bench
-            .review("mine", &["--timeout", "1s"])
-            .exits(5)
-            .says("the reviewer was ended after 1s");
-        assert!(begun.elapsed() < crate::support::PATIENCE, "{script}");
-        assert_eq!(bench.outcome(), "could-not-run");
-        let reason = bench.project.fire().blocked();
-        assert!(reason.contains("ended after 1s"), "{reason}");
-    }
+    ];
+    // Side by side: each waits until the deadline is kept for it.
+    std::thread::scope(|scope| {
+        for script in scripts {
+            scope.spawn(move || {
+                let bench = commanded(script);
+                let begun = Instant::now();
+                bench
+                    .review("mine", &["--timeout", "1s"])
+                    .exits(5)
+                    .says("the reviewer was ended after 1s");
+                assert!(begun.elapsed() < crate::support::PATIENCE, "{script}");
+                assert_eq!(bench.outcome(), "could-not-run");
+                let reason = bench.project.fire().blocked();
+                assert!(reason.contains("ended after 1s"), "{reason}");
+            });
+        }
+    });
 }
 
 #[test]

@@ -226,7 +226,7 @@ impl Project {
 
     /// The binary, in the project's folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("claudex-loop"));
+        let mut command = Command::new(program());
         command.args(arguments).current_dir(&self.root);
         self.clean(command)
     }
@@ -236,7 +236,7 @@ impl Project {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.root);
         let mut command = self.clean(command);
-        let bin = assert_cmd::cargo::cargo_bin!("claudex-loop");
+        let bin = self::program();
         let path = path_without_clients();
         command.env("PATH", format!("{}:{path}", bin.parent().unwrap().display()));
         command
@@ -297,7 +297,7 @@ impl Project {
                 input[name] = value.into();
             }
         }
-        let mut command = self.command(&["stop"]);
+        let mut command = self.command(&["hook", "stop"]);
         command.current_dir(folder);
         Stop::read(&feed(command, input.to_string().as_bytes()))
     }
@@ -307,7 +307,7 @@ impl Project {
         static TYPED: AtomicUsize = AtomicUsize::new(0);
         let id = format!("prompt-{}", TYPED.fetch_add(1, Ordering::Relaxed));
         let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt_id": id, "prompt": line});
-        let ran = feed(self.command(&["prompt"]), event.to_string().as_bytes()).exits(0);
+        let ran = feed(self.command(&["hook", "prompt"]), event.to_string().as_bytes()).exits(0);
         assert_eq!(
             (ran.out.as_str(), ran.err.as_str()),
             ("", ""),
@@ -508,4 +508,12 @@ pub(crate) fn age(path: &Path, by: Duration) {
 /// A plan with nothing in it that `lint` could object to is long; this is one of the repository's examples.
 pub(crate) fn thorough_plan() -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/plans/thorough.md")).unwrap()
+}
+
+/// The program under test: our own binary, or one that was built elsewhere.
+pub(crate) fn program() -> PathBuf {
+    match std::env::var_os("CLAUDEX_LOOP_UNDER_TEST") {
+        Some(program) => program.into(),
+        None => assert_cmd::cargo::cargo_bin!("claudex-loop").to_owned(),
+    }
 }

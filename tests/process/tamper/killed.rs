@@ -47,7 +47,7 @@ fn a_stop_that_is_killed_at_any_moment_leaves_a_loop_that_the_next_stop_drives()
         let before = project.journal(&id).len();
         let journal = project.folder().join(&id).join("journal.jsonl");
         let length = std::fs::metadata(&journal).unwrap().len();
-        let mut command = project.command(&["stop"]);
+        let mut command = project.command(&["hook", "stop"]);
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -96,7 +96,7 @@ fn a_stop_that_is_killed_at_any_moment_leaves_a_loop_that_the_next_stop_drives()
     project.review(&id, "fake-clean").exits(0);
     assert!(project.fire().blocked().contains("plan loop complete"));
     project.fire().approved();
-    let temporary = |name: &str| name.starts_with(".claudex-tmp-");
+    let temporary = |name: &str| name.starts_with(".loop-tmp-");
     let strays = tree(&project.folder())
         .iter()
         .filter(|(path, _)| path.file_name().unwrap().to_str().is_some_and(temporary))
@@ -108,7 +108,7 @@ fn a_stop_that_is_killed_at_any_moment_leaves_a_loop_that_the_next_stop_drives()
 fn a_kill_before_anything_was_read_changes_nothing() {
     let (project, id) = Project::reviewing(&[]);
     let before = project.state(&id);
-    let mut command = project.command(&["stop"]);
+    let mut command = project.command(&["hook", "stop"]);
     let child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -149,7 +149,7 @@ fn on_a_full_disk_the_turn_ends_the_person_reads_why_and_nothing_is_lost() {
     let (project, id) = Project::reviewing(&[]);
     let before = tree(&project.folder());
     let input = json!({"session_id": "s1", "cwd": project.root}).to_string();
-    let note = Stop::read(&feed(project.on_a_full_disk(&["stop"]), input.as_bytes())).approved();
+    let note = Stop::read(&feed(project.on_a_full_disk(&["hook", "stop"]), input.as_bytes())).approved();
     assert!(note.contains(&id) && note.contains("was left as it is"), "{note}");
     assert_eq!(tree(&project.folder()), before);
 

@@ -133,7 +133,7 @@ pub(super) struct Agent {
 }
 
 impl Agent {
-    /// A model with these rules, and these words for its templates.
+    /// Makes a model with these rules, and these words for its templates.
     pub(super) fn new(rules: Vec<Rule>, words: Words) -> Self {
         Self {
             rules,
@@ -142,7 +142,7 @@ impl Agent {
         }
     }
 
-    /// The answer of the first rule that fits; without one, a sentence that ends the turn.
+    /// Returns the answer of the first rule that fits; without one, a sentence that ends the turn.
     ///
     /// # Errors
     /// The rule cannot be used: a template that cannot be rendered, an event that is no JSON, a status that is none.
@@ -155,8 +155,8 @@ impl Agent {
         }))
     }
 
-    /// The answer to what is no turn of the conversation: of the first rule that fits and names, by its `newest`, what it answers.
-    /// A rule that would answer anything does not answer this.
+    /// Returns the answer to what is no turn of the conversation: of the first rule that fits and names, by its `newest`, what
+    /// it answers. A rule that would answer anything does not answer this.
     ///
     /// # Errors
     /// As for `answer`.
@@ -186,7 +186,7 @@ impl Agent {
 }
 
 impl Rule {
-    /// The named groups of its expressions, where all of them fit.
+    /// Returns the named groups of its expressions, where all of them fit.
     fn fits(&self, heard: &Heard) -> Option<BTreeMap<String, String>> {
         let mut found = BTreeMap::new();
         if self
@@ -256,7 +256,7 @@ impl Rule {
     }
 }
 
-/// The value with every text in it rendered.
+/// Returns the value with every text in it rendered.
 fn rendered(value: &Value, words: &Words) -> miette::Result<Value> {
     Ok(match value {
         Value::String(text) => Value::String(words.render(text)?),

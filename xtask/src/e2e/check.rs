@@ -58,7 +58,7 @@ impl Place<'_> {
         check.files.iter().try_for_each(|file| self.file(file, words))
     }
 
-    /// What the client's events say of its Stop hooks and of the ends of its turns.
+    /// Returns what the client's events say of its Stop hooks and of the ends of its turns.
     fn client_ran(&self, check: &Check, words: &Words) -> miette::Result<()> {
         let events = || {
             let lines = self.printed.lines();
@@ -212,7 +212,7 @@ impl Place<'_> {
     }
 }
 
-/// What one of our Stop hooks decided, where the event tells of one.
+/// Returns what one of our Stop hooks decided, where the event tells of one.
 fn decision(event: &Value) -> Option<String> {
     if event["subtype"] != "hook_response" || event["hook_event"] != "Stop" {
         return None;
@@ -223,7 +223,7 @@ fn decision(event: &Value) -> Option<String> {
 }
 
 impl Home {
-    /// The loops that a folder of the project sees, the newest last.
+    /// Returns the loops that a folder of the project sees, the newest last.
     ///
     /// # Errors
     /// The program cannot be run, or prints no list.
@@ -236,8 +236,8 @@ impl Home {
             .flatten()
             .filter_map(|it| {
                 Some(Loop {
-                    id: it["review_id"].as_str()?.to_owned(),
-                    path: it["path"].as_str()?.into(),
+                    id: it["id"].as_str()?.to_owned(),
+                    path: it["state"].as_str()?.into(),
                 })
             })
             .collect();
@@ -253,7 +253,7 @@ impl Home {
         Ok(value)
     }
 
-    /// The transitions of a loop, its start apart.
+    /// Returns the transitions of a loop, its start apart.
     fn transitions(&self, folder: &str, it: &Loop) -> miette::Result<Vec<String>> {
         let journal = self.claudex(folder, &["journal", &it.id, "--json"])?;
         Ok(journal
@@ -264,7 +264,7 @@ impl Home {
             .collect())
     }
 
-    /// What our program prints for a person in that folder of the project.
+    /// Returns what our program prints for a person in that folder of the project.
     fn claudex(&self, folder: &str, arguments: &[&str]) -> miette::Result<String> {
         let mut launch = self.launch(Path::new("claudex-loop"), folder);
         launch.arguments = arguments.iter().map(OsString::from).collect();

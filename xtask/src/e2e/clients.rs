@@ -42,7 +42,7 @@ impl Pins {
         toml::from_str(&text).map_err(|error| miette!("{}: {error}", path.display()))
     }
 
-    /// The version of Claude Code.
+    /// Returns the version of Claude Code.
     pub(super) fn claude_code(&self, age: Age) -> &str {
         match age {
             Age::Oldest => &self.claude_code.oldest,
@@ -50,14 +50,14 @@ impl Pins {
         }
     }
 
-    /// The version of Codex.
+    /// Returns the version of Codex.
     pub(super) fn codex(&self) -> &str {
         &self.codex
     }
 }
 
 impl Clients {
-    /// The clients below `target`, the folder that cargo builds in.
+    /// Returns the clients below `target`, the folder that cargo builds in.
     pub(super) fn below(target: &Path) -> Self {
         Self {
             folder: target.join("e2e/clients"),
@@ -93,8 +93,8 @@ impl Clients {
         ))
     }
 
-    /// The `node_modules` of one package of one version. It is made beside its place and moved there whole, so that what is
-    /// there is complete.
+    /// Returns the `node_modules` of one package of one version. It is made beside its place and moved there whole, so that
+    /// what is there is complete.
     fn installed(&self, package: &str, version: &str) -> miette::Result<PathBuf> {
         let name = package.rsplit('/').next().unwrap_or(package);
         let folder = self.folder.join(format!("{name}-{version}"));

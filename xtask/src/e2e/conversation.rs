@@ -1,12 +1,10 @@
 //! What the model was sent and what it answered, in all sessions of one scenario, in the order in which it happened. Written by
 //! the server, read by checks and by the report of a failure.
 
-use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::agent::{Heard, Reply};
-use super::story;
 
 /// One request and its answer.
 #[derive(Debug, Clone)]
@@ -45,29 +43,14 @@ impl Conversation {
         self.lock().push(exchange);
     }
 
-    /// What was exchanged so far, of one session or of all.
+    /// Returns what was exchanged so far, of one session or of all.
     pub(super) fn of(&self, session: Option<&str>) -> Vec<Exchange> {
         let mut exchanges = self.lock().clone();
         exchanges.retain(|exchange| session.is_none_or(|session| exchange.heard.session == session));
         exchanges
     }
 
-    /// The story so far, for a person who reads it in a terminal.
-    pub(super) fn told(&self) -> String {
-        let exchanges = self.lock();
-        let mut newest = HashMap::new();
-        let mut told = Vec::new();
-        for (index, exchange) in exchanges.iter().enumerate() {
-            let heard = &exchange.heard;
-            // A client that is not answered as it should asks again, with the same words.
-            let before = newest.insert(heard.session.as_str(), heard.newest.as_str());
-            let repeated = !heard.newest.is_empty() && before == Some(heard.newest.as_str());
-            told.push(story::exchange(index + 1, exchange, repeated));
-        }
-        told.join("\n")
-    }
-
-    /// What went wrong first, if something did.
+    /// Returns what went wrong first, if something did.
     pub(super) fn failure(&self) -> Option<String> {
         self.lock().iter().find_map(|exchange| exchange.failure.clone())
     }

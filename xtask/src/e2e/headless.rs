@@ -67,7 +67,7 @@ impl Headless {
         Ok(Self { child, out, err, say })
     }
 
-    /// What it has printed so far.
+    /// Returns what it has printed so far.
     pub(super) fn printed(&self) -> Printed {
         let read = |path| {
             fs_err::read(path)
@@ -141,14 +141,14 @@ impl Printed {
             .collect()
     }
 
-    /// The id that the client gave its session.
+    /// Returns the id that the client gave its session.
     pub(super) fn session(&self) -> Option<String> {
         self.events()
             .iter()
             .find_map(|event| Some(event["session_id"].as_str()?.to_owned()))
     }
 
-    /// All of it, as one text.
+    /// Returns all of it, as one text.
     pub(super) fn text(&self) -> String {
         format!("{}\n{}", self.out, self.err)
     }

@@ -14,13 +14,16 @@ use super::leftovers;
 use super::scenario::Scenario;
 use super::words::Words;
 
+/// Our own programs.
+pub(super) const OURS: [&str; 2] = ["claudex-loop", "release-train"];
+
 /// Programs that scenarios are played with.
 #[derive(Debug, Clone)]
 pub(super) struct Programs {
     pub(super) claude: PathBuf,
     pub(super) codex: Option<PathBuf>,
-    /// Our own, as it was built for this run.
-    pub(super) claudex_loop: PathBuf,
+    /// The folder with our own, as they were built for this run.
+    pub(super) ours: PathBuf,
 }
 
 /// The folders of one scenario.
@@ -86,7 +89,7 @@ impl Home {
         words.with(folders.map(|(name, path)| (name.to_owned(), path.display().to_string())))
     }
 
-    /// The client's configuration folder.
+    /// Returns the client's configuration folder.
     pub(super) fn claude(&self) -> PathBuf {
         self.home.join(".claude")
     }
@@ -95,7 +98,7 @@ impl Home {
         self.folder.join("tmp")
     }
 
-    /// A program of this world, run in a folder of the project.
+    /// Starts a program of this world, run in a folder of the project.
     pub(super) fn launch(&self, program: &Path, folder: &str) -> Launch {
         Launch {
             program: program.to_owned(),
@@ -109,7 +112,7 @@ impl Home {
         }
     }
 
-    /// The client of this world, which speaks to the service at `url`.
+    /// Returns the client of this world, which speaks to the service at `url`.
     pub(super) fn client(&self, url: &str, folder: &str) -> Launch {
         let mut launch = self.launch(&self.bin.join("claude"), folder);
         launch.env.extend(pairs([
@@ -131,7 +134,7 @@ impl Home {
         let marketplace = self.marketplace.to_string_lossy().into_owned();
         for arguments in [
             vec!["plugin", "marketplace", "add", &marketplace],
-            vec!["plugin", "install", "claudex@claudex-loop"],
+            vec!["plugin", "install", "claudex@claudex-engine"],
         ] {
             // No service is asked for this; the address leads nowhere.
             let mut launch = self.client("http://127.0.0.1:9", "");
@@ -147,7 +150,7 @@ impl Home {
         Ok(())
     }
 
-    /// The real Codex as a program of this world, with the service at `url` as its only model.
+    /// Returns the real Codex as a program of this world, with the service at `url` as its only model.
     pub(super) fn configure_codex(&self, url: &str, more: &str) -> miette::Result<()> {
         let folder = self.home.join(".codex");
         fs_err::create_dir_all(&folder).into_diagnostic()?;
@@ -186,7 +189,9 @@ impl Home {
     fn install(&self, programs: &Programs) -> miette::Result<()> {
         let link = |program: &Path, name| symlink(program, self.bin.join(name)).into_diagnostic();
         link(&programs.claude, "claude")?;
-        link(&programs.claudex_loop, "claudex-loop")?;
+        for name in OURS {
+            link(&programs.ours.join(name), name)?;
+        }
         programs
             .codex
             .as_ref()
@@ -204,14 +209,20 @@ impl Home {
         Ok(())
     }
 
-    /// What a user's clone has of the marketplace: its list, and the plugin.
+    /// Returns what a user's clone has of the marketplace: its list, and the plugin.
     fn copy_marketplace(&self, repository: &Path) -> miette::Result<()> {
         fs_err::create_dir_all(&self.marketplace).into_diagnostic()?;
-        for part in [".claude-plugin", "plugin"] {
+        let example = "examples/release-train";
+        fs_err::create_dir_all(self.marketplace.join(example)).into_diagnostic()?;
+        for (part, into) in [
+            (".claude-plugin", ""),
+            ("plugin", ""),
+            ("examples/release-train/plugin", example),
+        ] {
             let status = Command::new("cp")
                 .arg("-R")
                 .arg(repository.join(part))
-                .arg(&self.marketplace)
+                .arg(self.marketplace.join(into))
                 .status()
                 .into_diagnostic()?;
             if !status.success() {

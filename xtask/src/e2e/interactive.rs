@@ -64,7 +64,7 @@ pub(super) fn prepare(config: &Path, project: &Path, api_key: &str) -> Result<()
     std::fs::rename(&new, &path).map_err(file)
 }
 
-/// The file's text with the answers in it, if it has the shape that the client gives it.
+/// Returns the file's text with the answers in it, if it has the shape that the client gives it.
 fn answered(mut known: Map<String, Value>, project: &Path, api_key: &str) -> Option<Value> {
     known.insert("hasCompletedOnboarding".to_owned(), json!(true));
     let begin = api_key

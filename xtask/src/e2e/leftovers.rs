@@ -24,7 +24,7 @@ pub(super) fn end(mark: &OsStr) {
     }
 }
 
-/// The command lines of the processes with this mark.
+/// Returns the command lines of the processes with this mark.
 pub(super) fn told(mark: &OsStr) -> Vec<String> {
     let line = |pid: Pid| fs_err::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).ok();
     let lines = marked(mark).into_iter().filter_map(line);
@@ -37,7 +37,7 @@ pub(super) fn told(mark: &OsStr) -> Vec<String> {
         .collect()
 }
 
-/// The processes with this mark. A dead one that nobody has waited for has no environment any more.
+/// Returns the processes with this mark. A dead one that nobody has waited for has no environment any more.
 pub(super) fn marked(mark: &OsStr) -> Vec<Pid> {
     let mut entry = OsString::from(MARK);
     entry.push("=");

@@ -32,7 +32,7 @@ use clap::Args;
 use miette::{Context as _, IntoDiagnostic as _, miette};
 
 use clients::{Clients, Pins};
-use home::Programs;
+use home::{OURS, Programs};
 use play::Stage;
 use report::Row;
 use scenario::{Age, Scenario};
@@ -86,7 +86,7 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
         Ok(Programs {
             claude: clients.claude_code(row.version)?,
             codex: row.scenario.codex.as_ref().and(codex.clone()),
-            claudex_loop: ours.clone(),
+            ours: ours.clone(),
         })
     };
     let mut cast = Vec::new();
@@ -118,7 +118,7 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
     })
 }
 
-/// Every scenario with each client that plays it.
+/// Returns every scenario with each client that plays it.
 fn rows<'a>(scenarios: &'a [Scenario], pins: &'a Pins, only: Option<Age>) -> Vec<Row<'a>> {
     scenarios
         .iter()
@@ -160,7 +160,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// The folder that cargo builds in: two above this program.
+/// Returns the folder that cargo builds in: two above this program.
 fn target() -> miette::Result<PathBuf> {
     let own = std::env::current_exe().into_diagnostic()?;
     own.ancestors()
@@ -169,26 +169,24 @@ fn target() -> miette::Result<PathBuf> {
         .ok_or_else(|| miette!("{} is not where cargo builds", own.display()))
 }
 
-/// Builds our program, and copies it: a build that somebody starts meanwhile must not change it under a running client.
+/// Builds our programs, and copies them: a build that somebody starts meanwhile must not change them under a running client.
 fn build(root: &Path, target: &Path, folder: &Path) -> miette::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let packages = OURS.iter().flat_map(|name| ["--package", name]);
     let status = Command::new(cargo)
-        .args([
-            "build",
-            "--quiet",
-            "--package",
-            "claudex-loop",
-            "--bin",
-            "claudex-loop",
-        ])
+        .args(["build", "--quiet", "--bins"])
+        .args(packages)
         .current_dir(root)
         .status()
         .into_diagnostic()
         .wrap_err("cannot run cargo")?;
     if !status.success() {
-        return Err(miette!("claudex-loop does not build"));
+        return Err(miette!("{} do not build", OURS.join(" and ")));
     }
-    let copy = folder.join("claudex-loop");
-    fs_err::copy(target.join("debug/claudex-loop"), &copy).into_diagnostic()?;
-    Ok(copy)
+    let copies = folder.join("ours");
+    fs_err::create_dir_all(&copies).into_diagnostic()?;
+    for name in OURS {
+        fs_err::copy(target.join("debug").join(name), copies.join(name)).into_diagnostic()?;
+    }
+    Ok(copies)
 }

@@ -7,18 +7,21 @@ use std::time::{Duration, Instant};
 
 use miette::{Context as _, IntoDiagnostic as _, miette};
 
-use super::agent::{Agent, Rule};
+use super::agent::Agent;
 use super::check::{self, Place};
 use super::conversation::Conversation;
-use super::headless::{Headless, Printed};
+use super::headless::Headless;
 use super::home::{Home, Programs};
 use super::leftovers;
-use super::scenario::{self, Age, Check, Pattern, Person, Say, Scenario, Step, Write};
+use super::scenario::{Age, Check, Pattern, Person, Say, Scenario, Step, Write};
 use super::server::Server;
-use super::terminal::Terminal;
 use super::words::Words;
 
+mod scene;
 mod terminals;
+
+use scene::Play;
+pub(super) use scene::Stage;
 
 /// The session of Codex's model.
 const CODEX: &str = "codex";
@@ -34,47 +37,7 @@ pub(super) struct Outcome {
     pub(super) folder: PathBuf,
 }
 
-/// What all scenarios of a run share.
-#[derive(Debug)]
-pub(super) struct Stage {
-    /// The repository.
-    pub(super) root: PathBuf,
-    /// The folder that the scenarios' folders are made in.
-    pub(super) folder: PathBuf,
-    pub(super) keep: bool,
-    pub(super) overwrite_screens: bool,
-}
-
-/// One scenario that is being played.
-struct Play<'a> {
-    stage: &'a Stage,
-    scenario: &'a Scenario,
-    /// Which of the clients plays it.
-    age: Age,
-    home: Home,
-    server: Server,
-    conversation: Arc<Conversation>,
-    deadline: Instant,
-    words: Words,
-    sessions: BTreeMap<String, Session>,
-}
-
-/// One conversation with a client.
-#[derive(Default)]
-struct Session {
-    /// The client's own id of it.
-    id: Option<String>,
-    running: Option<Headless>,
-    terminal: Option<Terminal>,
-    /// What its clients printed that have ended.
-    printed: Vec<Printed>,
-}
-
 impl Stage {
-    fn suite(&self) -> PathBuf {
-        self.root.join("tests/e2e")
-    }
-
     /// Plays `scenario` with these programs in a folder of its own.
     pub(super) fn play(&self, scenario: &Scenario, programs: &Programs, age: Age, label: &str) -> Outcome {
         let began = Instant::now();
@@ -196,24 +159,6 @@ impl<'a> Play<'a> {
         if wait { self.wait(&name) } else { Ok(()) }
     }
 
-    /// Who plays a session's model: the scenario's rules first, then those of the agent.
-    fn cast(&mut self, session: &str, agent: Option<&str>) -> miette::Result<()> {
-        if agent.is_none() && self.sessions.contains_key(session) {
-            return Ok(());
-        }
-        let name = agent.unwrap_or(&self.scenario.agent);
-        let mut rules: Vec<Rule> = self.scenario.rule.clone();
-        rules.extend(scenario::agent(&self.stage.suite().join("agents"), name)?);
-        self.server.cast(
-            session,
-            Agent::new(
-                rules,
-                self.words.with([("session".to_owned(), session.to_owned())]),
-            ),
-        );
-        Ok(())
-    }
-
     fn wait(&mut self, name: &str) -> miette::Result<()> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let session = self.session(name)?;
@@ -248,12 +193,6 @@ impl<'a> Play<'a> {
         session.id = session.id.take().or_else(|| printed.session());
         session.printed.push(printed);
         Ok(())
-    }
-
-    fn session(&mut self, name: &str) -> miette::Result<&mut Session> {
-        self.sessions
-            .get_mut(name)
-            .ok_or_else(|| miette!("there is no session `{name}` yet"))
     }
 
     fn person(&self, person: &Person) -> miette::Result<()> {
@@ -317,44 +256,6 @@ impl<'a> Play<'a> {
             };
             place.holds(check, &self.words_in(&folder)?)
         })
-    }
-
-    fn printed(&self, session: Option<&str>) -> String {
-        let mut text = String::new();
-        for (name, it) in &self.sessions {
-            if session.is_some_and(|session| session != name) {
-                continue;
-            }
-            for printed in it
-                .printed
-                .iter()
-                .cloned()
-                .chain(it.running.as_ref().map(Headless::printed))
-            {
-                text.push_str(&printed.text());
-            }
-        }
-        text
-    }
-
-    fn words(&self) -> miette::Result<Words> {
-        self.words_in("")
-    }
-
-    /// The words for templates as things stand now: `id` is the newest loop's of that folder, `session_NAME` the client's id of
-    /// a session.
-    fn words_in(&self, folder: &str) -> miette::Result<Words> {
-        let mut words = self.words.clone();
-        for (index, it) in self.home.loops(folder)?.into_iter().enumerate() {
-            words.set("id", it.id.clone());
-            words.set(&format!("id_{}", index + 1), it.id);
-        }
-        for (name, session) in &self.sessions {
-            if let Some(id) = &session.id {
-                words.set(&format!("session_{name}"), id.clone());
-            }
-        }
-        Ok(words)
     }
 
     /// Ends what still runs, and looks for what a scenario must not leave: processes that outlive their client.

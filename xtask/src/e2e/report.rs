@@ -24,13 +24,13 @@ impl Row<'_> {
     }
 }
 
-/// A line about what goes on.
+/// Prints a line about what goes on.
 pub(super) fn note(line: &str) {
     // A closed stderr is no reason to stop.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// The line of a scenario that has ended.
+/// Prints the line of a scenario that has ended.
 pub(super) fn ended(row: &Row<'_>, outcome: &Outcome) {
     let word = if outcome.result.is_ok() { "ok  " } else { "FAIL" };
     note(&format!(
@@ -50,7 +50,7 @@ pub(super) fn all(rows: &[(Row<'_>, Outcome)], keep: bool) -> bool {
                 row.label(),
                 row.version,
                 row.scenario.doc,
-                outcome.conversation.told(),
+                super::story::of(&outcome.conversation),
                 told(error),
                 outcome.folder.display(),
             ));

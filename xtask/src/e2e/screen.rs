@@ -42,7 +42,7 @@ pub(super) struct Kept {
 pub(super) type Places<'a> = [(&'a str, &'a str)];
 
 impl Kept {
-    /// Where the screen lies: `NAME.AGE.txt`, where that client has one of its own, or `NAME.txt`.
+    /// Returns where the screen lies: `NAME.AGE.txt`, where that client has one of its own, or `NAME.txt`.
     pub(super) fn place(folder: &Path, name: &str, age: &str) -> PathBuf {
         let own = folder.join(format!("{name}.{age}.txt"));
         if own.exists() {
@@ -66,7 +66,7 @@ impl Kept {
         }
     }
 
-    /// Whether the screen is the kept one.
+    /// Checks that the screen is the kept one.
     ///
     /// # Errors
     /// How it differs, to go on after "the screen": the kept lines with `-` before those that are missing, and with the
@@ -104,8 +104,8 @@ impl Kept {
     }
 }
 
-/// The screen with a word in place of what differs from run to run: loop ids, session ids, paths, versions, times, tokens,
-/// costs, the words of a client that waits. Indents stay, for the reader; a comparison does not look at them.
+/// Returns the screen with a word in place of what differs from run to run: loop ids, session ids, paths, versions, times,
+/// tokens, costs, the words of a client that waits. Indents stay, for the reader; a comparison does not look at them.
 pub(super) fn normalised(screen: &str, places: &Places<'_>) -> String {
     let mut places: Vec<_> = places.iter().filter(|(path, _)| !path.is_empty()).collect();
     places.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
@@ -131,7 +131,7 @@ pub(super) fn normalised(screen: &str, places: &Places<'_>) -> String {
     lines.join("\n") + "\n"
 }
 
-/// An expression of these one after the other, wherever the terminal breaks the line between them.
+/// Returns an expression of these one after the other, wherever the terminal breaks the line between them.
 fn broken(parts: impl IntoIterator<Item = String>) -> String {
     parts.into_iter().collect::<Vec<_>>().join(r"(?:\n[ \t]*)?")
 }
@@ -192,7 +192,7 @@ static WORDS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     .collect()
 });
 
-/// The lines that have something, each with one blank for all white space in a row and none at its ends.
+/// Returns the lines that have something, each with one blank for all white space in a row and none at its ends.
 fn filled(text: &str) -> Vec<String> {
     text.lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -200,12 +200,12 @@ fn filled(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether one kept line is this line of the screen.
+/// Returns whether one kept line is this line of the screen.
 fn same(kept: &str, seen: &str) -> bool {
     kept == seen || (kept.contains(ANYTHING) && Pattern::from(kept).is_whole(seen))
 }
 
-/// The lines in one, without white space.
+/// Returns the lines in one, without white space.
 fn bare(lines: &[String]) -> String {
     lines.iter().flat_map(|line| line.split_whitespace()).collect()
 }

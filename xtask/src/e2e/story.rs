@@ -2,11 +2,12 @@
 //! comes again and again is shortened.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use regex::{Captures, Regex};
 
 use super::agent::{Fault, Heard, Reply, Source};
-use super::conversation::Exchange;
+use super::conversation::{Conversation, Exchange};
 
 /// A text of more characters is cut in its middle to about as many.
 const LONG: usize = 1500;
@@ -14,8 +15,23 @@ const LONG: usize = 1500;
 /// What is left of a reminder that the client puts in on its own, in characters.
 const REMINDER: usize = 100;
 
+/// Tells the story so far, for a person who reads it in a terminal.
+pub(super) fn of(conversation: &Conversation) -> String {
+    let exchanges = conversation.of(None);
+    let mut newest = HashMap::new();
+    let mut told = Vec::new();
+    for (index, exchange) in exchanges.iter().enumerate() {
+        let heard = &exchange.heard;
+        // A client that is not answered as it should asks again, with the same words.
+        let before = newest.insert(heard.session.as_str(), heard.newest.as_str());
+        let repeated = !heard.newest.is_empty() && before == Some(heard.newest.as_str());
+        told.push(self::exchange(index + 1, exchange, repeated));
+    }
+    told.join("\n")
+}
+
 /// When, who, what came, and what was answered; `number` counts from 1, `repeated` says that the session sent the same before.
-pub(super) fn exchange(number: usize, exchange: &Exchange, repeated: bool) -> String {
+fn exchange(number: usize, exchange: &Exchange, repeated: bool) -> String {
     let Exchange {
         at,
         heard,
@@ -78,7 +94,7 @@ fn answer(story: &mut String, reply: &Reply) {
     }
 }
 
-/// A call's input: the texts in it as they are, lines as lines.
+/// Returns a call's input: the texts in it as they are, lines as lines.
 fn called(input: &serde_json::Value) -> String {
     let Some(entries) = input.as_object() else {
         return cut(&input.to_string()).into_owned();
@@ -108,7 +124,7 @@ fn put_all(story: &mut String, mut label: &str, text: &str) {
     }
 }
 
-/// The text, without its middle where it is long.
+/// Returns the text, without its middle where it is long.
 fn cut(text: &str) -> Cow<'_, str> {
     let length = text.chars().count();
     // A cut that would save next to nothing is none.
@@ -127,7 +143,7 @@ fn cut(text: &str) -> Cow<'_, str> {
     ))
 }
 
-/// The text with the client's own reminders shortened to their beginning.
+/// Returns the text with the client's own reminders shortened to their beginning.
 fn reminders_shortened(text: &str) -> Cow<'_, str> {
     let reminder = Regex::new(r"(?s)<system-reminder>\s*(.*?)\s*</system-reminder>")
         .expect("it is a regular expression");
@@ -136,8 +152,8 @@ fn reminders_shortened(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The beginning of what the client says on its own, in one line. What speaks of this plugin stays whole, but for a hook's
-/// feedback, which the user's side has, too.
+/// Returns the beginning of what the client says on its own, in one line. What speaks of this plugin stays whole, but for a
+/// hook's feedback, which the user's side has, too.
 fn shortened(text: &str) -> Cow<'_, str> {
     let length = text.chars().count();
     let ours = text.to_lowercase().contains("claudex") && !text.starts_with("Stop hook blocking error");
@@ -152,7 +168,8 @@ fn shortened(text: &str) -> Cow<'_, str> {
     ))
 }
 
-/// The text with every character that a terminal would act on, or not show at all, as its escape; line ends and tabs stay.
+/// Returns the text with every character that a terminal would act on, or not show at all, as its escape; line ends and tabs
+/// stay.
 fn visible(text: &str) -> Cow<'_, str> {
     let hidden = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')

@@ -270,7 +270,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// What is shown now.
+    /// Returns what is shown now.
     ///
     /// # Errors
     /// tmux refuses.
@@ -325,7 +325,7 @@ impl Terminal {
         }
     }
 
-    /// The screen once nothing on it has changed for a while; a program that never rests is looked at in mid-work.
+    /// Returns the screen once nothing on it has changed for a while; a program that never rests is looked at in mid-work.
     ///
     /// # Errors
     /// tmux refuses.
@@ -388,12 +388,12 @@ impl Drop for Terminal {
 }
 
 impl Screen {
-    /// The text before the cursor, without white space.
+    /// Returns the text before the cursor, without white space.
     pub(super) fn before(&self) -> &str {
         &self.before
     }
 
-    /// What `capture-pane` and the line after it say.
+    /// Returns what `capture-pane` and the line after it say.
     fn read(shown: &str) -> Option<Self> {
         let (rows, state) = shown.trim_end_matches('\n').rsplit_once('\n')?;
         let mut words = state.splitn(3, ' ');
@@ -415,7 +415,7 @@ impl Screen {
     }
 }
 
-/// The row's first so many columns; a character may take two, or none.
+/// Returns the row's first so many columns; a character may take two, or none.
 fn columns(row: &str, columns: usize) -> &str {
     let mut at = 0;
     for (index, character) in row.char_indices() {
@@ -432,7 +432,7 @@ fn bare(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// Whether the text ends with Claude Code's sign for a paste that it does not show: `[Pasted text #1 +4 lines]`.
+/// Returns whether the text ends with Claude Code's sign for a paste that it does not show: `[Pasted text #1 +4 lines]`.
 fn is_folded_paste(bare: &str) -> bool {
     bare.rsplit_once("[Pastedtext#")
         .and_then(|(_, rest)| rest.strip_suffix(']'))
@@ -442,7 +442,7 @@ fn is_folded_paste(bare: &str) -> bool {
         })
 }
 
-/// Why the text is not as it should be, to go on after "the screen".
+/// Says why the text is not as it should be, to go on after "the screen".
 pub(super) fn holds(text: &str, has: &[Pattern], lacks: &[Pattern]) -> Result<(), String> {
     let text = spaced(text);
     let mut why: Vec<String> = Vec::new();
@@ -474,7 +474,7 @@ fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// An argument that tmux takes as it is: a `;` at its end would end the command.
+/// Returns an argument that tmux takes as it is: a `;` at its end would end the command.
 fn word(argument: &OsStr) -> OsString {
     match argument.as_bytes().strip_suffix(b";") {
         Some(rest) => OsString::from_vec([rest, b"\\;"].concat()),

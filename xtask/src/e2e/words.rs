@@ -36,7 +36,7 @@ impl Words {
         self.words.insert(name.to_owned(), word.into());
     }
 
-    /// The template with its words in place.
+    /// Returns the template with its words in place.
     ///
     /// # Errors
     /// A template that is none, a word that is not there, a file that cannot be read.
@@ -62,7 +62,7 @@ impl Words {
     }
 }
 
-/// An error as one text, with its help.
+/// Returns an error as one text, with its help.
 pub(super) fn told(error: &miette::Report) -> String {
     let mut text = format!("{error:#}");
     if let Some(help) = (error.as_ref() as &dyn Diagnostic).help() {

@@ -150,7 +150,7 @@ fn a_pipe_where_the_log_should_be_holds_nobody() {
     // `timeout` ends a program that waits for a reader; it is asked for by its own exit status.
     for (verb, input) in [
         (
-            vec!["stop"],
+            vec!["hook", "stop"],
             format!("{{\"session_id\":\"s\",\"cwd\":{:?}}}", yard.path),
         ),
         (vec!["abort", &id, "--why", "x"], String::new()),
@@ -164,4 +164,27 @@ fn a_pipe_where_the_log_should_be_holds_nobody() {
         crate::support::feed(command, input.as_bytes());
     }
     assert_eq!(yard.phase(), "aborted");
+}
+
+#[test]
+fn commands_are_the_persons_and_a_mistake_in_them_is_told_and_runs_nothing() {
+    let yard = Yard::new();
+    yard.start("hotfix", "1.0");
+    let own = yard.path.join(".claude/release-train.toml");
+    std::fs::create_dir(yard.path.join(".claude")).unwrap();
+    std::fs::write(
+        &own,
+        "[commands.build]\nprogram = \"touch\"\narguments = [\"ran\"]\n",
+    )
+    .unwrap();
+    let said = yard.approves();
+    assert!(said.contains("commands"), "{said}");
+    std::fs::remove_file(&own).unwrap();
+    yard.configure("[commands.build]\nprogram = \"./mine\"\n");
+    let said = yard.approves();
+    assert!(
+        said.contains("config.toml:2:11: ‘./mine’ is a relative path"),
+        "{said}"
+    );
+    assert!(!yard.path.join("ran").exists());
 }

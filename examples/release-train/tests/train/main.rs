@@ -2,9 +2,14 @@
 
 mod hooks;
 mod hostile;
+mod names;
 #[path = "../../../../tests/support/paste.rs"]
 mod paste;
 mod pasting;
 mod people;
+mod plugin;
+mod reviewed;
 mod support;
+#[path = "../../../../tests/support/trees.rs"]
+mod trees;
 mod way;

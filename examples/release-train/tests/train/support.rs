@@ -94,7 +94,7 @@ impl Yard {
 
     /// A hook with these bytes on its stdin. It must end well, whatever they are, and say nothing on stderr.
     pub(crate) fn hook(&self, verb: &str, input: &[u8]) -> String {
-        feed(self.command(&[verb]), input)
+        feed(self.command(&["hook", verb]), input)
     }
 
     /// A stop of a session's agent: the decision, and the reason or the line for the person.
@@ -191,7 +191,7 @@ impl Yard {
 
     /// Returns where the person's record of the trains that they started is.
     pub(crate) fn records(&self) -> PathBuf {
-        self.configuration.join(".local/state/claudex-loop/loops")
+        self.configuration.join(".local/state/release-train/loops")
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{EdgeShape, Shape};
-use super::{Difference, Verdict, some};
+use super::difference::{Difference, Verdict, some};
 
 /// Edges are read at the next change, so none of them is in the way of a loop on disk.
 pub(super) fn edges(old: &Shape, new: &Shape, names: &BTreeMap<&str, &str>, found: &mut Vec<Difference>) {
@@ -55,7 +55,7 @@ pub(super) fn edges(old: &Shape, new: &Shape, names: &BTreeMap<&str, &str>, foun
     }
 }
 
-/// How the edges of one transition at one phase differ, each with what it means.
+/// Returns how the edges of one transition at one phase differ, each with what it means.
 fn altered<'s>(
     old: &[&'s EdgeShape],
     new: &[&'s EdgeShape],

@@ -1,7 +1,7 @@
 //! What changes of the fields mean for loops on disk: a value must be of its field's kind, and a name must be found.
 
 use super::super::{FieldShape, Shape};
-use super::{Difference, FOUND_BY, Suggestion, Verdict};
+use super::difference::{Difference, FOUND_BY, Suggestion, Verdict};
 
 pub(super) fn fields(old: &Shape, new: &Shape, found: &mut Vec<Difference>) {
     let mut heirs = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn fields(old: &Shape, new: &Shape, found: &mut Vec<Difference>) {
     }
 }
 
-/// Whether every value of one kind is one of another, and means the same.
+/// Returns whether every value of one kind is one of another, and means the same.
 fn reads_as(old: &str, new: &str) -> bool {
     let scalar = ["count", "flag", "text", "path", "one_of", "time", "id"].contains(&old);
     old == new || scalar && ["text", "path"].contains(&new)
@@ -247,7 +247,7 @@ fn set(field: &FieldShape) -> Suggestion {
     }
 }
 
-/// The initial value as machine.toml writes it.
+/// Returns the initial value as machine.toml writes it.
 fn shown(field: &FieldShape) -> String {
     let text = field.initial_text();
     if text.is_empty() || text == "null" {

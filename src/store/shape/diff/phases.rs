@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::{PhaseShape, Shape};
-use super::{Difference, Suggestion, Verdict};
+use super::difference::{Difference, Suggestion, Verdict};
 
 pub(super) fn state(old: &Shape, new: &Shape, found: &mut Vec<Difference>) {
     use Verdict::{Breaks, Safe};
@@ -134,8 +134,8 @@ fn stays(phase: &str) -> Suggestion {
     }
 }
 
-/// The phase of the new machine in which loops of a removed one most likely go on: an added one that was not proposed for
-/// another, else any, that is over or not over as the removed one was.
+/// Returns the phase of the new machine in which loops of a removed one most likely go on: an added one that was not proposed
+/// for another, else any, that is over or not over as the removed one was.
 fn heir<'s>(
     old: &Shape,
     new: &'s Shape,
@@ -155,7 +155,7 @@ fn heir<'s>(
         .or(new.phases.first())
 }
 
-/// Whether a loop that is over stays so, and one that is not, too.
+/// Judges whether a loop that is over stays so, and one that is not, too.
 fn ends(phase: &PhaseShape, now: &PhaseShape, found: &mut Vec<Difference>) {
     let (what, means) = match (phase.terminal, now.terminal) {
         (false, true) => (

@@ -95,14 +95,14 @@ fn a_rollback_leaves_the_shapes_for_loops_that_are_moved_back() {
 #[test]
 fn strays_beside_the_shapes_are_swept() {
     let case = Case::new();
-    let stray = case.old.folder().join("machines/.claudex-tmp-x");
+    let stray = case.old.folder().join("machines/.loop-tmp-x");
     std::fs::write(&stray, "half").unwrap();
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(7200);
     let swept = case
         .old
         .sweep(later, std::time::Duration::from_secs(1 << 30), false)
         .unwrap();
-    assert_eq!(swept.strays, std::slice::from_ref(&stray));
+    assert_eq!(swept.leftovers, std::slice::from_ref(&stray));
     assert!(!stray.exists() && case.shape_path().is_file());
 }
 

@@ -9,7 +9,9 @@ claudex_loop::machine!(run);
 claudex_loop::machine!(wait);
 claudex_loop::machine!(own);
 
-use claudex_loop::drive::{ask as question, words};
+use claudex_loop::behaviours::{ask as question, words};
+use claudex_loop::machine::Permissions;
+use claudex_loop::process::configured::ConfiguredCommand;
 use claudex_loop::{Actor, Beginning, LoopId, Step, Store};
 
 /// Everything by the machine file.
@@ -26,6 +28,26 @@ fn stored(root: &str, spec: &'static claudex_loop::store::StateSpec) -> (Store, 
     let store = Store::at(format!("{root}/.loops").into(), root.into(), spec, home);
     let id = store.list().first().map(|listed| listed.id.clone());
     (store, id)
+}
+
+/// What the file permits that the test names.
+fn permitted() -> Permissions {
+    let file = std::env::var("EVERY_PERMITTED").unwrap();
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    let mut words = text.split('\0').map(str::to_owned);
+    let mut commands = std::collections::BTreeMap::new();
+    if let (Some(name), Some(program)) = (words.next(), words.next()) {
+        let environment = words.next().filter(|name| !name.is_empty());
+        let seconds = words.next().unwrap().parse().unwrap();
+        let command = ConfiguredCommand {
+            program,
+            environment: environment.into_iter().collect(),
+            timeout: std::time::Duration::from_secs(seconds),
+            arguments: words.collect(),
+        };
+        commands.insert(name, command);
+    }
+    Permissions { commands, file: Some(file.into()), ..Permissions::default() }
 }
 
 /// Waits, with the loop opened, until the file exists that the test names: so that many are opened at one revision.
@@ -49,12 +71,13 @@ macro_rules! step {
             }
             ((store, Some(id)), ["stop"]) => {
                 let held = AnyLoop::open(&store, &id, Actor::Hook).unwrap();
+                held.raw().permit(permitted());
                 gate();
                 match $on_stop.stop(held) {
                     Ok(Step::Moved { now, edge }) => {
                         println!("moved {} {}", edge.transition, now.phase());
                         println!("ends {}", edge.lets_turn_end(&TABLE));
-                        match words::of(now.raw(), edge) {
+                        match words::of(now.raw(), edge, Default::default()) {
                             Ok(words) => print!("{}", words.unwrap_or_default()),
                             Err(error) => println!("silent: {error}"),
                         }

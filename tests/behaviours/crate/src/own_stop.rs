@@ -1,4 +1,4 @@
-use claudex_loop::drive::{attempt, or_else, settle};
+use claudex_loop::behaviours::{attempt, or_else, settle};
 use claudex_loop::{Refusal, Refused, Step};
 
 use crate::own::{AnyLoop, Counting, Loop, OnStop};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use miette::miette;
 
-use super::Play;
+use super::scene::Play;
 use crate::e2e::home::API_KEY;
 use crate::e2e::interactive;
 use crate::e2e::scenario::{Open, Pattern, See, Type};
@@ -77,7 +77,7 @@ impl Play<'_> {
             .map_or(Ok(()), |name| self.is_the_kept(terminal, name, within))
     }
 
-    /// The screen must come to be the kept one; or it is written anew, where that was asked for.
+    /// Waits until the screen is the kept one; or writes it anew, where that was asked for.
     fn is_the_kept(&self, terminal: &Terminal, name: &str, within: Duration) -> miette::Result<()> {
         let path = Kept::place(&self.stage.suite().join("screens"), name, &self.age.to_string());
         let folder = |path: &std::path::Path| path.to_string_lossy().into_owned();

@@ -51,7 +51,7 @@ struct Agent {
     rule: Vec<Rule>,
 }
 
-/// Every scenario in `folder`, or those that are named (`file` or `file.case`), in the order of their names.
+/// Returns every scenario in `folder`, or those that are named (`file` or `file.case`), in the order of their names.
 ///
 /// # Errors
 /// The first file that cannot be used, or a name without a file.
@@ -90,7 +90,7 @@ pub(in crate::e2e) fn all(folder: &Path, only: &[String]) -> Result<Vec<Scenario
     Ok(scenarios)
 }
 
-/// The rules of one agent.
+/// Returns the rules of one agent.
 ///
 /// # Errors
 /// A file that cannot be used.

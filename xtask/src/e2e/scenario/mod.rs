@@ -156,7 +156,7 @@ pub(super) struct Codex {
 }
 
 impl Scenario {
-    /// The scenario once for each of its cases; the rules of a case are then the first, and `case` has it alone.
+    /// Returns the scenario once for each of its cases; the rules of a case are then the first, and `case` has it alone.
     fn cases(self) -> Vec<Self> {
         if self.case.is_empty() {
             return vec![self];
@@ -174,13 +174,13 @@ impl Scenario {
         self.case.iter().map(variant).collect()
     }
 
-    /// The words of its case.
+    /// Returns the words of its case.
     pub(super) fn words(&self) -> impl Iterator<Item = (String, String)> + '_ {
         let cases = self.case.iter().flat_map(|case| &case.words);
         cases.map(|(name, word)| (name.clone(), word.clone()))
     }
 
-    /// How long the whole scenario may take.
+    /// Returns how long the whole scenario may take.
     pub(super) fn limit(&self) -> Duration {
         Duration::from_secs(self.limit)
     }

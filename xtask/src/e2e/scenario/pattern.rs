@@ -22,12 +22,12 @@ impl Pattern {
         render(&self.0).map(Self)
     }
 
-    /// Whether the text is somewhere in `text`.
+    /// Returns whether the text is somewhere in `text`.
     pub(in crate::e2e) fn is_in(&self, text: &str) -> bool {
         self.end_in(text).is_some()
     }
 
-    /// Where the first place of the text ends in `text`.
+    /// Returns where the first place of the text ends in `text`.
     pub(in crate::e2e) fn end_in(&self, text: &str) -> Option<usize> {
         if !self.0.contains(ANYTHING) {
             return text.find(&self.0).map(|start| start + self.0.len());
@@ -35,7 +35,7 @@ impl Pattern {
         self.regex("").find(text).map(|found| found.end())
     }
 
-    /// Whether the text is the whole of `text`, the white space at both ends apart.
+    /// Returns whether the text is the whole of `text`, the white space at both ends apart.
     pub(in crate::e2e) fn is_whole(&self, text: &str) -> bool {
         self.regex("whole").is_match(text.trim())
     }

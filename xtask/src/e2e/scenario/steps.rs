@@ -33,7 +33,7 @@ pub(in crate::e2e) enum Step {
 }
 
 impl Step {
-    /// The word that `do` has for it.
+    /// Returns the word that `do` has for it.
     pub(in crate::e2e) fn name(&self) -> &'static str {
         match self {
             Self::Say(_) => "say",

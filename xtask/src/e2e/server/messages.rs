@@ -4,8 +4,7 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::sending::TOKENS;
-use super::{Asked, Protocol, What, joined};
+use super::protocol::{Asked, Protocol, TOKENS, What, joined, list};
 use crate::e2e::agent::{Heard, Reply, Source};
 
 /// What the client's instruction to sum up the conversation has, whatever else its words are: it offers tools, as a turn does.
@@ -116,7 +115,7 @@ impl Protocol for Messages {
     }
 }
 
-/// The blocks of an answer: its text, then its calls.
+/// Returns the blocks of an answer: its text, then its calls.
 fn content(reply: &Reply, number: u64) -> Vec<Value> {
     let text = reply.say.iter().map(|say| json!({ "type": "text", "text": say }));
     let calls = reply.calls.iter().enumerate().map(|(index, (tool, input))| {
@@ -125,8 +124,8 @@ fn content(reply: &Reply, number: u64) -> Vec<Value> {
     text.chain(calls).collect()
 }
 
-/// All that was said in some messages, in its order: prompts, results of tools, what the client puts in; and the model's own words
-/// and calls.
+/// Returns all that was said in some messages, in its order: prompts, results of tools, what the client puts in; and the
+/// model's own words and calls.
 fn texts(messages: &[&Value]) -> Vec<(Source, String)> {
     let mut texts = Vec::new();
     for message in messages {
@@ -152,29 +151,25 @@ fn texts(messages: &[&Value]) -> Vec<(Source, String)> {
     texts
 }
 
-/// The blocks of some messages; there are none in one whose content is a text.
+/// Returns the blocks of some messages; there are none in one whose content is a text.
 fn blocks<'a>(messages: &[&'a Value]) -> impl Iterator<Item = &'a Value> {
     messages.iter().flat_map(|message| list(&message["content"]))
 }
 
-/// What was said to the model in some messages, without the results of tools.
+/// Returns what was said to the model in some messages, without the results of tools.
 fn prompts<'a>(messages: &[&'a Value]) -> impl Iterator<Item = &'a str> {
     let plain = messages.iter().filter_map(|message| message["content"].as_str());
     plain.chain(blocks(messages).filter_map(|block| block["text"].as_str()))
 }
 
-/// A call of a tool, as `Name {json}`.
+/// Returns a call of a tool, as `Name {json}`.
 fn call(block: &Value) -> Option<String> {
     let tool = block["name"].as_str().filter(|_| block["type"] == "tool_use")?;
     Some(format!("{tool} {}", block["input"]))
 }
 
-/// The items of a list; none in what is no list.
-pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
-}
-
-/// What a model says that keeps nothing of the conversation: whatever goes on after it goes on by what our hooks say then.
+/// Returns what a model says that keeps nothing of the conversation: whatever goes on after it goes on by what our hooks say
+/// then.
 fn summary() -> Reply {
     Reply {
         about: "(the client sums the conversation up)".to_owned(),

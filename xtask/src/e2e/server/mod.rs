@@ -5,6 +5,7 @@
 //! agent says, or what a scenario expects.
 
 mod messages;
+mod protocol;
 mod responses;
 mod sending;
 #[cfg(test)]
@@ -27,7 +28,8 @@ use miette::{Context as _, IntoDiagnostic as _};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::agent::{Agent, Heard, Reply, Source};
+use self::protocol::{Asked, Protocol, TOKENS, What};
+use super::agent::{Agent, Heard, Reply};
 use super::conversation::{Conversation, Exchange};
 use super::words::told;
 
@@ -45,7 +47,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// A service on a port of its own, with nobody to answer yet.
+    /// Starts a service on a port of its own, with nobody to answer yet.
     ///
     /// # Errors
     /// The system gives no port, no thread, or no runtime.
@@ -92,7 +94,7 @@ impl Server {
         self.stage.cast().insert(session.to_owned(), agent);
     }
 
-    /// Where this session's model answers; no slash at the end.
+    /// Returns where this session's model answers; no slash at the end.
     pub(super) fn url(&self, session: &str) -> String {
         format!("http://{}/{}", self.address, in_path(session))
     }
@@ -110,7 +112,7 @@ impl Drop for Server {
     }
 }
 
-/// A name as one segment of a path.
+/// Returns a name as one segment of a path.
 fn in_path(name: &str) -> String {
     name.bytes().fold(String::new(), |mut path, byte| {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
@@ -131,50 +133,12 @@ struct Stage {
     answers: AtomicU64,
 }
 
-/// One request, translated.
-struct Asked {
-    heard: Heard,
-    what: What,
-    /// Answered event by event.
-    streamed: bool,
-    /// The model that the client asked for.
-    model: String,
-}
-
-/// What a request is for.
-enum What {
-    /// A turn of the conversation: the agent's rules answer.
-    Turn,
-    /// A summary of it that the client goes on with. Only a rule whose `newest` fits the instruction answers, else the reply here.
-    Summary { instruction: String, otherwise: Reply },
-    /// Something of the client's own, as a title. No rule answers.
-    Aside(Reply),
-}
-
-/// One of the two protocols.
-trait Protocol: Sync {
-    /// What a request says; its session is not filled in. A request that is none says nothing.
-    fn asked(&self, request: &Value) -> Asked;
-    /// The events of an answer, each with its kind under `type`; at least one.
-    fn events(&self, reply: &Reply, model: &str, number: u64) -> Vec<Value>;
-    /// The same answer as one document.
-    fn whole(&self, reply: &Reply, model: &str, number: u64) -> Value;
-    /// The body of an answer that is no 200.
-    fn refusal(&self, status: StatusCode, message: &str) -> Value;
-}
-
-/// Texts as the one that rules look at.
-fn joined(texts: &[(Source, String)]) -> String {
-    let texts: Vec<_> = texts.iter().map(|(_, text)| text.as_str()).collect();
-    texts.join("\n")
-}
-
 impl Stage {
     fn cast(&self) -> MutexGuard<'_, HashMap<String, Agent>> {
         self.cast.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The agent's answer, noted.
+    /// Returns the agent's answer, noted.
     ///
     /// # Errors
     /// Why there is none, as status and message; noted, too.
@@ -252,7 +216,7 @@ async fn responses(stage: State<Arc<Stage>>, session: Path<String>, body: Body) 
     exchange(&stage, session.0, body, &responses::Responses).await
 }
 
-/// A request to the model.
+/// Answers a request to the model.
 async fn exchange(stage: &Stage, session: String, body: Body, protocol: &dyn Protocol) -> Response {
     let request = match body {
         Ok(body) => serde_json::from_slice::<Value>(&body).map_err(|error| {
@@ -286,12 +250,13 @@ async fn exchange(stage: &Stage, session: String, body: Body, protocol: &dyn Pro
     }
 }
 
-/// How long a conversation is. Always the same: the usage of an answer is where a rule says it.
+/// Returns how long a conversation is. Always the same: the usage of an answer is where a rule says it.
 async fn count_tokens() -> Response {
-    sending::document(StatusCode::OK, &json!({ "input_tokens": sending::TOKENS }))
+    sending::document(StatusCode::OK, &json!({ "input_tokens": TOKENS }))
 }
 
-/// What the clients look at beside: whether the service is there, and which models it has (none that they need to know of).
+/// Answers what the clients look at beside: whether the service is there, and which models it has (none that they need to know
+/// of).
 async fn elsewhere(stage: State<Arc<Stage>>, path: axum::http::Uri, method: Method) -> Response {
     let session = path.path().split('/').nth(1).unwrap_or_default();
     let known = stage.cast().keys().any(|name| in_path(name) == session);

@@ -4,9 +4,7 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::messages::list;
-use super::sending::TOKENS;
-use super::{Asked, Protocol, What, joined};
+use super::protocol::{Asked, Protocol, TOKENS, What, joined, list};
 use crate::e2e::agent::{Heard, Reply, Source};
 
 /// The protocol.
@@ -101,7 +99,7 @@ impl Protocol for Responses {
     }
 }
 
-/// The items of an answer: its text, then its calls.
+/// Returns the items of an answer: its text, then its calls.
 fn output(reply: &Reply, number: u64) -> Vec<Value> {
     let text = reply.say.iter().map(|say| {
         json!({
@@ -125,19 +123,19 @@ fn output(reply: &Reply, number: u64) -> Vec<Value> {
     text.chain(calls).collect()
 }
 
-/// An item's kind; a message may leave it out.
+/// Returns an item's kind; a message may leave it out.
 fn kind(item: &Value) -> &str {
     item["type"].as_str().unwrap_or("message")
 }
 
-/// Whether the model made this item.
+/// Returns whether the model made this item.
 fn spoken(item: &Value) -> bool {
     let kind = kind(item);
     kind == "reasoning" || kind.ends_with("_call") || (kind == "message" && item["role"] == "assistant")
 }
 
-/// All that was said in some items, in its order: prompts, what the client puts in, results of tools; and the model's own words
-/// and calls.
+/// Returns all that was said in some items, in its order: prompts, what the client puts in, results of tools; and the model's
+/// own words and calls.
 fn texts(items: &[&Value]) -> Vec<(Source, String)> {
     let mut texts = Vec::new();
     for item in items.iter().filter(|item| item["role"] != "developer") {
@@ -162,7 +160,7 @@ fn texts(items: &[&Value]) -> Vec<(Source, String)> {
     texts
 }
 
-/// A call of a tool, as `Name {json}`.
+/// Returns a call of a tool, as `Name {json}`.
 fn call(item: &Value) -> Option<String> {
     let tool = item["name"].as_str().filter(|_| kind(item).ends_with("_call"))?;
     let input = item["arguments"]

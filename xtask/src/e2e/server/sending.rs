@@ -9,16 +9,13 @@ use axum::response::Response;
 use futures_util::{future, stream};
 use serde_json::Value;
 
-use super::{Asked, Protocol};
+use super::protocol::{Asked, Protocol};
 use crate::e2e::agent::{Fault, Reply};
-
-/// The tokens that a request is said to have had, where the rule does not say.
-pub(super) const TOKENS: u64 = 10;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
-/// What `reply` is on the wire, after its wait.
+/// Sends what `reply` is on the wire, after its wait.
 pub(super) async fn send(protocol: &dyn Protocol, reply: &Reply, asked: &Asked, number: u64) -> Response {
     if reply.wait_ms > 0 {
         tokio::time::sleep(Duration::from_millis(reply.wait_ms)).await;
@@ -51,12 +48,12 @@ pub(super) async fn send(protocol: &dyn Protocol, reply: &Reply, asked: &Asked, 
     }
 }
 
-/// An answer that says why there is none.
+/// Returns an answer that says why there is none.
 pub(super) fn refusal(protocol: &dyn Protocol, status: StatusCode, message: &str) -> Response {
     document(status, &protocol.refusal(status, message))
 }
 
-/// A JSON document.
+/// Answers with a JSON document.
 pub(super) fn document(status: StatusCode, body: &Value) -> Response {
     answer(status, JSON, body.to_string())
 }
@@ -67,7 +64,7 @@ fn event(event: &Value) -> String {
     format!("event: {kind}\ndata: {event}\n\n")
 }
 
-/// A body that breaks off: the connection is closed in the middle of it.
+/// Makes a body that breaks off: the connection is closed in the middle of it.
 fn cut(text: String) -> Body {
     Body::from_stream(stream::unfold(Some(text), async |left| {
         if let Some(text) = left {

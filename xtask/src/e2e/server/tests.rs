@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::e2e::story;
 
 const PROMPT: &str =
     r#"{"stream":true,"tools":[{"name":"Bash"}],"messages":[{"role":"user","content":"go"}]}"#;
@@ -135,7 +136,7 @@ fn a_session_that_nobody_plays_is_not_found_and_is_noted() {
             .iter()
             .all(|exchange| exchange.failure.is_some() && !exchange.turn)
     );
-    assert!(conversation.told().contains("FAILURE | nobody plays the session"));
+    assert!(story::of(&conversation).contains("FAILURE | nobody plays the session"));
 }
 
 #[test]
@@ -270,7 +271,7 @@ fn a_title_and_a_summary_use_no_rule() {
     let after_it = summary.replace(r#""messages":[{"#, result);
     server.cast("main", agent("newest = 'a result'\nsay = 'the rule'"));
     assert!(told(&server.url("main"), "/v1/messages", &after_it).contains("</summary>"));
-    assert!(conversation.told().contains("a result"));
+    assert!(story::of(&conversation).contains("a result"));
     server.cast("main", agent("newest = 'TEXT ONLY'\nsay = 'its own summary'"));
     assert!(told(&server.url("main"), "/v1/messages", &summary).contains("its own summary"));
 }
@@ -311,7 +312,7 @@ fn a_question_asked_again_is_told_once() {
     for _ in 0..2 {
         told(&server.url("main"), "/v1/messages", PROMPT);
     }
-    let story = conversation.told();
+    let story = story::of(&conversation);
     assert_eq!(story.matches("heard | go\n").count(), 1, "{story}");
     assert_eq!(story.matches("heard | (the same again)\n").count(), 1, "{story}");
     assert!(

@@ -1,0 +1,244 @@
+//! What makes a machine a program of its own: the `CommandLine` that the runtime's program is generic over.
+//!
+//! Everything that can be read from the machine's table at run time is left to the runtime; here stands only what needs
+//! the generated types. Emitted with the command line alone, since it needs clap.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::ident::{camel, type_of, value_of};
+use super::{Context, plugin};
+use crate::model::{AtStart, Phase};
+
+pub(super) fn emit(context: &Context<'_>) -> TokenStream {
+    if !context.options.commands {
+        return quote! {};
+    }
+    let machine = context.machine;
+    let marker = type_of(&machine.name.value);
+    let required = machine
+        .fields
+        .iter()
+        .filter(|field| field.at_start == AtStart::Required)
+        .map(|field| &field.name.value);
+    let no_verbs = machine
+        .transitions
+        .iter()
+        .all(|transition| transition.by.is_empty())
+        .then(empty_verb);
+    let declared = declared(context);
+    let plugin = plugin::emit(context);
+    quote! {
+        impl rt::program::CommandLine for #marker {
+            type Any = AnyLoop;
+            type Verb = Verb;
+            const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+            const SOURCE: &'static str = SOURCE;
+            const REQUIRED: &'static [&'static str] = &[#(#required),*];
+            const PLUGIN: Option<rt::program::plugin::PluginInfo> = #plugin;
+
+            fn open(store: &rt::Store, id: &rt::LoopId, actor: rt::Actor) -> Result<AnyLoop, rt::OpenError> {
+                AnyLoop::open(store, id, actor)
+            }
+
+            fn begin(
+                mode: &'static rt::ModeInfo,
+                given: Vec<(&'static str, rt::Value)>,
+                store: &rt::Store,
+                how: rt::Beginning,
+                actor: rt::Actor,
+            ) -> Result<AnyLoop, rt::StartError> {
+                rt::begin::<Self>(store, mode, given, how, actor).map(AnyLoop::wrap)
+            }
+
+            fn transition(verb: &Verb) -> &'static str {
+                verb.transition().into()
+            }
+
+            fn id(verb: &Verb) -> Option<&str> {
+                verb.id()
+            }
+
+            fn from_prompt(verb: &Verb) -> bool {
+                verb.from_prompt()
+            }
+
+            fn plain(transition: &str, id: String) -> Option<Verb> {
+                Verb::plain(transition.parse().ok()?, id)
+            }
+
+            fn run(verb: Verb, held: AnyLoop) -> Result<AnyLoop, rt::Refused<AnyLoop>> {
+                verb.run(held)
+            }
+        }
+
+        /// The program of this machine, for its `main`: its command line and its hooks.
+        pub fn program(on_stop: impl OnStop + 'static) -> rt::program::Program<#marker> {
+            rt::program::Program::new(move |held| on_stop.stop(held))
+        }
+
+        #no_verbs
+        #declared
+    }
+}
+
+/// clap derives nothing usable for an enum without variants.
+fn empty_verb() -> TokenStream {
+    quote! {
+        impl rt::clap::FromArgMatches for Verb {
+            fn from_arg_matches(_: &rt::clap::ArgMatches) -> Result<Self, rt::clap::Error> {
+                Err(rt::clap::Error::new(rt::clap::error::ErrorKind::InvalidSubcommand))
+            }
+
+            fn update_from_arg_matches(&mut self, _: &rt::clap::ArgMatches) -> Result<(), rt::clap::Error> {
+                match *self {}
+            }
+        }
+
+        impl rt::clap::Subcommand for Verb {
+            fn augment_subcommands(command: rt::clap::Command) -> rt::clap::Command {
+                command
+            }
+
+            fn augment_subcommands_for_update(command: rt::clap::Command) -> rt::clap::Command {
+                command
+            }
+
+            fn has_subcommand(_: &str) -> bool {
+                false
+            }
+        }
+    }
+}
+
+/// `claudex_loop::main!(name)` asks for a machine whose file says everything. Where a phase is left to Rust, the compiler
+/// answers with the phase, its line, and what to write.
+fn declared(context: &Context<'_>) -> TokenStream {
+    let machine = context.machine;
+    let left: Vec<&Phase> = machine
+        .phases
+        .iter()
+        .filter(|phase| !phase.terminal && phase.on_stop.is_none())
+        .collect();
+    let names: Vec<String> = left
+        .iter()
+        .map(|phase| format!("`{}` ({})", phase.name.value, context.place(&phase.span)))
+        .collect();
+    let message = format!(
+        "no `on_stop` says what a stop does in {} {}",
+        if left.len() == 1 { "phase" } else { "the phases" },
+        names.join(", "),
+    );
+    let methods: Vec<String> = left
+        .iter()
+        .map(|phase| {
+            format!(
+                "fn {}(&self, held: Loop<{}>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }}",
+                value_of(&phase.name.value),
+                camel(&phase.name.value),
+            )
+        })
+        .collect();
+    let (name, marker) = (&machine.name.value, type_of(&machine.name.value));
+    let note = format!(
+        "give it an `on_stop` there, or write it: `struct Own; impl {name}::OnStop for Own {{ {} }}` and \
+         `claudex_loop::main!({name}, Own);`",
+        methods.join(" "),
+    );
+    let whole = left.is_empty().then(|| {
+        quote! {
+            impl super::OnStop for AsDeclared {}
+            impl Whole for AsDeclared {}
+        }
+    });
+    let told = (!left.is_empty()).then(|| {
+        // Braces mean parameters there.
+        let note = note.replace('{', "{{").replace('}', "}}");
+        quote! {
+            #[diagnostic::on_unimplemented(
+                message = #message, label = "the machine file leaves this to Rust", note = #note
+            )]
+        }
+    });
+    quote! {
+        #[doc(hidden)]
+        pub mod declared {
+            /// What a stop does, as the machine file says it.
+            #[derive(Debug, Clone, Copy)]
+            pub struct AsDeclared;
+
+            /// Says what a stop does in every phase.
+            #told
+            pub trait Whole: super::OnStop {}
+
+            #whole
+
+            /// The program of a machine whose file says everything.
+            pub fn program(on_stop: impl Whole + 'static) -> super::rt::program::Program<super::#marker> {
+                super::program(on_stop)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Options, generate_with};
+
+    const HEAD: &str = r#"name = "door"
+
+[modes.door]
+start = "open"
+
+[fields]
+phase    = { holds = "phase" }
+id       = { holds = "id" }
+root     = { holds = "root" }
+session  = { holds = "session" }
+revision = { holds = "revision" }
+machine  = { holds = "machine" }
+"#;
+    const REST: &str = r#"
+[phases.closed]
+terminal = true
+
+[[transitions.shut]]
+from = "open"
+to   = "closed"
+"#;
+
+    fn rust(open: &str, commands: bool) -> String {
+        let options = Options {
+            commands,
+            file: "machine.toml".to_owned(),
+        };
+        let source = format!("{HEAD}\n[phases.open]\n{open}\n{REST}");
+        generate_with(&source, &options).unwrap().rust
+    }
+
+    #[test]
+    fn a_machine_that_says_everything_is_a_program_as_it_is() {
+        let rust = rust("on_stop = { approve = { then = \"shut\" } }", true);
+        assert!(rust.contains("impl Whole for AsDeclared {}"), "{rust}");
+        assert!(!rust.contains("leaves this to Rust"), "{rust}");
+    }
+
+    #[test]
+    fn a_phase_that_is_left_to_rust_is_named_with_its_line_and_the_method_to_write() {
+        let rust = rust("", true);
+        assert!(!rust.contains("impl Whole for"), "{rust}");
+        for part in [
+            "no `on_stop` says what a stop does in phase `open` (machine.toml:14)",
+            "fn open(&self, held: Loop<Open>)",
+            "claudex_loop::main!(door, Own);",
+        ] {
+            assert!(rust.contains(part), "{part}\n{rust}");
+        }
+    }
+
+    #[test]
+    fn the_bare_library_gets_nothing_that_needs_clap() {
+        let rust = rust("", false);
+        assert!(!rust.contains("clap") && !rust.contains("rt::program"), "{rust}");
+    }
+}

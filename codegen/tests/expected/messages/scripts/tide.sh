@@ -1,0 +1,3 @@
+#!/bin/sh
+# Says when the tide turns.
+exec voyage status

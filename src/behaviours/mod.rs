@@ -1,0 +1,99 @@
+//! What a stop does, for any machine: look by reference, then try the outcome's transitions in turn.
+//!
+//! The generated `OnStop` methods call into this room: [`observe`] looks and never moves the loop; [`attempt`],
+//! [`or_else`] and [`settle`] carry it through the transitions that an outcome names. Which edge it is, guards decide;
+//! nothing here chooses one. [`words`] says what came of it, [`mod@ask`] knows the question of a phase and its answers,
+//! [`command_runs`] what became of the user's commands. The room knows no phase by name.
+
+pub mod ask;
+pub mod command_runs;
+pub mod observe;
+pub mod words;
+
+use crate::machine::table::EdgeInfo;
+use crate::machine::{Raw, Refused};
+
+/// What the engine can look at without knowing the machine: a generated `AnyLoop`.
+pub trait LoopHandle {
+    /// Returns the loop without its type.
+    fn raw(&self) -> &Raw;
+}
+
+/// What a stop came to.
+#[derive(Debug)]
+pub enum Step<A> {
+    /// An edge was taken.
+    Moved {
+        /// The loop after it.
+        now: A,
+        /// The edge.
+        edge: &'static EdgeInfo,
+    },
+    /// Every guard refused, or the outcome names no transition: the turn ends and the loop waits.
+    Waits(A),
+    /// The loop is in a terminal phase.
+    Over(A),
+}
+
+impl<A> Step<A> {
+    /// Returns the loop after the stop.
+    pub fn held(&self) -> &A {
+        match self {
+            Step::Moved { now, .. } | Step::Waits(now) | Step::Over(now) => now,
+        }
+    }
+}
+
+/// A loop on its way through the transitions of an outcome.
+#[derive(Debug)]
+pub enum Attempt<L, A> {
+    /// No edge was taken yet.
+    Open(L),
+    /// One was.
+    Taken(A),
+    /// A transition was refused for another reason than its guard.
+    Failed(Refused<A>),
+}
+
+/// Begins with the loop that was looked at.
+pub fn attempt<L, A>(held: L) -> Attempt<L, A> {
+    Attempt::Open(held)
+}
+
+/// Tries a transition, if none was taken yet. Only a guard's refusal leaves the way open for the next one.
+pub fn or_else<L, A, N>(
+    before: Attempt<L, A>,
+    transition: impl FnOnce(L) -> Result<N, Refused<L>>,
+) -> Attempt<L, A>
+where
+    N: Into<A>,
+    L: Into<A>,
+{
+    match before {
+        Attempt::Open(held) => match transition(held) {
+            Ok(next) => Attempt::Taken(next.into()),
+            Err(refused) if refused.refusal.is_guard() => Attempt::Open(refused.held),
+            Err(refused) => Attempt::Failed(refused.map(Into::into)),
+        },
+        done => done,
+    }
+}
+
+/// Returns what became of it.
+///
+/// # Errors
+/// A transition was refused for another reason than its guard.
+pub fn settle<L, A>(attempt: Attempt<L, A>) -> Result<Step<A>, Refused<A>>
+where
+    L: Into<A>,
+    A: LoopHandle,
+{
+    match attempt {
+        Attempt::Open(held) => Ok(Step::Waits(held.into())),
+        Attempt::Taken(now) => match now.raw().taken() {
+            Some(edge) => Ok(Step::Moved { now, edge }),
+            None => Ok(Step::Waits(now)),
+        },
+        Attempt::Failed(refused) => Err(refused),
+    }
+}

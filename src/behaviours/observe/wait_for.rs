@@ -1,0 +1,114 @@
+//! `wait-for`: whether a file is there, or a field says yes.
+
+use jiff::Timestamp;
+
+use super::Observed;
+use crate::files::{Distrust, Folder, UntrustedError, if_there};
+use crate::machine::table::FieldKind;
+use crate::machine::{Raw, Refusal};
+use crate::store::Value;
+
+/// What `wait-for` sees.
+#[derive(Debug)]
+pub enum WaitForSeen {
+    /// The file is there, or the field says yes.
+    There,
+    /// Not yet.
+    Waiting,
+}
+
+/// Returns whether what is waited for is there: `file`, a path template, or, where that is empty, `field`. claudex-build lets a
+/// machine give exactly one of them.
+///
+/// # Errors
+/// The system does not say whether the file is there.
+pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSeen>, Refusal> {
+    let there = if file.is_empty() {
+        match raw.table().field(field).map(|info| info.kind) {
+            Some(FieldKind::Time) => raw.time(field).is_some_and(|time| time <= Timestamp::now()),
+            kind => kind.is_some_and(|kind| says_yes(kind, &raw.value(field))),
+        }
+    } else {
+        is_file(raw, file)?
+    };
+    Ok(if there {
+        WaitForSeen::There
+    } else {
+        WaitForSeen::Waiting
+    }
+    .into())
+}
+
+/// Returns whether a regular file is there, whatever it holds: an empty one is a sign, too. A folder is none, and a pipe or a device
+/// is not opened to find out. A symlink is refused.
+fn is_file(raw: &Raw, template: &str) -> Result<bool, Refusal> {
+    // A field that is empty leaves nothing to look for, and must not name the root.
+    if raw.fill(template).trim().is_empty() {
+        return Ok(false);
+    }
+    let look = |(folder, name): (Folder, String)| match folder.look(&name)? {
+        Some(found) if found.is_symlink() => folder.file(&name).map(|_| false),
+        found => Ok(found.is_some_and(|found| found.is_file())),
+    };
+    let found = match if_there(raw.folder_of(template).and_then(look)) {
+        // A file where a folder is to be: what is waited for cannot be below it yet.
+        Err(error) if UntrustedError::of(&error).is_some_and(|error| error.why == Distrust::NoFolder) => {
+            Ok(None)
+        }
+        found => found,
+    };
+    found
+        .map(Option::unwrap_or_default)
+        .map_err(|source| Refusal::Observe {
+            what: crate::text::one_line(raw.path(template).as_str(), 300),
+            source,
+        })
+}
+
+/// Returns whether a field says yes: true, more than nothing, or something.
+fn says_yes(kind: FieldKind, value: &Value) -> bool {
+    match kind {
+        FieldKind::Flag => value.as_flag().unwrap_or_default(),
+        FieldKind::Count => value.as_count().is_some_and(|count| count > 0),
+        FieldKind::Text | FieldKind::Path | FieldKind::Id => !value.to_plain().trim().is_empty(),
+        FieldKind::List => value.as_list().is_some_and(|texts| !texts.is_empty()),
+        // A time says yes once it has passed, which its value alone does not tell; of the others claudex-build refuses a
+        // machine that waits for one: their words mean neither yes nor no.
+        FieldKind::Time | FieldKind::OneOf(_) | FieldKind::Held => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_says_yes_by_its_kind() {
+        let yes = [
+            (FieldKind::Flag, Value::Flag(true)),
+            (FieldKind::Count, Value::Count(1)),
+            (FieldKind::Text, Value::Text("no".into())),
+            (FieldKind::Path, Value::Text("/".into())),
+            (FieldKind::Id, Value::Word("a".into())),
+            (FieldKind::List, Value::List(vec![String::new()])),
+        ];
+        let no = [
+            (FieldKind::Flag, Value::Flag(false)),
+            (FieldKind::Count, Value::Count(0)),
+            (FieldKind::Text, Value::Text(String::new())),
+            (FieldKind::Text, Value::Text(" \t\n".into())),
+            (FieldKind::Text, Value::Null),
+            (FieldKind::Path, Value::Null),
+            (FieldKind::Id, Value::Word(String::new())),
+            (FieldKind::List, Value::List(Vec::new())),
+            (FieldKind::OneOf(&["yes"]), Value::Word("yes".into())),
+            (FieldKind::Held, Value::Text("x".into())),
+        ];
+        for (kind, value) in yes {
+            assert!(says_yes(kind, &value), "{kind:?} {value:?}");
+        }
+        for (kind, value) in no {
+            assert!(!says_yes(kind, &value), "{kind:?} {value:?}");
+        }
+    }
+}

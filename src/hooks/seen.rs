@@ -1,0 +1,154 @@
+//! What a session's hooks saw of the person's environment: which configuration file is theirs, which programs review, and the
+//! variables that choose among them.
+//!
+//! A hook runs in the client's environment, which is the person's. A command of the agent's runs in one that the agent
+//! made: its PATH or XDG_CONFIG_HOME may name a reviewer that finds nothing. So the hooks keep what they see, in
+//! `sessions/<sha256 of the session id>.json` of the user's folder of the program, and a command inside the session goes by that.
+//! Keys and other secrets are not kept: those a reviewer gets from the command's own environment.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
+
+use crate::digest::sha256;
+use crate::files::{Folder, private};
+
+/// The folder of the records, in the user's own.
+const FOLDER: &str = "sessions";
+/// How long a record is kept after its session's last hook.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// The largest record that is read, in bytes.
+const LARGEST: u64 = 1024 * 1024;
+/// The variables that say where programs and the clients' own configuration are. Those of ours come on top.
+const VARIABLES: [&str; 6] = [
+    "PATH",
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "CODEX_HOME",
+    "CLAUDE_CONFIG_DIR",
+];
+
+/// The person's environment, as far as it decides who reviews.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The person's configuration file, there or not.
+    pub configuration: Option<Utf8PathBuf>,
+    variables: BTreeMap<String, String>,
+    /// The reviewers' programs, by the reviewer's name.
+    programs: BTreeMap<String, Program>,
+}
+
+/// A program's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Program {
+    path: String,
+    /// Tells whether its bytes may have changed: inode, size, and the times of the last change in nanoseconds.
+    mark: String,
+}
+
+impl Seen {
+    /// Returns what this process sees; the names of the program's own variables begin with `ours`. The programs are added by [`Seen::program_is`].
+    pub fn here(configuration: Option<Utf8PathBuf>, ours: &str) -> Self {
+        let is_kept = |name: &str| VARIABLES.contains(&name) || name.starts_with(ours);
+        let variables = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| is_kept(name))
+            .collect();
+        Self {
+            configuration,
+            variables,
+            programs: BTreeMap::new(),
+        }
+    }
+
+    /// Adds the program of a reviewer.
+    pub fn program_is(&mut self, reviewer: &str, file: &Path) {
+        if let (Some(path), Some(mark)) = (file.to_str(), mark(file)) {
+            let path = path.to_owned();
+            self.programs.insert(reviewer.to_owned(), Program { path, mark });
+        }
+    }
+
+    /// Returns a variable's value, trimmed, where it holds anything.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        let value = self.variables.get(name)?.trim();
+        (!value.is_empty()).then_some(value)
+    }
+
+    /// Returns the variables that a reviewer's process must not take from the command's own environment: each with its value, or
+    /// `None` where it was not set.
+    pub fn fixed(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
+        VARIABLES
+            .into_iter()
+            .map(|name| (name, self.variables.get(name).map(String::as_str)))
+    }
+
+    /// Returns the file of a reviewer's program.
+    pub fn program(&self, reviewer: &str) -> Option<&str> {
+        self.programs.get(reviewer).map(|program| program.path.as_str())
+    }
+
+    /// Returns the file of a reviewer's program where it is not the one any more that the hook saw: an update, or a
+    /// replacement.
+    pub fn replaced(&self, reviewer: &str) -> Option<&str> {
+        let program = self.programs.get(reviewer)?;
+        (mark(Path::new(&program.path)).as_ref() != Some(&program.mark)).then_some(program.path.as_str())
+    }
+
+    /// Keeps it for a session, below the user's state home.
+    ///
+    /// # Errors
+    /// The folder is not safely the user's, or the system refuses.
+    pub fn keep(mut self, session: &str, home: &Utf8Path) -> io::Result<()> {
+        let folder = private::make(home, FOLDER)?;
+        let before = Self::of(session, home);
+        // A program that was replaced in mid-session stays the one that the session began with.
+        self.programs
+            .extend(before.iter().flat_map(|before| before.programs.clone()));
+        if before.as_ref() == Some(&self) {
+            return Ok(());
+        }
+        expire(&folder);
+        folder.replace(&name_of(session), &serde_json::to_vec(&self)?)
+    }
+
+    /// Returns what the hooks of a session saw; `None` where none has run.
+    pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
+        let folder = private::existing(home, FOLDER).ok()??;
+        serde_json::from_slice(&folder.read(&name_of(session), LARGEST).ok()?).ok()
+    }
+}
+
+fn name_of(session: &str) -> String {
+    let digest = sha256(session);
+    format!("{digest}.json")
+}
+
+fn mark(file: &Path) -> Option<String> {
+    let found = file.metadata().ok()?;
+    Some(format!(
+        "{} {} {}.{} {}.{}",
+        found.ino(),
+        found.len(),
+        found.mtime(),
+        found.mtime_nsec(),
+        found.ctime(),
+        found.ctime_nsec()
+    ))
+}
+
+/// Removes records of sessions that are long over. What cannot be removed is tried again.
+fn expire(folder: &Folder) {
+    let is_over = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age > KEPT);
+    for (name, found) in folder.list().unwrap_or_default() {
+        if is_over(found.modified()) {
+            let _ = folder.remove(&name);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What the person's configuration permits a loop.
+
+use std::collections::BTreeMap;
+
+use camino::Utf8PathBuf;
+
+use super::evidence_record::EvidencePolicy;
+use crate::process::configured::ConfiguredCommand;
+
+/// What a loop may do besides what its machine says. Whoever opens a loop tells it once, with [`super::Raw::permit`].
+#[derive(Debug, Clone, Default)]
+pub struct Permissions {
+    /// Whether a round counts without a review.
+    pub evidence: EvidencePolicy,
+    /// The commands that a phase's `run` may name.
+    pub commands: BTreeMap<String, ConfiguredCommand>,
+    /// The file that the commands are written in; `None` where nobody says where that is.
+    pub file: Option<Utf8PathBuf>,
+}

@@ -1,0 +1,258 @@
+//! `run`: the main job, with a progress display on a terminal and plain lines elsewhere.
+
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use claudex_loop::Actor;
+use claudex_loop::files::folder_of;
+use claudex_loop::program::caller::Caller;
+use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::settings::{MOST_ROUNDS, positive};
+use claudex_loop::program::{Time, locate, loops, out, review, reviewers, start};
+use claudex_loop::review::round::RoundEvent;
+use claudex_loop::store::{StartError, StoreError};
+use claudex_loop::text;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::INFO;
+use super::driver::{self, Ending, Event, Job, JobError};
+
+/// Take a plan document through the whole loop, outside Claude Code
+#[derive(Debug, Args)]
+struct Run {
+    /// The plan, a Markdown file
+    #[arg(value_name = "PLAN.md")]
+    plan: Utf8PathBuf,
+    /// How many rounds at most [default: 3, or CLAUDEX_MAX_PLAN_ROUNDS]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    rounds: Option<String>,
+    /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default: CLAUDEX_REVIEWER, else auto]
+    #[arg(long, value_name = "NAME")]
+    reviewer: Option<String>,
+    /// A command that revises the plan between rounds; it gets the findings on stdin
+    #[arg(long, value_name = "COMMAND")]
+    drafter: Option<String>,
+    #[command(flatten)]
+    time: Time,
+    /// Print the outcome as JSON on stdout, and nothing else there
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the help of the command says last.
+const EXIT_CODES: &str = "\
+Exit codes: 0 complete, 4 stopped at max rounds or stalled, 5 the reviewer could not run, 6 another loop is active";
+
+/// Returns the subcommand.
+pub fn command() -> Command {
+    Run::augment_args(
+        Command::new("run")
+            .about("Take a plan document through the whole loop, outside Claude Code")
+            .after_help(EXIT_CODES),
+    )
+}
+
+/// Takes a plan through the loop.
+///
+/// # Errors
+/// The arguments cannot be, another loop is active, or the reviewer gave no verdict.
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
+    let here = loops::here()?;
+    let plan = plan_path(&here, &arguments.plan)?;
+    let root = locate::root(INFO.state, plan.parent().unwrap_or(&here));
+    let settings = loops::settings(INFO, &root, None)?;
+    if let Some(named) = arguments.reviewer.as_deref()
+        && Caller::from_env().actor(false) == Actor::Agent
+        && named != settings.reviewer
+        && named != "lint"
+    {
+        return Err(not_the_agents());
+    }
+    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings, &root)
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let rounds = arguments.rounds.as_deref().map(rounds).transpose()?;
+    let job = Job {
+        plan: &plan,
+        rounds,
+        drafter: arguments.drafter.as_deref(),
+        limits: arguments.time.limits(chosen.limits),
+        settings: &settings,
+    };
+    let mut display = Display::new(arguments.json);
+    let interrupted = review::interrupts();
+    let outcome = driver::run(&job, chosen.reviewer.as_ref(), &mut |event| {
+        display.show(&event, &chosen.shown);
+        if interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    display.finish();
+    let outcome = outcome.map_err(failure)?;
+    if arguments.json {
+        out::json(&outcome);
+    } else if outcome.ending == Ending::ReviewerFailed {
+        let cause = outcome.cause.clone().unwrap_or_default();
+        return Err(Failure::plain(
+            Exit::Reviewer,
+            "claudex::run::reviewer",
+            format!("the reviewer gave no verdict, twice: {cause}"),
+            "the loop is over; once the reviewer works, run the same command again",
+        ));
+    } else {
+        out::line("");
+        out::text(&for_people(&outcome.summary));
+        if let Some(waits) = &outcome.waits {
+            out::line(&format!("The rounds are over, and {waits}"));
+        }
+        out::line(&format!("State: {}", text::shown(&outcome.state)));
+    }
+    Ok(match outcome.ending {
+        Ending::Complete => Exit::Complete,
+        Ending::StoppedAtMaxRounds | Ending::Stalled => Exit::MaxRounds,
+        Ending::ReviewerFailed => Exit::Reviewer,
+    })
+}
+
+fn rounds(given: &str) -> Result<u64, Failure> {
+    positive(given, MOST_ROUNDS).ok_or_else(|| {
+        Failure::plain(
+            Exit::Usage,
+            "claudex::start::rounds",
+            format!(
+                "--rounds takes a positive integer up to {MOST_ROUNDS}, and got `{}`",
+                text::one_line(given, 40)
+            ),
+            "for example: --rounds 3",
+        )
+    })
+}
+
+/// Returns the path of a plan without symlinks: below the project's root none is followed, and elsewhere the folder is the
+/// person's own choice.
+fn plan_path(here: &Utf8Path, given: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+    let path = here.join(given);
+    let found = folder_of(&[&locate::root(INFO.state, here)], &path)
+        .and_then(|(folder, name)| Ok(folder.path().canonicalize_utf8()?.join(name)));
+    found.map_err(|source| Failure::new(Exit::Usage, JobError::Plan { path, source }))
+}
+
+/// Refuses an agent's choice: who reviews is the person's, as for `review`. `lint` is open to all: it is no program, and the
+/// same for everyone.
+fn not_the_agents() -> Failure {
+    Failure::plain(
+        Exit::Refused,
+        "claudex::run::reviewer_choice",
+        "who reviews is a person’s choice, and this call comes from an agent".to_owned(),
+        "leave --reviewer out, or name lint; a person chooses in a terminal, or by reviewer in the configuration",
+    )
+}
+
+/// The summary without the lines that are for an agent.
+fn for_people(summary: &str) -> String {
+    let lines = summary.lines().filter(|line| {
+        !line.starts_with("**Print this summary") && !line.starts_with("(To give this loop up")
+    });
+    let text: Vec<&str> = lines.collect();
+    format!("{}\n", text.join("\n").trim_end())
+}
+
+fn failure(error: JobError) -> Failure {
+    let exit = match &error {
+        JobError::Start(StartError::Active { .. } | StartError::Store(StoreError::NotStartedHere { .. })) => {
+            Exit::Active
+        }
+        JobError::Plan { .. } | JobError::NotText { .. } | JobError::Empty { .. } => Exit::Usage,
+        JobError::Interrupted => Exit::Interrupted,
+        _ => Exit::Internal,
+    };
+    match error {
+        JobError::Start(error) if exit == Exit::Active => start::refused(INFO, error).exiting(exit),
+        error => Failure::new(exit, error),
+    }
+}
+
+/// A spinner on a terminal, lines elsewhere; with `--json` the lines go to stderr.
+struct Display {
+    bar: Option<ProgressBar>,
+    to_stderr: bool,
+    lines: review::Lines,
+}
+
+impl Display {
+    fn new(json: bool) -> Self {
+        let bar = (!json && std::io::stdout().is_terminal() && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Self {
+            lines: review::Lines::limited(bar.is_none()),
+            bar,
+            to_stderr: json,
+        }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| out::line(line)),
+            None if self.to_stderr => out::note(line),
+            None => out::line(line),
+        }
+    }
+
+    fn show(&mut self, event: &Event<'_>, reviewer: &str) {
+        match event {
+            Event::Started { held } => {
+                self.say(&format!(
+                    "Loop {} reviews {} (reviewer: {reviewer})",
+                    held.id(),
+                    held.fields().subject()
+                ));
+            }
+            Event::Round { round, of, persona } => {
+                self.lines = review::Lines::limited(self.bar.is_none());
+                if let Some(bar) = &self.bar {
+                    bar.set_message(text::plain(&format!("round {round} of {of}, {persona}")));
+                }
+                self.say(&format!("Round {round} of {of}, {persona}"));
+            }
+            Event::Review(RoundEvent::Began { .. }) => {}
+            Event::Review(said) => {
+                if let Some(line) = self.lines.shown(*said, reviewer) {
+                    self.say(&format!("  {line}"));
+                }
+            }
+            Event::Reviewed { report } => {
+                self.say(&format!("  {}", review::result(report)));
+            }
+            Event::Drafting => {
+                if let Some(bar) = &self.bar {
+                    bar.set_message("the drafter revises the plan");
+                }
+                self.say("  the drafter revises the plan");
+            }
+            Event::Draft(Some(line)) => {
+                if let Some(line) = self.lines.of_program(line) {
+                    self.say(&format!("  | {line}"));
+                }
+            }
+            Event::Draft(None) => {}
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

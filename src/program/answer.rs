@@ -1,0 +1,111 @@
+//! The hook on AskUserQuestion: a person's answer to the question of a phase takes the transition that it stands for.
+//!
+//! The answer is what makes the change a person's; the agent only put the question. Everything that is not the session's
+//! own loop, its phase's question and one of the offered answers is passed over in silence.
+
+use jiff::Timestamp;
+
+use super::assembled::{CommandLine, Program};
+use super::settings::Settings;
+use super::stop::{Surroundings, owned};
+use super::told;
+use crate::behaviours::{LoopHandle, ask, words};
+use crate::hooks::answers::{self, Answer, Told};
+use crate::hooks::input::Input;
+use crate::machine::{Actor, Refusal};
+use crate::store::{LoopId, Store};
+use crate::text;
+
+/// Takes an answer to the question of the phase that the session's own loop is in.
+pub(super) fn take<M: CommandLine>(program: &Program<M>, input: &Input, surroundings: &Surroundings) -> Told {
+    let info = Program::<M>::INFO;
+    if surroundings.reviewer_child {
+        return Told::default();
+    }
+    if let Some(taken) = (program.answered)(input, surroundings) {
+        return taken;
+    }
+    let answers = answers::of(input);
+    let Some(session) = input.session_id.as_deref().filter(|_| !answers.is_empty()) else {
+        return Told::default();
+    };
+    let Some((store, id)) = owned(info, input, surroundings, session) else {
+        return Told::default();
+    };
+    taken::<M>(program, &store, &id, &answers).unwrap_or_else(|problem| {
+        let line = text::note(&problem, 300);
+        store.log(&format!("{id} answer: {line}"));
+        let line = info.line(&format!("the answer changed nothing in loop {id}: {line}"));
+        Told {
+            agent: Some(line.clone()),
+            more: None,
+            person: Some(line),
+        }
+    })
+}
+
+fn taken<M: CommandLine>(
+    program: &Program<M>,
+    store: &Store,
+    id: &LoopId,
+    answers: &[Answer],
+) -> Result<Told, String> {
+    let info = Program::<M>::INFO;
+    let held = M::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
+    let repairs: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
+    let repaired = (!repairs.is_empty()).then(|| info.line(&format!("loop {id}: {}", repairs.join("; "))));
+    let chosen = answers.iter().find_map(|answer| {
+        let transition = ask::chosen(held.raw(), &answer.header, &answer.question, &answer.text)?;
+        Some((transition, answer))
+    });
+    let Some((transition, answer)) = chosen else {
+        return Ok(Told {
+            person: repaired,
+            ..Told::default()
+        });
+    };
+    let Some(verb) = M::plain(transition, id.to_string()) else {
+        return Err(format!("‘{transition}’ takes more than an answer"));
+    };
+    let now = match M::run(verb, held) {
+        Ok(now) => now,
+        // Someone else decided first; what came of it is told at the next stop.
+        Err(refused) if matches!(*refused.refusal, Refusal::Stale { .. }) => return Ok(Told::default()),
+        Err(refused) => return Err(refused.to_string()),
+    };
+    let (raw, phase) = (now.raw(), told::phase(now.raw()));
+    store.log(&format!("{id} {transition} by an answer: now {}", phase.name));
+    // The answer counts; settings that cannot be used are said at the next stop.
+    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
+    if let Err(error) = (program.entered)(&now, &settings) {
+        store.log(&format!("{id} answer: {error}"));
+    }
+    told::clear(raw);
+    // The next stop says nothing of a phase that was entered before it; so it is said here.
+    let words = match raw
+        .taken()
+        .map(|edge| words::of(raw, edge, (program.context)(&now, &settings, Timestamp::now())))
+    {
+        Some(Ok(words)) => words,
+        Some(Err(error)) => {
+            store.log(&format!("{id} answer: {error}"));
+            None
+        }
+        None => None,
+    };
+    let next = match (phase.terminal, &words) {
+        (true, _) => " It is over.",
+        (false, None) => " End your turn to go on.",
+        (false, Some(_)) => "",
+    };
+    Ok(Told {
+        agent: Some(info.line(&format!(
+            "the answer “{}” took loop {id} by {transition} to phase {}.{next}",
+            text::one_line(&answer.text, 80),
+            phase.name,
+        ))),
+        more: words.filter(|_| !phase.terminal),
+        // Opening it was the one time that this can be told.
+        person: repaired,
+    })
+}

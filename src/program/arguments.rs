@@ -1,0 +1,309 @@
+//! The command line of a machine's program: which commands there are, and what they take.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use clap::{Args, Subcommand};
+
+use super::assembled::{CommandLine, Program};
+#[cfg(feature = "machine-tools")]
+use super::machine;
+use super::{plugin, start};
+use crate::process::limits::{Limits, parse_duration};
+
+/// What `--help` says last.
+const EXIT_CODES: &str = "\
+Exit codes: 0 complete, 1 refused or no, 2 bad usage, 3 a fault, 5 the reviewer could not run,
+            7 and 8 loops on disk need a migration or cannot go on (machine diff), 130 a signal";
+
+/// The commands that every machine has, but for `start`, whose flags are the machine's.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Show where the loop is
+    Status(Look),
+    /// List the loops of this project
+    List(Format),
+    /// Show what happened to a loop, change by change; without an id, which loops there are
+    #[command(alias = "history")]
+    Journal(Look),
+    /// Review the round that a loop is in, or follow the review that is running
+    Review(Review),
+    /// Let a loop that waits, or that was put aside, go on (a person's command)
+    Resume(Target),
+    /// Take a loop over into this session (a person's command)
+    Adopt(Target),
+    /// Show who reviews in which round
+    Personas,
+    /// Put loops aside that show no sign of life
+    Sweep {
+        /// For how long, such as 90m or 36h [default: limits.stale-minutes of the configuration, 15m]
+        #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+        older_than: Option<Duration>,
+        /// Say what would be put aside, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Move everything of every loop of this project to a dated folder (a person's command)
+    Rollback {
+        /// Do not ask; needed where there is no terminal to ask on
+        #[arg(long)]
+        yes: bool,
+        /// Take what the command's prompt hook stored
+        #[arg(long, hide = true)]
+        from_prompt: bool,
+    },
+    /// Check that everything a loop needs is there
+    Doctor(Format),
+    /// Look at the configuration: where it is, what holds, what is wrong with it
+    #[command(subcommand)]
+    Config(Config),
+    /// Look at machines: this program's own, or any machine.toml
+    #[command(subcommand)]
+    #[cfg(feature = "machine-tools")]
+    Machine(machine::Command),
+    /// Print the hooks for .claude/settings.json
+    Hooks {
+        /// Call the program by its name, not by the path where it lies now
+        #[arg(long)]
+        by_name: bool,
+    },
+    /// Write the plugin of Claude Code that calls this program
+    #[command(subcommand)]
+    Plugin(plugin::Command),
+    /// Print the completions of a shell
+    Completions {
+        /// Which one
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page, or write one for each command
+    Man {
+        /// Write the pages into this folder, which is made
+        #[arg(long, value_name = "DIR")]
+        dir: Option<Utf8PathBuf>,
+    },
+    /// What Claude Code's hooks call: one JSON value on stdin, one answer on stdout
+    #[command(subcommand, hide = true)]
+    Hook(Hook),
+    /// Read and change state files; what scripts call
+    #[command(subcommand, hide = true)]
+    State(State),
+}
+
+/// `hook`
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(super) enum Hook {
+    /// The Stop hook
+    Stop,
+    /// The prompt hooks: keep what was typed after one of our commands
+    Prompt,
+    /// The hook on AskUserQuestion: takes an answer of the person
+    Answer,
+    /// The hook at the start of a session: says in one line where a loop waits
+    SessionStart,
+}
+
+/// `review`
+#[derive(Debug, Args)]
+pub(super) struct Review {
+    /// The loop's id [default: the active one]
+    #[arg(value_name = "ID")]
+    pub(super) id: Option<String>,
+    /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default: as configured, else auto]
+    #[arg(long, value_name = "NAME")]
+    pub(super) reviewer: Option<String>,
+    #[command(flatten)]
+    pub(super) time: Time,
+    /// Show the reviewer's last lines and follow the review that is running; never start one
+    #[arg(long, conflicts_with_all = ["reviewer", "timeout", "idle_timeout"])]
+    pub(super) follow: bool,
+}
+
+/// The limits of a review.
+#[derive(Debug, Args)]
+pub struct Time {
+    /// How long one review may take, such as 90s or 10m
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+    /// How long it may be silent
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub idle_timeout: Option<Duration>,
+}
+
+impl Time {
+    /// Returns these limits, and the usual ones where they say nothing.
+    pub fn limits(&self, usual: Limits) -> Limits {
+        Limits {
+            timeout: self.timeout.unwrap_or(usual.timeout),
+            idle: self.idle_timeout.unwrap_or(usual.idle),
+        }
+    }
+}
+
+/// A loop to look at.
+#[derive(Debug, Args)]
+pub(super) struct Look {
+    #[command(flatten)]
+    pub(super) target: Target,
+    #[command(flatten)]
+    pub(super) format: Format,
+}
+
+/// Text or JSON.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct Format {
+    /// As JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// A loop that a command is about.
+#[derive(Debug, Args)]
+pub(super) struct Target {
+    /// The loop's id [default: the active one]
+    #[arg(value_name = "ID")]
+    pub(super) id: Option<String>,
+    /// Take the id from what the command's prompt hook stored
+    #[arg(long, hide = true, conflicts_with = "id")]
+    pub(super) from_prompt: bool,
+}
+
+/// `config`
+#[derive(Debug, Subcommand)]
+pub(super) enum Config {
+    /// Print where the user's and the project's file are, and whether they are there
+    Path(Format),
+    /// Print every setting that holds here, with where it comes from
+    Show(Format),
+    /// Check both files and the environment; exit 2 with every finding where something is wrong
+    Check,
+    /// Print the JSON Schema of the user's file
+    Schema {
+        /// That of a project's file
+        #[arg(long)]
+        project: bool,
+    },
+    /// Write the user's file, with every setting commented out, where there is none
+    Init,
+}
+
+/// `state`
+#[derive(Debug, Subcommand)]
+pub(super) enum State {
+    /// Print a new id
+    NewId,
+    /// Exit 0 when this is an id, else 1
+    #[command(name = "valid-id")]
+    ValidId {
+        #[arg(allow_hyphen_values = true)]
+        id: String,
+    },
+    /// Replace a file atomically by what comes on stdin
+    Write { file: Utf8PathBuf },
+    /// Print a field's value; exit 1 when there is none
+    Get { file: Utf8PathBuf, field: String },
+    /// Set a field; `-` reads the value from stdin
+    Set {
+        file: Utf8PathBuf,
+        field: String,
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Change the phase, if it is FROM: exit 0 when it was, 1 when it was not
+    Move {
+        file: Utf8PathBuf,
+        from: String,
+        to: String,
+    },
+    /// Write a pid (default: the caller's) into a lock file
+    LockWrite { file: Utf8PathBuf, pid: Option<u32> },
+    /// Exit 0 when the process of a lock file is alive, else 1
+    LockActive { file: Utf8PathBuf },
+    /// Sweep as start does
+    Sweep,
+    /// Print the newest state file; exit 1 when there is none
+    Find,
+    /// Print high=N medium=N low=N of a findings file; zeros for a missing one
+    Counts { file: Utf8PathBuf },
+    /// Print who reviews in a round
+    Persona { round: u64 },
+    /// Print the label of who reviews in a round
+    PersonaLabel { round: u64 },
+}
+
+/// The commands that people use stand first in the help, in this order, after `start` and the program's own.
+const FIRST: [&str; 6] = ["status", "list", "journal", "review", "resume", "adopt"];
+/// Those that they seldom use stand behind the machine's verbs.
+const LATER: [&str; 10] = [
+    "personas",
+    "sweep",
+    "rollback",
+    "doctor",
+    "config",
+    "machine",
+    "hooks",
+    "plugin",
+    "completions",
+    "man",
+];
+
+/// Returns the whole command line.
+pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
+    let info = Program::<M>::INFO;
+    let mut command = clap::Command::new(info.program)
+        .bin_name(info.program)
+        .version(M::VERSION)
+        .after_help(EXIT_CODES)
+        .max_term_width(100)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true)
+        .arg(
+            clap::Arg::new("protocol")
+                .long("protocol")
+                .action(clap::ArgAction::SetTrue)
+                .help("Print the protocol that plugin and program speak, and exit"),
+        )
+        .subcommand(start::command::<M>());
+    for own in &program.commands {
+        command = command.subcommand(own.command.clone());
+    }
+    // The derived parts bring their own docs along.
+    let command = Command::augment_subcommands(M::Verb::augment_subcommands(command))
+        .about(M::TABLE.doc)
+        .long_about(None);
+    ordered((program.arguments)(command))
+}
+
+/// Puts what people use first, then the machine's verbs, then the rest; what machines call is last.
+fn ordered(command: clap::Command) -> clap::Command {
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|one| one.get_name().to_owned())
+        .collect();
+    let mut command = command;
+    for (at, name) in names.into_iter().enumerate() {
+        let first = FIRST.iter().position(|known| *known == name).map(|at| 100 + at);
+        let later = LATER.iter().position(|known| *known == name).map(|at| 300 + at);
+        let last = ["hook", "state"]
+            .iter()
+            .position(|known| *known == name)
+            .map(|at| 400 + at);
+        let order = match Command::has_subcommand(&name) {
+            true => first.or(later).or(last).unwrap_or(350),
+            // The start and the program's own commands, then the verbs.
+            false if at < 100 && !is_verb(&command, &name) => at,
+            false => 200 + at,
+        };
+        command = command.mut_subcommand(name, |one| one.display_order(order));
+    }
+    command
+}
+
+/// Returns whether a command is a verb of the machine: those take what a prompt hook stored.
+fn is_verb(command: &clap::Command, name: &str) -> bool {
+    name != "start"
+        && command.find_subcommand(name).is_some_and(|one| {
+            one.get_arguments()
+                .any(|argument| argument.get_id() == "from_prompt")
+        })
+}

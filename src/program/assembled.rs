@@ -1,0 +1,220 @@
+//! A program of a machine: what `claudex-build` generated, and what the program adds to it.
+
+use std::fmt;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::{ArgMatches, Subcommand};
+use jiff::Timestamp;
+use serde_json::{Map, Value as Json};
+
+use super::doctor::Check;
+use super::exit::{Exit, Failure};
+use super::info::ProgramInfo;
+use super::plugin::PluginInfo;
+use super::settings::Settings;
+use super::start::{StartFields, StartRequest};
+use super::stop::Surroundings;
+use crate::behaviours::{LoopHandle, Step};
+use crate::hooks::answers::Told;
+use crate::hooks::input::Input;
+use crate::machine::begin::Beginning;
+use crate::machine::raw::OpenError;
+use crate::machine::table::ModeInfo;
+use crate::machine::{Actor, Machine, Refused};
+use crate::store::{LoopId, StartError, Store, Value};
+
+/// A machine with a command line. `claudex-build` writes the implementation; it is not for hands.
+pub trait CommandLine: Machine {
+    /// A loop in any phase.
+    type Any: LoopHandle;
+    /// The transitions that an agent or a person may take, as subcommands.
+    type Verb: Subcommand + fmt::Debug;
+    /// The package's version.
+    const VERSION: &'static str;
+    /// The text of the machine file.
+    const SOURCE: &'static str;
+    /// The fields that a start must be given.
+    const REQUIRED: &'static [&'static str];
+    /// What its plugin has, where the machine names one.
+    const PLUGIN: Option<PluginInfo>;
+
+    /// Opens a loop.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self::Any, OpenError>;
+
+    /// Starts a loop.
+    ///
+    /// # Errors
+    /// Another loop is active, or the store could not write.
+    fn begin(
+        mode: &'static ModeInfo,
+        given: Vec<(&'static str, Value)>,
+        store: &Store,
+        how: Beginning,
+        actor: Actor,
+    ) -> Result<Self::Any, StartError>;
+
+    /// The transition that a verb takes.
+    fn transition(verb: &Self::Verb) -> &'static str;
+
+    /// The loop that a verb is for; None: the one that is active.
+    fn id(verb: &Self::Verb) -> Option<&str>;
+
+    /// Whether a verb takes its loop from what a prompt hook stored.
+    fn from_prompt(verb: &Self::Verb) -> bool;
+
+    /// The verb of a transition that takes nothing but the loop.
+    fn plain(transition: &str, id: String) -> Option<Self::Verb>;
+
+    /// Takes a verb's transition.
+    ///
+    /// # Errors
+    /// It was refused; the loop is handed back.
+    fn run(verb: Self::Verb, held: Self::Any) -> Result<Self::Any, Refused<Self::Any>>;
+}
+
+type Stopped<A> = Result<Step<A>, Refused<A>>;
+
+/// A subcommand of the program's own.
+pub(super) struct OwnCommand {
+    pub(super) command: clap::Command,
+    pub(super) run: fn(&ArgMatches) -> Result<Exit, Failure>,
+}
+
+/// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].
+///
+/// Without more it has everything that follows from the machine file. The other methods add what only this program has; each
+/// can be called once, but for [`Program::command`] and [`Program::check`].
+pub struct Program<M: CommandLine> {
+    pub(super) on_stop: Box<dyn Fn(M::Any) -> Stopped<M::Any>>,
+    pub(super) commands: Vec<OwnCommand>,
+    pub(super) arguments: fn(clap::Command) -> clap::Command,
+    pub(super) start: fn(StartRequest<'_>) -> Result<StartFields, Failure>,
+    pub(super) context: fn(&M::Any, &Settings, Timestamp) -> Map<String, Json>,
+    pub(super) reviews_changes: fn(&M::Any) -> bool,
+    pub(super) earlier: fn(&M::Any) -> Vec<Utf8PathBuf>,
+    pub(super) entered: fn(&M::Any, &Settings) -> Result<Vec<String>, String>,
+    pub(super) reviewed: fn(&M::Any) -> Vec<String>,
+    pub(super) answered: fn(&Input, &Surroundings) -> Option<Told>,
+    pub(super) refused: fn(&M::Any, &str) -> Option<String>,
+    pub(super) caveats: fn(&M::Any, &Settings) -> Vec<String>,
+    pub(super) checks: Vec<fn(&Utf8Path) -> Check>,
+}
+
+impl<M: CommandLine> fmt::Debug for Program<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Program({})", Self::INFO.program)
+    }
+}
+
+impl<M: CommandLine> Program<M> {
+    /// Names the program in its messages.
+    pub const INFO: &'static ProgramInfo = &ProgramInfo::of(M::TABLE);
+
+    /// Makes a program whose stops do this.
+    pub fn new(on_stop: impl Fn(M::Any) -> Stopped<M::Any> + 'static) -> Self {
+        Self {
+            on_stop: Box::new(on_stop),
+            commands: Vec::new(),
+            arguments: |command| command,
+            start: |_| Ok(StartFields::default()),
+            context: |_, _, _| Map::new(),
+            reviews_changes: |_| false,
+            earlier: |_| Vec::new(),
+            entered: |_, _| Ok(Vec::new()),
+            reviewed: |_| Vec::new(),
+            answered: |_, _| None,
+            refused: |_, _| None,
+            caveats: |_, _| Vec::new(),
+            checks: Vec::new(),
+        }
+    }
+
+    /// Adds a subcommand, which stands in help, completions and man page like the others.
+    #[must_use]
+    pub fn command(mut self, command: clap::Command, run: fn(&ArgMatches) -> Result<Exit, Failure>) -> Self {
+        self.commands.push(OwnCommand { command, run });
+        self
+    }
+
+    /// Changes the arguments: flags that `start` has besides the fields, or how far an argument of a verb may go.
+    #[must_use]
+    pub fn arguments(mut self, arguments: fn(clap::Command) -> clap::Command) -> Self {
+        self.arguments = arguments;
+        self
+    }
+
+    /// Says what a start puts into the fields besides what was given for them, from flags of its own or from what it finds in
+    /// the project.
+    #[must_use]
+    pub fn start(mut self, fields: fn(StartRequest<'_>) -> Result<StartFields, Failure>) -> Self {
+        self.start = fields;
+        self
+    }
+
+    /// Gives variables that the machine's templates can use besides those of every machine.
+    #[must_use]
+    pub fn context(mut self, context: fn(&M::Any, &Settings, Timestamp) -> Map<String, Json>) -> Self {
+        self.context = context;
+        self
+    }
+
+    /// Says of which loops the subject is a copy of the work tree's changes, taken anew for each run.
+    #[must_use]
+    pub fn reviews_changes(mut self, of: fn(&M::Any) -> bool) -> Self {
+        self.reviews_changes = of;
+        self
+    }
+
+    /// Gives findings files of other loops that a reviewer is shown before those of this one's rounds, oldest first.
+    #[must_use]
+    pub fn earlier(mut self, findings: fn(&M::Any) -> Vec<Utf8PathBuf>) -> Self {
+        self.earlier = findings;
+        self
+    }
+
+    /// Does what has to be done once a phase was entered, or entered again: files to write, and sentences for the person when
+    /// the loop is over.
+    #[must_use]
+    pub fn entered(mut self, done: fn(&M::Any, &Settings) -> Result<Vec<String>, String>) -> Self {
+        self.entered = done;
+        self
+    }
+
+    /// Does what has to be done after a review with a verdict, and gives the lines that are printed below its findings.
+    #[must_use]
+    pub fn reviewed(mut self, done: fn(&M::Any) -> Vec<String>) -> Self {
+        self.reviewed = done;
+        self
+    }
+
+    /// Takes answers of a person to questions that are not a phase's own; `None`: they are for the phase.
+    #[must_use]
+    pub fn answered(mut self, take: fn(&Input, &Surroundings) -> Option<Told>) -> Self {
+        self.answered = take;
+        self
+    }
+
+    /// Says what a person or agent does instead where a transition of this name was refused.
+    #[must_use]
+    pub fn refused(mut self, help: fn(&M::Any, &str) -> Option<String>) -> Self {
+        self.refused = help;
+        self
+    }
+
+    /// Gives what `status` has to admit of a loop, each a sentence.
+    #[must_use]
+    pub fn caveats(mut self, caveats: fn(&M::Any, &Settings) -> Vec<String>) -> Self {
+        self.caveats = caveats;
+        self
+    }
+
+    /// Adds a check of `doctor`, for the project with this root.
+    #[must_use]
+    pub fn check(mut self, check: fn(&Utf8Path) -> Check) -> Self {
+        self.checks.push(check);
+        self
+    }
+}

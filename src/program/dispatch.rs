@@ -1,0 +1,165 @@
+//! The program's `main`: which command the arguments mean, and which exit code comes out.
+
+use std::process::ExitCode;
+
+use clap::{ArgMatches, FromArgMatches, Subcommand as _};
+use jiff::Timestamp;
+
+use super::arguments::{self, Command, Hook};
+use super::assembled::{CommandLine, Program};
+use super::exit::{self, Exit, Failure};
+#[cfg(feature = "machine-tools")]
+use super::machine;
+use super::stop::{self, Surroundings};
+use super::{
+    answer, config, doctor, generate, hooks, look, loops, out, plugin, review, rollback, session_start,
+    start, state, verbs,
+};
+use crate::process::environment::GUARD;
+
+/// What `--protocol` answers first; a plugin's launcher asks for it.
+pub(super) const PROTOCOL: u32 = 1;
+
+impl<M: CommandLine> Program<M> {
+    /// Runs the program: reads its arguments, does what they say, prints what went wrong.
+    pub fn main(self) -> ExitCode {
+        crate::process::keeper::serve();
+        exit::set_up_reports();
+        let matches = match arguments::command(&self).try_get_matches() {
+            Ok(matches) => matches,
+            Err(error) => return exit::bad_usage(&error).into(),
+        };
+        match dispatch(&self, &matches) {
+            Ok(exit) => exit.into(),
+            Err(failure) => {
+                failure.print(Self::INFO);
+                failure.exit.into()
+            }
+        }
+    }
+}
+
+/// Returns what `--protocol` answers after the program's name: `protocol 1 (0.1.0)`.
+pub(super) fn protocol<M: CommandLine>() -> String {
+    format!("protocol {PROTOCOL} ({})", M::VERSION)
+}
+
+fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let info = Program::<M>::INFO;
+    if matches.get_flag("protocol") {
+        out::line(&format!("{} {}", info.program, protocol::<M>()));
+        return Ok(Exit::Complete);
+    }
+    let Some((name, given)) = matches.subcommand() else {
+        return Ok(Exit::Usage);
+    };
+    let unusable = |error: clap::Error| Failure::usage(&error);
+    if let Some(own) = program.commands.iter().find(|own| own.command.get_name() == name) {
+        not_inside_a_reviewer(name)?;
+        return (own.run)(given);
+    }
+    if name == "start" {
+        not_inside_a_reviewer(name)?;
+        return start::start(program, given);
+    }
+    if !Command::has_subcommand(name) {
+        not_inside_a_reviewer(name)?;
+        loops::all_usable(info)?;
+        return verbs::verb(program, M::Verb::from_arg_matches(matches).map_err(unusable)?);
+    }
+    let command = Command::from_arg_matches(matches).map_err(unusable)?;
+    if changes_loops(&command) {
+        not_inside_a_reviewer(name)?;
+    }
+    if is_about_loops(&command) {
+        loops::all_usable(info)?;
+    }
+    match command {
+        Command::Status(look) => look::status(program, &look),
+        Command::List(format) => look::list::<M>(format.json),
+        Command::Journal(look) => look::journal::<M>(&look),
+        Command::Review(arguments) => review::review(program, &arguments),
+        Command::Resume(target) => loops::resume(program, &target),
+        Command::Adopt(target) => loops::adopt(program, &target),
+        Command::Personas => look::personas(info),
+        Command::Sweep { older_than, dry_run } => {
+            let usual = || loops::settings_here(info).map(|settings| settings.stale_after);
+            loops::sweep(info, older_than.map_or_else(usual, Ok)?, dry_run)
+        }
+        Command::Rollback { yes, from_prompt } => rollback::rollback(info, yes, from_prompt),
+        Command::Doctor(format) => doctor::doctor(program, format.json),
+        Command::Config(command) => config::config(info, &command),
+        #[cfg(feature = "machine-tools")]
+        Command::Machine(command) => machine::run(
+            command,
+            &machine::Own {
+                source: M::SOURCE,
+                table: M::TABLE,
+            },
+        ),
+        Command::Hooks { by_name } => {
+            let asks = M::TABLE.phases.iter().any(|phase| phase.question.is_some());
+            hooks::print(info, asks, by_name)
+        }
+        Command::Plugin(command) => plugin::run(program, &command),
+        Command::Completions { shell } => generate::completions(&arguments::command(program), info, shell),
+        Command::Man { dir } => generate::man(&arguments::command(program), info, dir.as_deref()),
+        Command::Hook(hook) => Ok(called(program, hook)),
+        Command::State(command) => state::state(program, command),
+    }
+}
+
+/// Answers a hook of the client. A hook always exits 0.
+fn called<M: CommandLine>(program: &Program<M>, hook: Hook) -> Exit {
+    let info = Program::<M>::INFO;
+    let surroundings = Surroundings::from_env();
+    let budget = &surroundings.budget;
+    match hook {
+        Hook::Stop => hooks::stop(info, budget, |input| {
+            stop::decide(program, input, &surroundings, Timestamp::now())
+        }),
+        Hook::Prompt => hooks::prompt(info, &surroundings),
+        Hook::Answer => hooks::answer(budget, |input| answer::take(program, input, &surroundings)),
+        Hook::SessionStart => hooks::session_start(budget, |input| {
+            session_start::tell(program, input, &surroundings, Timestamp::now())
+        }),
+    }
+}
+
+/// Returns whether a command reviews or changes a loop, as far as its arguments tell.
+fn changes_loops(command: &Command) -> bool {
+    match command {
+        Command::Review(_)
+        | Command::Resume(_)
+        | Command::Adopt(_)
+        | Command::Sweep { dry_run: false, .. }
+        | Command::Rollback { .. } => true,
+        Command::State(command) => state::changes(command),
+        _ => false,
+    }
+}
+
+/// Returns whether a command is about loops that are there already.
+fn is_about_loops(command: &Command) -> bool {
+    let looks = matches!(
+        command,
+        Command::Status(_) | Command::List(_) | Command::Journal(_)
+    );
+    looks
+        || matches!(command, Command::Sweep { .. })
+        || changes_loops(command) && !matches!(command, Command::State(_))
+}
+
+/// Refuses a reviewer to change loops. Its environment is not a client's, so that it would pass for a person; and a review that
+/// it began, or followed, would wait for itself.
+fn not_inside_a_reviewer(command: &str) -> Result<(), Failure> {
+    if std::env::var_os(GUARD).is_none() {
+        return Ok(());
+    }
+    Err(Failure::plain(
+        Exit::Refused,
+        "claudex::reviewer::inside",
+        format!("a program that loops run (a reviewer, a drafter) changes none, and {command} would"),
+        "status, list and journal can be looked at",
+    ))
+}

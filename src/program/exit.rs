@@ -1,0 +1,196 @@
+//! Exit codes, and failures that carry one.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use clap::builder::StyledStr;
+use miette::{Diagnostic, LabeledSpan, MietteDiagnostic, Report};
+
+use super::info::ProgramInfo;
+use super::out;
+use crate::text;
+
+/// What the process exits with. `--help` lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done.
+    Complete = 0,
+    /// Refused: another loop is active (start), the transition is not open, the answer is no.
+    Refused = 1,
+    /// Bad arguments.
+    Usage = 2,
+    /// A fault of ours, or of the system below us.
+    Internal = 3,
+    /// The loop stopped at max rounds, or stalled.
+    MaxRounds = 4,
+    /// The reviewer could not run, or could not be read.
+    Reviewer = 5,
+    /// `run`: another loop is active.
+    Active = 6,
+    /// `machine diff`: loops on disk need a migration.
+    Migration = 7,
+    /// `machine diff`: loops on disk cannot go on.
+    Breaks = 8,
+    /// Interrupted by a signal.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// A diagnostic with its exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// What the process exits with.
+    pub exit: Exit,
+    report: Report,
+}
+
+impl Failure {
+    /// An error with the code that it exits with.
+    pub fn new(exit: Exit, error: impl Diagnostic + Send + Sync + 'static) -> Self {
+        Self::headed(exit, error.to_string(), error)
+    }
+
+    /// Returns the same with another exit code.
+    #[must_use]
+    pub fn exiting(self, exit: Exit) -> Self {
+        Self { exit, ..self }
+    }
+
+    /// An error under another message than its own.
+    pub fn headed(exit: Exit, message: String, error: impl Diagnostic + Send + Sync + 'static) -> Self {
+        Self {
+            exit,
+            report: Report::new(Headed {
+                first: printed(&error, &message),
+                rest: error
+                    .related()
+                    .into_iter()
+                    .flatten()
+                    .map(|one| printed(one, &one.to_string()))
+                    .collect(),
+                error,
+            }),
+        }
+    }
+
+    /// Turns what clap has to say of arguments that were not typed on the command line into a failure.
+    pub fn usage(error: &clap::Error) -> Self {
+        let said = error.render().to_string();
+        let said = said.strip_prefix("error: ").unwrap_or(&said);
+        let (first, rest) = said.split_once("\n\n").unwrap_or((said, ""));
+        let help = rest.trim();
+        let help = if help.is_empty() { "see --help" } else { help };
+        Self::plain(Exit::Usage, "claudex::arguments", first.trim().to_owned(), help)
+    }
+
+    /// A failure that has no type of its own.
+    pub fn plain(exit: Exit, code: &str, message: String, help: &str) -> Self {
+        let error = MietteDiagnostic::new(message).with_code(code).with_help(help);
+        Self::new(exit, error)
+    }
+
+    /// Prints the report on stderr. Its code begins with the name of the program that runs.
+    pub fn print(&self, info: &ProgramInfo) {
+        let report = format!("{:?}", self.report);
+        out::report(&report.replace("claudex::", &format!("{}::", info.name)));
+    }
+}
+
+/// How every report is printed, to be called once before the first.
+///
+/// A line that is broken at column 80 cuts ids and commands in two, for whoever copies or greps them; and our messages name
+/// their cause themselves, so that a chain of causes would say everything twice.
+pub fn set_up_reports() {
+    // Only a second call fails, and it would set the same.
+    let _ = miette::set_hook(Box::new(|_| {
+        let opts = miette::MietteHandlerOpts::new().wrap_lines(false);
+        Box::new(opts.without_cause_chain().build())
+    }));
+}
+
+/// Prints what clap has to say. Help and version are no errors; everything else is bad usage, whatever clap's own code is.
+pub fn bad_usage(error: &clap::Error) -> Exit {
+    if error.use_stderr() {
+        // It quotes the arguments as they came, so clap's colours cannot be told from theirs.
+        let mut told = error.render().ansi().to_string();
+        for argument in std::env::args_os().skip(1) {
+            let argument = argument.to_string_lossy();
+            for part in std::iter::once(&*argument).chain(argument.split_once('=').map(|(_, value)| value)) {
+                let shown = text::shown(part);
+                if shown != part {
+                    told = told.replace(part, &shown);
+                }
+            }
+        }
+        out::note(StyledStr::from(told).to_string().trim_end());
+        Exit::Usage
+    } else {
+        let _ = error.print();
+        Exit::Complete
+    }
+}
+
+/// Returns an error under a message, with all its texts as they are printed, whatever they quote.
+fn printed(error: &dyn Diagnostic, message: &str) -> MietteDiagnostic {
+    let printed = |text: &str| text::pasteable(&text::plain(text));
+    let label = |mut span: LabeledSpan| {
+        span.set_label(span.label().map(printed));
+        span
+    };
+    MietteDiagnostic {
+        message: printed(message),
+        code: error.code().map(|code| code.to_string()),
+        severity: error.severity(),
+        help: error.help().map(|help| printed(&help.to_string())),
+        url: None,
+        labels: error.labels().map(|spans| spans.map(label).collect()),
+    }
+}
+
+/// Shows an error as it is printed, and the errors that belong to it.
+#[derive(Debug)]
+struct Headed<E> {
+    first: MietteDiagnostic,
+    rest: Vec<MietteDiagnostic>,
+    /// It has the text that both show.
+    error: E,
+}
+
+impl<E> fmt::Display for Headed<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.first.fmt(f)
+    }
+}
+
+impl<E: fmt::Debug> std::error::Error for Headed<E> {}
+
+impl<E: Diagnostic> Diagnostic for Headed<E> {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.first.code()
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.first.help()
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        self.error.source_code()
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.first.labels()
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        Some(Box::new(self.rest.iter().map(|one| one as &dyn Diagnostic)))
+    }
+}

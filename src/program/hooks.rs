@@ -1,0 +1,146 @@
+//! The hooks of a client: reading one JSON value, answering with one, and always exiting 0; and how they are set up.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::exit::{Exit, Failure};
+use super::info::ProgramInfo;
+use super::locate;
+use super::out;
+use super::settings::Settings;
+use super::shell::quoted;
+use super::stop::Surroundings;
+use crate::hooks::answers::Told;
+use crate::hooks::decision::Decision;
+use crate::hooks::input::{self, Input, InputError, ReadLimits};
+use crate::hooks::prompt;
+use crate::store::{Budget, StateHome};
+use crate::text;
+
+/// The Stop hook. A panic is a fault of ours like any other: the turn may end, and the person reads why.
+pub fn stop(info: &ProgramInfo, budget: &Budget, decide: impl FnOnce(&Input) -> Decision) -> Exit {
+    let approve = |problem: String| Decision::Approve {
+        note: Some(info.line(&problem)),
+    };
+    let decision = catch_unwind(AssertUnwindSafe(|| match read(budget) {
+        Ok(input) => decide(&input),
+        Err(error) => approve(format!("the Stop hook's input: {error}")),
+    }));
+    let decision = decision.unwrap_or_else(|_| {
+        approve(format!(
+            "the Stop hook failed; the turn may end. `{} doctor` may say why",
+            info.program
+        ))
+    });
+    out::text(&decision.to_json(Some(&format!("{} status", info.program))));
+    Exit::Complete
+}
+
+/// The hook on AskUserQuestion. Says nothing where it is not concerned, and where something went wrong on our side.
+pub fn answer(budget: &Budget, take: impl FnOnce(&Input) -> Told) -> Exit {
+    let told = catch_unwind(AssertUnwindSafe(|| {
+        read(budget).map(|input| take(&input)).unwrap_or_default()
+    }));
+    out::text(&told.unwrap_or_default().to_json("PostToolUse"));
+    Exit::Complete
+}
+
+/// The hook at the start of a session. Says nothing where no loop waits, and where something went wrong on our side.
+pub fn session_start(budget: &Budget, tell: impl FnOnce(&Input) -> Told) -> Exit {
+    let told = catch_unwind(AssertUnwindSafe(|| {
+        read(budget).map(|input| tell(&input)).unwrap_or_default()
+    }));
+    out::text(&told.unwrap_or_default().to_json("SessionStart"));
+    Exit::Complete
+}
+
+/// The prompt hooks: keep what was typed after one of our commands. Say nothing: what they print reaches the model.
+pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
+    let kept = catch_unwind(AssertUnwindSafe(|| {
+        let Ok(input) = input::read(io::stdin(), ReadLimits::default()) else {
+            return;
+        };
+        let home = StateHome::of_user(info.program);
+        let (Some(home), Some(plugin)) = (home.folder(), info.plugin) else {
+            return;
+        };
+        let failed = |error: &dyn std::fmt::Display| {
+            out::note(&info.line(&text::one_line(&error.to_string(), 300)));
+        };
+        match prompt::store(&input, plugin, Timestamp::now(), home) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => return failed(&error),
+        }
+        // A command may begin a review before the first stop. A fault in the files is said by the command.
+        let folder = surroundings.project.as_ref().or(surroundings.here.as_ref());
+        if let (Some(session), Some(folder)) = (&input.session_id, folder) {
+            let root = locate::root(info.state, folder);
+            if let Ok(settings) = Settings::load(info, &root)
+                && let Err(error) = settings.keep_seen(session, &root)
+            {
+                failed(&error);
+            }
+        }
+    }));
+    let _ = kept;
+    Exit::Complete
+}
+
+/// Reads what the client says, within what the call has left.
+fn read(budget: &Budget) -> Result<Input, InputError> {
+    let usual = ReadLimits::default();
+    budget.wait(usual.deadline, |deadline| {
+        input::read(io::stdin(), ReadLimits { deadline, ..usual })
+    })
+}
+
+/// The hooks as a settings file has them, calling a program by this path or name. The one on AskUserQuestion is for
+/// machines that ask.
+pub fn settings(program: &str, asks: bool) -> Value {
+    let call = |verb: &str| json!({"type": "command", "command": format!("{} hook {verb}", quoted(program))});
+    let mut hooks = json!({
+        "Stop": [{"hooks": [call("stop")]}],
+        "SessionStart": [{"hooks": [call("session-start")]}],
+    });
+    if asks {
+        hooks["PostToolUse"] = json!([{"matcher": "AskUserQuestion", "hooks": [call("answer")]}]);
+    }
+    json!({ "hooks": hooks })
+}
+
+/// Prints the hooks of this program, for `.claude/settings.json` or a plugin's `hooks/hooks.json`.
+///
+/// # Errors
+/// The system does not say where this program lies.
+pub fn print(info: &ProgramInfo, asks: bool, by_name: bool) -> Result<Exit, Failure> {
+    let program = if by_name {
+        info.program.to_owned()
+    } else {
+        own_path()?
+    };
+    out::json(&settings(&program, asks));
+    Ok(Exit::Complete)
+}
+
+fn own_path() -> Result<String, Failure> {
+    let unknown = |problem: String| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::hooks::path",
+            problem,
+            "put the program on the PATH, and take the hooks with --by-name",
+        )
+    };
+    let path = std::env::current_exe().map_err(|error| {
+        unknown(format!(
+            "the system does not say where this program lies: {error}"
+        ))
+    })?;
+    path.into_os_string()
+        .into_string()
+        .map_err(|path| unknown(format!("the path {} is not UTF-8", path.to_string_lossy())))
+}

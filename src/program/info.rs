@@ -1,0 +1,68 @@
+//! Who speaks to people: what a program's lines begin with, and what is typed to call it.
+
+use crate::machine::Table;
+use crate::store::StateSpec;
+use crate::text::COMMAND;
+
+/// A program as its own messages name it.
+#[derive(Debug, Clone, Copy)]
+pub struct ProgramInfo {
+    /// What its lines to people begin with.
+    pub name: &'static str,
+    /// What is typed in a terminal.
+    pub program: &'static str,
+    /// The plugin whose slash commands call it, where there is one.
+    pub plugin: Option<&'static str>,
+    /// Where its loops lie.
+    pub state: &'static StateSpec,
+    /// Its machine.
+    pub table: &'static Table,
+}
+
+impl PartialEq for ProgramInfo {
+    fn eq(&self, other: &Self) -> bool {
+        self.program == other.program
+    }
+}
+
+impl Eq for ProgramInfo {}
+
+impl ProgramInfo {
+    /// Returns the program of a machine.
+    pub const fn of(table: &'static Table) -> Self {
+        let program = table.state.program;
+        Self {
+            name: match table.plugin {
+                Some(plugin) => plugin,
+                None => program,
+            },
+            program,
+            plugin: table.plugin,
+            state: table.state,
+            table,
+        }
+    }
+
+    /// Returns the name of one of the program's variables of the environment: `CLAUDEX_REVIEWER`.
+    pub fn variable(&self, name: &str) -> String {
+        format!("{}_{name}", self.name.replace('-', "_").to_uppercase())
+    }
+
+    /// A line for a person: `release-train: …`.
+    pub fn line(&self, text: &str) -> String {
+        format!("{}: {text}", self.name)
+    }
+
+    /// Returns how a command is called, in a client with the plugin and in a terminal: each on a line of its own, where nothing
+    /// runs it that pastes the message. It stands at the end of a sentence.
+    pub fn command(&self, words: &str) -> String {
+        self.named_command(words, words)
+    }
+
+    /// Returns the same for a command that has another name as a slash command.
+    pub fn named_command(&self, slash: &str, words: &str) -> String {
+        let typed = self.plugin.map(|plugin| format!("\n{COMMAND}/{plugin}:{slash}"));
+        let program = self.program;
+        format!("{}\n{COMMAND}{program} {words}", typed.unwrap_or_default())
+    }
+}

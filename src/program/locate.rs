@@ -1,0 +1,210 @@
+//! Which loop a call is about: by id, or the active one of the folder that it is made from.
+//!
+//! The walk from a folder to the state folders above it is the store's; this file only says what it means for a program.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use derive_more::{Display, Error};
+
+use super::info::ProgramInfo;
+use super::near;
+use crate::store::{self, IdForm, Listed, LoopId, StateHome, StateSpec, Store};
+use crate::text;
+
+/// No loop that a call could be about.
+#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[non_exhaustive]
+pub enum NotFound {
+    /// The text is no id.
+    #[display("`{text}` is not the id of a loop")]
+    #[diagnostic(code(claudex::locate::id), help("{help}"))]
+    BadId {
+        /// The text, on one line.
+        text: String,
+        /// The loop that was probably meant, and where to see them all.
+        help: String,
+    },
+    /// No such loop above this folder.
+    #[display("there is no loop {id} in {from}", from = crate::text::shown(from))]
+    #[diagnostic(code(claudex::locate::unknown), help("{help}"))]
+    NoLoop {
+        /// The id.
+        id: String,
+        /// Where the search began.
+        from: Utf8PathBuf,
+        /// The loop that was probably meant, and where to see them all.
+        help: String,
+    },
+    /// No loop is active.
+    #[display("no loop is active in {from}", from = crate::text::shown(from))]
+    #[diagnostic(code(claudex::locate::none), help("{help}"))]
+    NoneActive {
+        /// Where the search began.
+        from: Utf8PathBuf,
+        /// Where to see those that are over.
+        help: String,
+    },
+    /// More than one is.
+    #[display("more than one loop is active: {ids}")]
+    #[diagnostic(code(claudex::locate::several), help("name one of them"))]
+    Several {
+        /// Their ids.
+        ids: String,
+    },
+}
+
+/// The folder that a call is made from.
+///
+/// # Errors
+/// The working directory is gone, or its path is not UTF-8.
+pub fn here() -> std::io::Result<Utf8PathBuf> {
+    let path = std::env::current_dir()?;
+    Utf8PathBuf::from_path_buf(path)
+        .map_err(|path| std::io::Error::other(format!("the path {} is not UTF-8", path.display())))
+}
+
+/// What the variable says that the machine names for its state folder.
+pub fn state_dir(state: &StateSpec) -> Option<String> {
+    state
+        .folder_env
+        .and_then(|name| std::env::var(name).ok())
+        .filter(|value| !value.trim().is_empty())
+}
+
+/// The store that a start in a folder would use.
+pub fn for_start(state: &'static StateSpec, from: &Utf8Path) -> Store {
+    store::for_start(
+        state,
+        from,
+        state_dir(state).as_deref(),
+        &StateHome::of_user(state.program),
+    )
+}
+
+/// The state folders that exist above some folders, nearest first.
+pub fn stores(state: &'static StateSpec, starts: &[&Utf8Path]) -> Vec<Store> {
+    store::folders(
+        state,
+        starts,
+        state_dir(state).as_deref(),
+        &StateHome::of_user(state.program),
+    )
+}
+
+/// Returns the root of the project of a folder: that of the nearest state folder, else where a start would put one.
+pub fn root(state: &'static StateSpec, from: &Utf8Path) -> Utf8PathBuf {
+    let nearest = stores(state, &[from]).into_iter().next();
+    let store = nearest.unwrap_or_else(|| for_start(state, from));
+    store.root().to_owned()
+}
+
+/// The loops above a folder, newest first.
+pub fn loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
+    let mut loops: Vec<_> = stores(state, &[from])
+        .into_iter()
+        .flat_map(|store| {
+            store
+                .list()
+                .into_iter()
+                .filter(|listed| store.is_for(listed.root.as_deref()))
+                .map(|listed| (store.clone(), listed))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    loops.sort_by_key(|(_, listed)| std::cmp::Reverse(listed.modified));
+    loops
+}
+
+/// The swept loops above a folder. Each lies whole in a folder of its own, which is the store that it comes with.
+pub fn swept(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
+    let mut found = Vec::new();
+    for store in stores(state, &[from]) {
+        for listed in store.swept() {
+            if !store.is_for(listed.root.as_deref()) {
+                continue;
+            }
+            found.push((store.swept_store(listed.id.as_str()), listed));
+        }
+    }
+    found
+}
+
+/// The store that holds a loop.
+///
+/// # Errors
+/// The text is no id, or no store above the folder has it.
+pub fn by_id(info: &ProgramInfo, from: &Utf8Path, text: &str) -> Result<(Store, LoopId), NotFound> {
+    let program = info.program;
+    let id = LoopId::parse(text, info.state.ids).map_err(|_| {
+        let shape = match info.state.ids {
+            IdForm::Stamp => "an id looks like 20261122-005333-0a1b2c",
+            IdForm::Name => "an id is 1 to 64 of A-Z, a-z, 0-9, _ and -",
+        };
+        let otherwise = format!("{shape}; `{program} list` shows them");
+        NotFound::BadId {
+            text: text::one_line(text, 60),
+            help: near::help(near_id(info.state, from, text).as_deref(), &otherwise),
+        }
+    })?;
+    let holds = |store: &Store| {
+        let folder = store.loop_folder(&id);
+        store.path_of(&id).symlink_metadata().is_ok()
+            || folder.is_dir()
+            || store.swept().iter().any(|listed| listed.id == id)
+    };
+    match stores(info.state, &[from]).into_iter().find(holds) {
+        Some(store) => Ok((store, id)),
+        None => Err(NotFound::NoLoop {
+            help: near::help(
+                near_id(info.state, from, id.as_str()).as_deref(),
+                &format!("`{program} list` shows the loops of this project"),
+            ),
+            id: id.to_string(),
+            from: from.to_owned(),
+        }),
+    }
+}
+
+/// The loop above a folder whose id was probably meant.
+pub fn near_id(state: &'static StateSpec, from: &Utf8Path, given: &str) -> Option<String> {
+    let mut known: Vec<LoopId> = Vec::new();
+    for store in stores(state, &[from]) {
+        let of_store = store.list().into_iter().chain(store.swept());
+        known.extend(
+            of_store
+                .filter(|one| store.is_for(one.root.as_deref()))
+                .map(|one| one.id),
+        );
+    }
+    near::id(given, known.iter().map(LoopId::as_str)).map(str::to_owned)
+}
+
+/// The one active loop above a folder.
+///
+/// # Errors
+/// There is none, or more than one.
+pub fn active(info: &ProgramInfo, from: &Utf8Path) -> Result<(Store, LoopId), NotFound> {
+    let mut active: Vec<_> = loops(info.state, from)
+        .into_iter()
+        .filter(|(_, listed)| !listed.terminal && listed.problem.is_none())
+        .collect();
+    match active.len() {
+        0 => Err(NotFound::NoneActive {
+            from: from.to_owned(),
+            help: match info.plugin {
+                Some(plugin) => format!(
+                    "those that are over: /{plugin}:history, in a terminal `{} list`",
+                    info.program
+                ),
+                None => format!("those that are over: `{} list`", info.program),
+            },
+        }),
+        1 => {
+            let (store, listed) = active.remove(0);
+            Ok((store, listed.id))
+        }
+        _ => {
+            let ids: Vec<_> = active.iter().map(|(_, listed)| listed.id.to_string()).collect();
+            Err(NotFound::Several { ids: ids.join(", ") })
+        }
+    }
+}

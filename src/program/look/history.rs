@@ -1,0 +1,155 @@
+//! `journal`: what happened to a loop, one line an event.
+
+use super::past::Past;
+use crate::machine::Table;
+use crate::program::arguments::Look;
+use crate::program::assembled::{CommandLine, Program};
+use crate::program::exit::{Exit, Failure};
+use crate::program::settings::MAX_ROUNDS;
+use crate::program::{attempts, loops, out, screen, words};
+use crate::review::runs::Run;
+use crate::store::{ChangeEntry, Entry, NoteEntry, Value};
+use crate::text;
+
+/// Prints what happened to a loop; without an id, which loops there are.
+pub(in crate::program) fn journal<M: CommandLine>(look: &Look) -> Result<Exit, Failure> {
+    let info = Program::<M>::INFO;
+    let json = look.format.json;
+    let Some(id) = loops::asked(info, &look.target, &["history", "journal"])? else {
+        let listed = super::list::<M>(json)?;
+        if !json && !super::listing::is_empty::<M>()? {
+            out::line("");
+            out::line(&format!(
+                "The history of one:{}",
+                info.named_command("history", "journal ID")
+            ));
+        }
+        return Ok(listed);
+    };
+    let (store, id) = loops::find(info, Some(&id))?;
+    let entries = store
+        .journal(&id)
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    if json {
+        out::json_lines(&entries);
+        return Ok(Exit::Complete);
+    }
+    let past = Past::of(&store, &id, entries.into());
+    let columns = screen::columns();
+    for entry in past.entries.iter() {
+        let (at, line) = match entry {
+            Entry::Change(change) => (change.at, of_change(M::TABLE, &past, change)),
+            Entry::Note(note) => (note.at, of_note(&past, note)),
+        };
+        for line in screen::wrap(&format!("{at}  "), &line, columns) {
+            out::line(&line);
+        }
+    }
+    Ok(Exit::Complete)
+}
+
+/// `revise by the hook in reviewing, now round 2 of 3, for run r1-…: high=1 medium=1 low=1`
+fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
+    let way = words::way(change);
+    let field = |name: &str| {
+        let found = change.fields.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value)
+    };
+    let count = |name| field(name).and_then(Value::as_count);
+    // A change that advances or begins a round says which.
+    let spec = table.phases.iter().find_map(|phase| phase.review);
+    let round = match spec.map(|spec| (count(spec.round), count(MAX_ROUNDS))) {
+        Some((Some(round), Some(most))) if sets_rounds(table, change) => format!(", round {round} of {most}"),
+        Some((Some(round), None)) if sets_rounds(table, change) => format!(", round {round}"),
+        _ => String::new(),
+    };
+    let about = match change.what.as_str() {
+        "start" => super::listing::subject(table)
+            .and_then(field)
+            .and_then(Value::as_str)
+            .map(|topic| format!("“{}”", text::one_line(topic, 200))),
+        "bind" | "adopt" => field(table.state.fields.session)
+            .and_then(Value::as_str)
+            .map(|session| format!("session {}", text::one_line(session, 80))),
+        _ => Some(past.why(table, change)),
+    };
+    let about = match about.unwrap_or_default() {
+        about if about.is_empty() => String::new(),
+        about if about.starts_with("for run ") => format!(", {about}"),
+        about => format!(": {about}"),
+    };
+    format!(
+        "{} by {}{way}{round}{about}",
+        text::one_line(&change.what, 80),
+        words::who(&change.by)
+    )
+}
+
+/// Shows a note of what a program found when it looked: its caveats, or what changes were compared with.
+fn look(note: &NoteEntry) -> Option<String> {
+    let name = text::one_line(&note.note, 80);
+    if let Some(tree) = note.data.get("tree").and_then(|tree| tree.as_str()) {
+        let base = note.data.get("base").and_then(|base| base.as_str());
+        let base = base.unwrap_or("nothing");
+        return Some(format!(
+            "{name}: {} on {}",
+            text::one_line(tree, 64),
+            text::one_line(base, 64)
+        ));
+    }
+    let caveats = note.data.get("caveats")?.as_array()?;
+    let caveats: Vec<&str> = caveats.iter().filter_map(|line| line.as_str()).collect();
+    Some(match caveats.is_empty() {
+        true => format!("{name}: no caveats"),
+        false => format!("{name}: {}", text::one_line(&caveats.join(" "), 500)),
+    })
+}
+
+/// `run-began r1-…: round 1, lint as Senior-engineer review`
+fn of_note(past: &Past, note: &NoteEntry) -> String {
+    if let Some(told) = attempts::told(note).or_else(|| look(note)) {
+        return told;
+    }
+    let run: Option<&Run> = note
+        .data
+        .get("run")
+        .and_then(|run| run.as_str())
+        .and_then(|run| past.runs.iter().find(|known| known.began.run == run));
+    let plain = |text: &str| text::one_line(text, 100);
+    match (note.note.as_str(), run) {
+        ("run-began", Some(run)) => format!(
+            "run-began {}: round {}, {} as {}",
+            plain(&run.began.run),
+            run.began.round,
+            plain(&run.began.reviewer),
+            plain(&run.began.persona)
+        ),
+        ("run-ended", Some(run)) => {
+            let changed = match run.changed.len() {
+                0 => String::new(),
+                count => format!("; {count} files of the work tree changed meanwhile"),
+            };
+            format!(
+                "run-ended {}: {}{changed}",
+                plain(&run.began.run),
+                past.outcome(run)
+            )
+        }
+        (name, _) => {
+            let data = serde_json::Value::Object(note.data.clone()).to_string();
+            format!("{} {}", text::one_line(name, 80), text::one_line(&data, 300))
+        }
+    }
+}
+
+/// Returns whether a change is of an edge that enters a reviewing phase, or advances its round or the last one.
+fn sets_rounds(table: &Table, change: &ChangeEntry) -> bool {
+    let to = change.to.as_deref();
+    let mut reviewing = table.phases.iter().filter(|phase| Some(phase.stored) == to);
+    let Some(spec) = reviewing.find_map(|phase| phase.review) else {
+        return false;
+    };
+    let sets = |(field, _): &(&str, _)| [spec.round, MAX_ROUNDS].contains(field);
+    let mut edges = table.edges.iter().filter(|edge| edge.transition == change.what);
+    change.from.is_some() && (change.from != change.to || edges.any(|edge| edge.set.iter().any(sets)))
+}

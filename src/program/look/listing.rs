@@ -1,0 +1,204 @@
+//! `list`: every loop of the project, one row each. Reads journals, repairs nothing. The names of its JSON are documented in
+//! docs/status.md.
+
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::machine::Table;
+use crate::machine::table::FieldKind;
+use crate::program::assembled::{CommandLine, Program};
+use crate::program::exit::{Exit, Failure};
+use crate::program::{locate, loops, out, rounds, screen, table, words};
+use crate::review::findings::Counts;
+use crate::review::findings_json;
+use crate::store::{ChangeEntry, Entry, Listed, Store, Value};
+use crate::text;
+
+#[derive(Debug, Serialize)]
+struct Row {
+    id: String,
+    mode: Option<String>,
+    phase: String,
+    terminal: bool,
+    round: Option<u64>,
+    max_rounds: Option<u64>,
+    findings_round: Option<u64>,
+    findings: Option<Counts>,
+    elapsed_seconds: Option<u64>,
+    age_seconds: u64,
+    subject: Option<String>,
+    session: Option<String>,
+    running: bool,
+    swept: bool,
+    problem: Option<String>,
+    state: String,
+}
+
+impl Row {
+    fn of(machine: &Table, store: &Store, listed: &Listed, swept: bool, now: Timestamp) -> Self {
+        let entries = store.journal(&listed.id).unwrap_or_default();
+        let mut changes = entries.iter().filter_map(|entry| match entry {
+            Entry::Change(change) => Some(change),
+            Entry::Note(_) => None,
+        });
+        let first = changes.next();
+        let last: Option<&ChangeEntry> = changes.next_back().or(first);
+        let field = |name: &str| {
+            let (_, value) = last?.fields.iter().find(|(known, _)| known == name)?;
+            Some(value)
+        };
+        let words = |name: &str| {
+            let line = text::one_line(&Value::to_plain(field(name)?), 200);
+            Some(line).filter(|line| !line.is_empty())
+        };
+        let count = |name: &str| field(name).and_then(Value::as_count);
+        let spec = machine.phases.iter().find_map(|phase| phase.review);
+        let round = spec.and_then(|spec| count(spec.round));
+        let found = (1..=round.unwrap_or_default().min(1000)).rev().find_map(|round| {
+            let file = store
+                .read(&findings_json::findings_path(store, &listed.id, round))
+                .ok()?;
+            Some((round, rounds::counts_of(&file)?))
+        });
+        let modified = listed
+            .modified
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX));
+        let since = |then: i64, until: i64| u64::try_from(until - then).unwrap_or_default();
+        let began = first.map(|change| change.at.as_second());
+        let until = match last {
+            Some(change) if listed.terminal => change.at.as_second(),
+            _ => now.as_second(),
+        };
+        let plain = |text: &Option<String>, most| text.as_deref().map(|text| text::one_line(text, most));
+        Self {
+            id: listed.id.to_string(),
+            mode: machine.state.fields.mode.and_then(words),
+            phase: text::one_line(listed.phase.as_deref().unwrap_or("?"), 40),
+            terminal: listed.terminal,
+            round,
+            max_rounds: round.and_then(|_| count("max_rounds")),
+            findings_round: found.map(|(round, _)| round),
+            findings: found.map(|(_, counts)| counts),
+            elapsed_seconds: began.map(|began| since(began, until)),
+            age_seconds: since(began.unwrap_or(modified), now.as_second()),
+            subject: subject(machine).and_then(words),
+            session: plain(&listed.session, 200),
+            running: store.is_running(&listed.id),
+            swept,
+            problem: plain(&listed.problem, 300),
+            state: listed.path.to_string(),
+        }
+    }
+
+    fn cells(&self, machine: &Table) -> Vec<String> {
+        let dash = || "-".to_owned();
+        let mut cells = vec![self.id.clone()];
+        if machine.modes.len() > 1 {
+            cells.push(self.mode.clone().unwrap_or_else(dash));
+        }
+        cells.push(match (self.swept, self.running) {
+            (true, _) => "swept".to_owned(),
+            (false, true) => format!("{}*", self.phase),
+            (false, false) => self.phase.clone(),
+        });
+        if machine.phases.iter().any(|phase| phase.review.is_some()) {
+            cells.push(match (self.round, self.max_rounds) {
+                (Some(round), Some(most)) => format!("{round}/{most}"),
+                (Some(round), None) => round.to_string(),
+                _ => dash(),
+            });
+            cells.push(self.findings.map_or_else(dash, |found| {
+                format!("{}/{}/{}", found.high, found.medium, found.low)
+            }));
+        }
+        cells.push(words::age(self.age_seconds));
+        cells
+    }
+
+    /// Returns what stands in the last column: what is wrong, else what the loop is about.
+    fn last(&self) -> String {
+        match &self.problem {
+            Some(problem) => format!("! {problem}"),
+            None => self.subject.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// Returns the head of the table.
+fn head(machine: &Table) -> (Vec<String>, String) {
+    let mut head = vec!["ID"];
+    if machine.modes.len() > 1 {
+        head.push("MODE");
+    }
+    head.push("PHASE");
+    if machine.phases.iter().any(|phase| phase.review.is_some()) {
+        head.extend(["ROUND", "H/M/L"]);
+    }
+    head.push("AGE");
+    let about = subject(machine)
+        .unwrap_or_default()
+        .replace('_', " ")
+        .to_uppercase();
+    (head.into_iter().map(str::to_owned).collect(), about)
+}
+
+/// Returns the field that says what a loop is about: the first text that a start takes.
+pub(super) fn subject(machine: &Table) -> Option<&'static str> {
+    let mut fields = machine.fields.iter();
+    let found = fields.find(|field| field.at_start && field.kind == FieldKind::Text)?;
+    Some(found.name)
+}
+
+/// Returns the loops of this project, newest first, the swept ones after them.
+fn rows<M: CommandLine>() -> Result<Vec<Row>, Failure> {
+    let state = Program::<M>::INFO.state;
+    let (here, now) = (loops::here()?, Timestamp::now());
+    let row = |(store, listed): &(Store, Listed), swept| Row::of(M::TABLE, store, listed, swept, now);
+    let active = locate::loops(state, &here);
+    let swept = locate::swept(state, &here);
+    let active = active.iter().map(|found| row(found, false));
+    Ok(active.chain(swept.iter().map(|found| row(found, true))).collect())
+}
+
+/// Returns whether there is nothing to list.
+pub(super) fn is_empty<M: CommandLine>() -> Result<bool, Failure> {
+    rows::<M>().map(|rows| rows.is_empty())
+}
+
+/// Prints the loops of this project.
+pub(in crate::program) fn list<M: CommandLine>(json: bool) -> Result<Exit, Failure> {
+    let rows = rows::<M>()?;
+    if json {
+        out::json(&rows);
+        return Ok(Exit::Complete);
+    }
+    if rows.is_empty() {
+        out::line("There are no loops in this project.");
+        return Ok(Exit::Complete);
+    }
+    let columns = screen::columns();
+    let lines: Vec<_> = std::iter::once(head(M::TABLE))
+        .chain(rows.iter().map(|row| (row.cells(M::TABLE), row.last())))
+        .collect();
+    for line in table::lines(&lines, columns) {
+        out::line(&line);
+    }
+    let mut legend = Vec::new();
+    if rows.iter().any(|row| row.running) {
+        legend.push("*: a review or a command is running.".to_owned());
+    }
+    if rows.iter().any(|row| row.swept) {
+        let program = Program::<M>::INFO.program;
+        legend.push(format!("swept: this brings it back:\n    {program} resume ID"));
+    }
+    if !legend.is_empty() {
+        out::line("");
+        screen::wrap("", &legend.join(" "), columns)
+            .iter()
+            .for_each(|line| out::line(line));
+    }
+    Ok(Exit::Complete)
+}

@@ -1,0 +1,28 @@
+//! Looking at loops of any machine: status, list, journal, personas. Nothing here changes one, but for what opening repairs.
+
+mod history;
+mod listing;
+mod past;
+mod status;
+
+use super::exit::{Exit, Failure};
+use super::info::ProgramInfo;
+use super::{loops, out};
+use crate::text;
+
+pub(super) use history::journal;
+pub(super) use listing::list;
+pub(super) use past::Past;
+pub(super) use status::status;
+
+/// Prints who reviews in which round.
+pub(super) fn personas(info: &'static ProgramInfo) -> Result<Exit, Failure> {
+    let settings = loops::settings_here(info)?;
+    let all = settings.personas.all();
+    for (index, persona) in all.iter().enumerate() {
+        let last = if index + 1 == all.len() { " and later" } else { "" };
+        out::line(&format!("Round {}{last}: {}", index + 1, persona.label));
+        out::line(&format!("  {}", text::one_line(&persona.prompt, 1000)));
+    }
+    Ok(Exit::Complete)
+}

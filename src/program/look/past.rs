@@ -1,0 +1,104 @@
+//! What a loop's journal says, in words: a change with its reason, a run with its outcome.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::machine::{EvidenceRecord, Table};
+use crate::program::info::ProgramInfo;
+use crate::program::rounds;
+use crate::program::words::purpose;
+use crate::review::findings::Counts;
+use crate::review::findings_json;
+use crate::review::runs::{self, Run, RunOutcome};
+use crate::store::{ChangeEntry, Entry, LoopId, Store};
+use crate::text;
+
+/// Longest reason that is shown, in characters.
+const REASON: usize = 300;
+
+/// What the words about one loop are made from: its journal, with the runs and findings that it speaks of.
+#[derive(Debug)]
+pub(in crate::program) struct Past {
+    pub(in crate::program) entries: Arc<Vec<Entry>>,
+    pub(in crate::program) runs: Vec<Run>,
+    counts: BTreeMap<u64, Counts>,
+}
+
+impl Past {
+    /// What stands behind a journal.
+    pub(in crate::program) fn of(store: &Store, id: &LoopId, entries: Arc<Vec<Entry>>) -> Self {
+        let runs = runs::read(&entries);
+        let counts = runs
+            .iter()
+            .filter_map(|run| {
+                let round = run.began.round;
+                let file = store.read(&findings_json::findings_path(store, id, round)).ok()?;
+                Some((round, rounds::counts_of(&file)?))
+            })
+            .collect();
+        Self {
+            entries,
+            runs,
+            counts,
+        }
+    }
+
+    /// The last change that someone decided on. That a session took the loop is none: the stop that does it decides next.
+    pub(in crate::program) fn last_decision(&self) -> Option<&ChangeEntry> {
+        self.entries.iter().rev().find_map(|entry| match entry {
+            Entry::Change(change) if change.what != "bind" => Some(change),
+            _ => None,
+        })
+    }
+
+    /// Why a change was made: what its run came to, what was argued, else what the transition is for.
+    pub(in crate::program) fn why(&self, table: &'static Table, change: &ChangeEntry) -> String {
+        let mut reasons = Vec::new();
+        // What a command came to, the transition's purpose says.
+        if let Some(run) = change.run.as_ref().filter(|run| !run.starts_with("c-")) {
+            let came_to = self
+                .runs
+                .iter()
+                .find(|known| known.began.run == *run)
+                .map_or_else(
+                    || "which the journal does not tell of".to_owned(),
+                    |run| self.outcome(run),
+                );
+            reasons.push(format!("for run {}: {came_to}", text::one_line(run, 60)));
+        }
+        if let Some(claim) = claim(change) {
+            if claim.is_waived() {
+                reasons.push(format!(
+                    "round {} was not reviewed ({}=optional)",
+                    claim.round(),
+                    ProgramInfo::of(table).variable("EVIDENCE")
+                ));
+            }
+            if let Some(why) = claim.rejecting() {
+                reasons.push(format!("rejecting what is open: {}", text::one_line(why, REASON)));
+            }
+        }
+        if reasons.is_empty() {
+            reasons.extend(purpose(table, change));
+        }
+        reasons.join("; ")
+    }
+
+    /// What a run came to.
+    pub(in crate::program) fn outcome(&self, run: &Run) -> String {
+        match &run.ended {
+            None => "not ended, or cut off".to_owned(),
+            Some(RunOutcome::Clean { .. }) => "no substantive findings".to_owned(),
+            Some(RunOutcome::Findings { .. }) => match self.counts.get(&run.began.round) {
+                Some(counts) => counts.to_string(),
+                None => "findings, whose file cannot be read now".to_owned(),
+            },
+            Some(RunOutcome::CouldNotRun { cause }) => format!("could not run: {cause}"),
+            Some(RunOutcome::Unreadable { cause }) => format!("unreadable: {cause}"),
+        }
+    }
+}
+
+fn claim(change: &ChangeEntry) -> Option<EvidenceRecord> {
+    serde_json::from_value(change.evidence.clone()?).ok()
+}

@@ -1,0 +1,418 @@
+//! `status`: where a loop is, on one screen. The names in `--json` are documented in docs/status.md.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+use super::past::Past;
+use crate::behaviours::LoopHandle;
+use crate::machine::table::{Constant, FieldKind};
+use crate::machine::{Actor, Raw};
+use crate::program::arguments::Look;
+use crate::program::assembled::{CommandLine, Program};
+use crate::program::exit::{Exit, Failure};
+use crate::program::info::ProgramInfo;
+use crate::program::outlook::{self, Outlook};
+use crate::program::rounds::{self, RoundLine};
+use crate::program::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
+use crate::program::told::{self, Way};
+use crate::program::{locate, loops, out, reviewers, screen, stranded, words};
+use crate::review::runs::RunOutcome;
+use crate::store::{LoopId, Store, Value};
+use crate::text;
+
+/// The longest text of a field that a terminal or a report shows, in characters.
+const LONGEST: usize = 1000;
+/// The longest text that stands on one line of a terminal, in characters; a report has the rest.
+const LINE: usize = 200;
+/// The width of the labels, in columns.
+const LABEL: usize = "waits for: ".len();
+/// Most rounds that a terminal is shown; of more the first ones are left out.
+const ROUNDS: usize = 5;
+
+#[derive(Serialize)]
+struct Shown {
+    id: String,
+    machine: &'static str,
+    mode: Option<String>,
+    phase: &'static str,
+    doc: &'static str,
+    terminal: bool,
+    session: String,
+    started: Option<String>,
+    elapsed_seconds: u64,
+    last_change: Option<Change>,
+    fields: Map<String, Json>,
+    /// What reviews have come to, where a phase of the machine reviews.
+    review: Option<Review>,
+    notes: Vec<String>,
+    waits_for: String,
+    next: String,
+    ways_on: Vec<Way>,
+    state: String,
+}
+
+/// What the rounds of a loop have come to.
+#[derive(Serialize)]
+struct Review {
+    round: u64,
+    #[serde(skip)]
+    field: &'static str,
+    persona: String,
+    reviewer: Option<String>,
+    running: bool,
+    rounds: Vec<RoundLine>,
+}
+
+/// The last change, and why.
+#[derive(Serialize)]
+struct Change {
+    what: String,
+    by: String,
+    at: Timestamp,
+    from: Option<String>,
+    to: Option<String>,
+    run: Option<String>,
+    revision: u64,
+    why: String,
+}
+
+impl Change {
+    fn of(raw: &Raw, past: &Past) -> Option<Self> {
+        let change = past.last_decision()?;
+        Some(Self {
+            what: text::one_line(&change.what, 80),
+            by: text::one_line(&change.by, 80),
+            at: change.at,
+            from: change.from.clone(),
+            to: change.to.clone(),
+            run: change.run.clone(),
+            revision: change.revision,
+            why: past.why(raw.table(), change),
+        })
+    }
+
+    /// `revise by the hook at …, 2m 3s ago, for run r1-…: high=1 medium=1 low=1`
+    fn line(&self, now: Timestamp) -> String {
+        let way = match (&self.from, &self.to) {
+            (Some(from), Some(to)) if from != to => format!(" ({from} -> {to})"),
+            _ => String::new(),
+        };
+        let why = match self.why.as_str() {
+            "" => String::new(),
+            why if why.starts_with("for run ") => format!(", {why}"),
+            why => format!(": {why}"),
+        };
+        format!(
+            "{}{way} by {} at {}, {}{why}",
+            self.what,
+            words::who(&self.by),
+            self.at,
+            words::ago(self.at, now),
+        )
+    }
+}
+
+fn shown<M: CommandLine>(program: &Program<M>, held: &M::Any, settings: &Settings, now: Timestamp) -> Shown {
+    let (info, raw) = (Program::<M>::INFO, held.raw());
+    let (table, held_fields) = (raw.table(), &raw.table().state.fields);
+    let phase = told::phase(raw);
+    let shown = |field: &str| text::one_line(&raw.text(field), LONGEST);
+    let past = Past::of(raw.store(), raw.id(), raw.journal().unwrap_or_default());
+    let own = table
+        .fields
+        .iter()
+        .filter(|field| field.kind != FieldKind::Held && field.exists_in(raw.phase()));
+    let fields = own.map(|field| {
+        let value = match raw.value(field.name) {
+            Value::Count(count) => count.into(),
+            Value::Flag(flag) => flag.into(),
+            Value::Null => Json::Null,
+            Value::List(texts) => texts.iter().map(|one| text::one_line(one, LONGEST)).collect(),
+            _ => shown(field.name).into(),
+        };
+        (field.name.to_owned(), value)
+    });
+    let mut notes = rounds::caveats(raw, &past.entries);
+    notes.extend((program.caveats)(held, settings));
+    let last = past.runs.last();
+    if let Some(cause) = last
+        .and_then(|run| run.ended.as_ref())
+        .and_then(RunOutcome::cause)
+    {
+        let count = |field: &str| raw.table().field(field).map(|_| raw.count(field));
+        let which = match (count("failures"), count(MAX_FAILURES)) {
+            (Some(failures), Some(most)) => format!(" (failure {failures} of {most})"),
+            _ => String::new(),
+        };
+        notes.push(format!("the last review gave no verdict{which}: {cause}"));
+    }
+    let Outlook { waits_for, next } = outlook::of(program, held);
+    Shown {
+        id: raw.id().to_string(),
+        machine: table.name,
+        mode: held_fields.mode.map(shown),
+        phase: phase.name,
+        doc: phase.doc,
+        terminal: phase.terminal,
+        session: shown(held_fields.session),
+        started: held_fields.started.map(shown),
+        elapsed_seconds: rounds::seconds(raw, now),
+        last_change: Change::of(raw, &past),
+        fields: fields.collect(),
+        review: review(raw, &past, settings),
+        notes,
+        waits_for,
+        next,
+        ways_on: told::ways(info, raw),
+        state: raw.store().path_of(raw.id()).to_string(),
+    }
+}
+
+fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Review> {
+    let spec = rounds::spec(raw)?;
+    let personas = settings.personas.of_phase(spec);
+    let round = raw.count(spec.round);
+    let chosen = || {
+        let chosen = reviewers::choose(None, settings, raw.store().root()).ok()?;
+        Some(chosen.shown)
+    };
+    let last = past
+        .runs
+        .last()
+        .map(|run| text::one_line(&run.began.reviewer, 80));
+    // A loop that has not come to its reviews yet has no rounds to show.
+    let begun = told::phase(raw).review.is_some() || last.is_some();
+    Some(Review {
+        round,
+        field: spec.round,
+        persona: personas.of_round(round).label.clone(),
+        reviewer: match told::phase(raw).terminal {
+            true => last,
+            false => last.or_else(chosen),
+        },
+        running: raw.store().is_running(raw.id()),
+        rounds: match begun {
+            true => rounds::rounds(raw, &personas),
+            false => Vec::new(),
+        },
+    })
+}
+
+fn print(info: &ProgramInfo, shown: &Shown, columns: Option<usize>, now: Timestamp) {
+    let fields = said(info, shown);
+    let room = columns.map(|columns| columns.saturating_sub(LABEL));
+    let say = |label: &str, text: &str| {
+        // A longer name takes its own room: a column as wide as the longest would leave little for the rest.
+        let label = format!("{:<1$} ", format!("{label}:"), LABEL - 1);
+        for line in screen::wrap(&label, text, columns) {
+            out::line(&line);
+        }
+    };
+    say("loop", &shown.id);
+    if let Some(mode) = &shown.mode {
+        say("mode", mode);
+    }
+    say(
+        "phase",
+        &match shown.doc {
+            "" => shown.phase.to_owned(),
+            doc => format!("{} ({})", shown.phase, doc.trim_end_matches('.')),
+        },
+    );
+    if let Some(review) = &shown.review {
+        let most = shown.fields.get(MAX_ROUNDS).map(|most| format!(" of {most}"));
+        say(
+            "round",
+            &format!(
+                "{}{} ({})",
+                review.round,
+                most.unwrap_or_default(),
+                review.persona
+            ),
+        );
+    }
+    for (name, value) in &fields {
+        say(name, &screen::cut(value, room));
+    }
+    say("elapsed", &words::elapsed(shown.elapsed_seconds));
+    if let Some(last) = &shown.last_change {
+        say("last", &last.line(now));
+    }
+    if let Some(review) = &shown.review {
+        say_review(info, review, columns, &say);
+    }
+    say("session", &shown.session);
+    shown.notes.iter().for_each(|note| say("note", note));
+    say("waits for", &shown.waits_for);
+    say("next", &shown.next);
+    let ways = shown.ways_on.iter().map(|way| match way.agent {
+        true => way.verb.clone(),
+        false => format!("{} (a person’s)", way.verb),
+    });
+    let ways: Vec<String> = ways.collect();
+    if !ways.is_empty() {
+        say("ways on", &ways.join(", "));
+    }
+}
+
+/// Returns the fields that a terminal is shown, with their values.
+fn said(info: &ProgramInfo, shown: &Shown) -> Vec<(String, String)> {
+    let round = shown.review.as_ref().map_or("", |review| review.field);
+    let hidden = |name: &str| shown.review.is_some() && [round, MAX_ROUNDS].contains(&name);
+    let text = |name: &str, value: &Json| match value {
+        _ if hidden(name) || is_initial(info, name, value) => String::new(),
+        Json::String(value) => text::one_line(value, LINE),
+        Json::Null | Json::Bool(false) => String::new(),
+        // One text of a list may hold a comma: so they are quoted, as they are on disk.
+        Json::Array(texts) if texts.is_empty() => String::new(),
+        other => other.to_string(),
+    };
+    let all = shown
+        .fields
+        .iter()
+        .map(|(name, value)| (name.clone(), text(name, value)));
+    all.filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// Returns whether a field holds what it does in every loop that has just begun: a terminal is not shown that.
+fn is_initial(info: &ProgramInfo, name: &str, value: &Json) -> bool {
+    match info.table.field(name).map(|field| field.initial) {
+        Some(Constant::Count(count)) => value.as_u64() == Some(count),
+        Some(Constant::Text(word)) => {
+            info.table
+                .field(name)
+                .is_some_and(|field| matches!(field.kind, FieldKind::OneOf(_)))
+                && value.as_str() == Some(word)
+        }
+        _ => false,
+    }
+}
+
+fn say_review(info: &ProgramInfo, review: &Review, columns: Option<usize>, say: &impl Fn(&str, &str)) {
+    if let Some(reviewer) = &review.reviewer {
+        let running = if review.running { " (running)" } else { "" };
+        say("reviewer", &format!("{reviewer}{running}"));
+    }
+    if review.rounds.is_empty() {
+        return;
+    }
+    out::line("findings by round:");
+    let hidden = match columns {
+        Some(_) => review.rounds.len().saturating_sub(ROUNDS),
+        None => 0,
+    };
+    if hidden > 0 {
+        out::line(&format!(
+            "  (the first {hidden} rounds: {} status --json)",
+            info.program
+        ));
+    }
+    for line in &review.rounds[hidden..] {
+        for line in screen::wrap("  - ", line.to_string().trim_start_matches("- "), columns) {
+            out::line(&line);
+        }
+    }
+}
+
+/// Returns the loops to show: the one that is named, else the active ones, else the newest.
+fn picked(
+    info: &ProgramInfo,
+    id: Option<&str>,
+    problems: &mut Vec<String>,
+) -> Result<Vec<(Store, LoopId)>, Failure> {
+    let here = loops::here()?;
+    if let Some(id) = id {
+        return Ok(match locate::by_id(info, &here, id) {
+            Ok((store, id)) if store.swept().iter().any(|swept| swept.id == id) => {
+                problems.push(format!(
+                    "loop {id} showed no sign of life and was put aside in {}/swept; this brings it back:{}",
+                    text::shown(store.folder()),
+                    info.command(&format!("resume {id}"))
+                ));
+                Vec::new()
+            }
+            Ok(found) => vec![found],
+            Err(error) => {
+                problems.push(loops::with_help(&error));
+                Vec::new()
+            }
+        });
+    }
+    let loops = locate::loops(info.state, &here);
+    let mut picked: Vec<_> = loops.iter().filter(|(_, listed)| !listed.terminal).collect();
+    if picked.is_empty() {
+        picked.extend(loops.first());
+    }
+    Ok(picked
+        .into_iter()
+        .map(|(store, listed)| (store.clone(), listed.id.clone()))
+        .collect())
+}
+
+/// Prints where the loop is. Always exits 0: a look changes nothing and fails nobody.
+pub(in crate::program) fn status<M: CommandLine>(program: &Program<M>, look: &Look) -> Result<Exit, Failure> {
+    let info = Program::<M>::INFO;
+    let now = Timestamp::now();
+    let id = loops::asked(info, &look.target, &["status"])?;
+    let mut all = Vec::new();
+    let mut problems = Vec::new();
+    for (store, id) in picked(info, id.as_deref(), &mut problems)? {
+        match M::open(&store, &id, Actor::Person) {
+            Ok(held) => {
+                problems.extend(held.raw().repairs().iter().map(ToString::to_string));
+                let settings = Settings::load(info, store.root()).unwrap_or_else(|error| {
+                    problems.push(error.to_string());
+                    Settings::usual(info)
+                });
+                held.raw().permit(settings.permissions(Actor::Person));
+                all.push(shown(program, &held, &settings, now));
+            }
+            Err(error) => problems.push(stranded::line(info, &store.path_of(&id), &error)),
+        }
+    }
+    if look.format.json {
+        out::json(&serde_json::json!({ "loops": all, "problems": problems }));
+        return Ok(Exit::Complete);
+    }
+    let columns = screen::columns();
+    if all.is_empty() && id.is_none() && problems.is_empty() {
+        for line in screen::wrap("", &nothing(info)?, columns) {
+            out::line(&line);
+        }
+    }
+    for (index, shown) in all.iter().enumerate() {
+        if index > 0 {
+            out::line("");
+        }
+        print(info, shown, columns, now);
+    }
+    for problem in &problems {
+        for line in screen::wrap("problem:   ", &text::lines(problem, 1000), columns) {
+            out::line(&line);
+        }
+    }
+    Ok(Exit::Complete)
+}
+
+/// Says that there is no loop, how one is started, and where those are that were put aside.
+fn nothing(info: &ProgramInfo) -> Result<String, Failure> {
+    let mode = info.table.modes.first().filter(|_| info.table.modes.len() > 1);
+    let (slash, typed) = match mode {
+        Some(mode) => (mode.name, format!("start {}", mode.name)),
+        None => ("start", "start".to_owned()),
+    };
+    let mut nothing = format!(
+        "There are no loops in this project. Start one with:{}",
+        info.named_command(slash, &typed)
+    );
+    let stores = locate::stores(info.state, &[&loops::here()?]);
+    let swept = |store: &Store| store.swept().iter().any(|one| store.is_for(one.root.as_deref()));
+    if stores.iter().any(swept) {
+        nothing.push_str(&format!(
+            "\nWhat was put aside for showing no sign of life:\n    {} list",
+            info.program
+        ));
+    }
+    Ok(nothing)
+}

@@ -1,0 +1,433 @@
+//! Deciding about a loop of any machine: finding it, resume, adopt, sweep. The machine's own verbs are next door.
+
+use std::time::{Duration, SystemTime};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+use miette::Diagnostic;
+
+use super::arguments::Target;
+use super::assembled::{CommandLine, Program};
+use super::caller::{Caller, UNKNOWN};
+use super::exit::{Exit, Failure};
+use super::info::ProgramInfo;
+use super::settings::Settings;
+use super::stranded::{self, ends_anywhere};
+use super::{attempts, locate, out, outlook, rounds, session_start, told, typed, verbs};
+use crate::behaviours::LoopHandle;
+use crate::machine::raw::OpenError;
+use crate::machine::{Actor, Raw, Table};
+use crate::store::{Listed, LoopId, Store, StoreError};
+use crate::text;
+
+/// The folder that a call is made from.
+///
+/// # Errors
+/// It is gone, or its path is not UTF-8.
+pub fn here() -> Result<Utf8PathBuf, Failure> {
+    locate::here().map_err(|error| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::here",
+            error.to_string(),
+            "go to a folder that exists, and whose path is UTF-8",
+        )
+    })
+}
+
+/// Refuses to go on where a state folder above the working directory is there and not used: what it holds is not known then.
+///
+/// # Errors
+/// There is one, or the working directory is gone.
+pub fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
+    let stores = locate::stores(info.state, &[&here()?]);
+    match stores.iter().find_map(Store::refusal) {
+        Some(error) => Err(Failure::new(Exit::Refused, error)),
+        None => Ok(()),
+    }
+}
+
+/// The loop that a call is about: by id, or the active one.
+///
+/// # Errors
+/// There is no such loop.
+pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
+    let here = here()?;
+    let found = match id {
+        Some(id) => locate::by_id(info, &here, id),
+        None => locate::active(info, &here),
+    };
+    found.map_err(|error| {
+        let exit = if matches!(error, locate::NotFound::BadId { .. }) {
+            Exit::Usage
+        } else {
+            Exit::Refused
+        };
+        Failure::new(exit, error)
+    })
+}
+
+/// The loop that a look is about: by id, or the active one, or the newest that is over.
+///
+/// # Errors
+/// There is no such loop, or more than one is active.
+pub fn find_to_look(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
+    let newest = |failure: Failure| {
+        let loops = locate::loops(info.state, &here()?);
+        let over = loops.iter().all(|(_, listed)| listed.terminal);
+        match loops.into_iter().next() {
+            Some((store, listed)) if id.is_none() && over => Ok((store, listed.id)),
+            _ => Err(failure),
+        }
+    };
+    find(info, id).or_else(newest)
+}
+
+/// The loop that a person means who names none: the active one of their session, else one of theirs that was swept, else
+/// the one that is active.
+///
+/// # Errors
+/// There is no such loop.
+pub fn find_for(info: &ProgramInfo, caller: &Caller) -> Result<(Store, LoopId), Failure> {
+    let here = here()?;
+    if let Some(session) = caller.session.as_deref() {
+        let own = |listed: &Listed| listed.session.as_deref() == Some(session) && !listed.terminal;
+        let active = locate::loops(info.state, &here);
+        if let Some((store, listed)) = active.into_iter().find(|(_, listed)| own(listed)) {
+            return Ok((store, listed.id));
+        }
+        for store in locate::stores(info.state, &[&here]) {
+            if let Some(listed) = store.swept().into_iter().find(own) {
+                return Ok((store, listed.id));
+            }
+        }
+    }
+    find(info, None)
+}
+
+/// Refuses a command that is a person's to an agent, and notes it in the loop that it was about, where there is one.
+///
+/// # Errors
+/// The call comes from an agent.
+pub fn person_only(info: &ProgramInfo, actor: Actor, command: &str, id: Option<&str>) -> Result<(), Failure> {
+    if actor == Actor::Person {
+        return Ok(());
+    }
+    if let Ok((store, id)) = find(info, id) {
+        store.log(&format!("{id} {command} refused: it came from an agent"));
+        attempts::note(&store, &id, actor, command, "only for a person");
+    }
+    let program = info.program;
+    let help = match info.plugin {
+        Some(plugin) => format!(
+            "ask the person to type /{plugin}:{command}, or to run in a terminal:\n    {program} {command}"
+        ),
+        None => format!("ask the person to run in a terminal:\n    {program} {command}"),
+    };
+    Err(Failure::plain(
+        Exit::Refused,
+        "claudex::person",
+        format!("{command} is a person’s decision, and this call comes from an agent"),
+        &help,
+    ))
+}
+
+/// Tells what opening a loop for a change put right, and ends what a review or a command of it left running that was cut off.
+pub fn tell_repairs(info: &ProgramInfo, raw: &Raw) {
+    let ended = raw.end_orphans();
+    if ended > 0 {
+        out::note(&info.line(&format!(
+            "loop {}: ended what a review or a command that was cut off had left running ({ended})",
+            raw.id()
+        )));
+    }
+    for repair in raw.repairs() {
+        out::note(&info.line(&repair.to_string()));
+    }
+}
+
+/// Brings a loop back that was swept; nothing where it was not.
+///
+/// # Errors
+/// Another loop is active, or the store refused.
+pub fn bring_back(store: &Store, id: &LoopId) -> Result<bool, Failure> {
+    if !store.swept().iter().any(|listed| listed.id == *id) {
+        return Ok(false);
+    }
+    store
+        .bring_back(id)
+        .map_err(|error| Failure::new(Exit::Refused, error))?;
+    out::line(&format!(
+        "Loop {id} was brought back from {}/swept",
+        text::shown(store.folder())
+    ));
+    Ok(true)
+}
+
+/// Takes up a loop that was not started here, as a person decides. Does nothing to one that was.
+///
+/// # Errors
+/// Another loop is active, the loop cannot be opened, or it cannot be recorded.
+pub fn take_up(info: &ProgramInfo, store: &Store, id: &LoopId, actor: Actor) -> Result<(), Failure> {
+    let taken = store.take_up(id, &actor.to_string());
+    if taken.map_err(|error| stranded::failure(info, OpenError::Store(error)))? {
+        store.log(&format!("{id} taken up by {actor}"));
+        out::line(&format!(
+            "Loop {id} was taken up: it belongs to {} now.",
+            store.root()
+        ));
+    }
+    Ok(())
+}
+
+/// Takes a loop over into the caller's session; from a terminal no session is known, and the next one whose stop meets the
+/// loop takes it.
+///
+/// # Errors
+/// The loop is over, or the store refused.
+pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
+    let (store, id, actor) = (raw.store(), raw.id(), raw.actor());
+    if told::phase(raw).terminal {
+        return Err(Failure::plain(
+            Exit::Refused,
+            "claudex::adopt",
+            format!("loop {id} is over"),
+            &told::unchanged(raw),
+        ));
+    }
+    let session = Caller::from_env().session.unwrap_or_else(|| UNKNOWN.to_owned());
+    store
+        .set_session(raw.record(), &session, "adopt", &actor.to_string())
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    store.log(&format!("{id} adopted by session {session}"));
+    out::line(&if session == UNKNOWN {
+        format!(
+            "Loop {id} belongs to nobody now: the next session that ends a turn in this project takes it."
+        )
+    } else {
+        format!("Loop {id} belongs to this session now.")
+    });
+    Ok(Exit::Complete)
+}
+
+/// Puts loops aside that show no sign of life.
+///
+/// # Errors
+/// A folder cannot be locked.
+pub fn sweep(info: &ProgramInfo, older: Duration, dry_run: bool) -> Result<Exit, Failure> {
+    let mut nothing = true;
+    for store in locate::stores(info.state, &[&here()?]) {
+        let swept = store
+            .sweep(SystemTime::now(), older, dry_run)
+            .map_err(|error| Failure::new(Exit::Internal, error))?;
+        let verb = if dry_run { "would be" } else { "was" };
+        for id in swept.moved.iter().chain(&swept.would_move) {
+            nothing = false;
+            out::line(&format!(
+                "Loop {id} {verb} moved to {}/swept; this brings it back:{}",
+                text::shown(store.folder()),
+                info.command(&format!("resume {id}"))
+            ));
+        }
+        for path in &swept.foreign {
+            nothing = false;
+            out::line(&format!(
+                "{} {verb} moved to {}/swept",
+                text::shown(path),
+                text::shown(store.folder())
+            ));
+        }
+        for path in swept.leftovers.iter().chain(&swept.expired) {
+            nothing = false;
+            out::line(&format!("{} {verb} removed", text::shown(path)));
+        }
+    }
+    if nothing {
+        out::line("Nothing to sweep.");
+    }
+    Ok(Exit::Complete)
+}
+
+/// Opens a loop for a change, and tells what was put right.
+pub(super) fn open<M: CommandLine>(store: &Store, id: &LoopId, actor: Actor) -> Result<M::Any, Failure> {
+    opened::<M>(M::open(store, id, actor))
+}
+
+/// A loop that was opened, with what was put right told.
+pub(super) fn opened<M: CommandLine>(opened: Result<M::Any, OpenError>) -> Result<M::Any, Failure> {
+    let held = opened.map_err(|error| stranded::failure(Program::<M>::INFO, error))?;
+    tell_repairs(Program::<M>::INFO, held.raw());
+    Ok(held)
+}
+
+/// Whether a loop that could not be opened can be given up by this transition: the loop is another version's, so that no edge
+/// of ours is its own, and the transition ends loops wherever they are. Nobody has to keep such a loop.
+pub fn can_be_given_up<T>(opened: &Result<T, OpenError>, table: &Table, transition: &str) -> bool {
+    matches!(opened, Err(OpenError::Store(StoreError::OtherGraph { .. }))) && ends_anywhere(table, transition)
+}
+
+/// Gives up a loop of another version of the machine: its files are moved aside.
+///
+/// # Errors
+/// A review or a command of it is running, or the files cannot be moved.
+pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
+    let moved = store
+        .give_up(id, Timestamp::now())
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let Some(folder) = moved else {
+        return Err(Failure::plain(
+            Exit::Refused,
+            "claudex::give_up::running",
+            format!("loop {id}: something that it began is running"),
+            "wait for its end, then give the loop up; nothing was changed",
+        ));
+    };
+    out::line(&format!(
+        "Loop {id} was begun with another version of the machine. It was given up; its files were moved to {}",
+        text::shown(folder)
+    ));
+    Ok(Exit::Complete)
+}
+
+/// Returns what a command was given: an id typed here, or what its prompt hook stored, with who stands behind it.
+pub(super) fn named(
+    info: &ProgramInfo,
+    target: &Target,
+    command: &str,
+) -> Result<(Option<String>, Actor), Failure> {
+    let caller = Caller::from_env();
+    if !target.from_prompt {
+        return Ok((target.id.clone(), caller.actor(false)));
+    }
+    let typed = typed::taken(info, command, &caller)?;
+    let id = Some(typed.trim().to_owned()).filter(|id| !id.is_empty());
+    Ok((id, caller.actor(true)))
+}
+
+/// Returns the id that a look is about: typed here, or after one of these slash commands. A look needs no person behind it, so
+/// that nothing was stored means that nothing was typed.
+pub(super) fn asked(
+    info: &ProgramInfo,
+    target: &Target,
+    commands: &[&str],
+) -> Result<Option<String>, Failure> {
+    if !target.from_prompt {
+        return Ok(target.id.clone());
+    }
+    let caller = Caller::from_env();
+    for command in commands {
+        if let Some(typed) = typed::take(info, command, &caller)? {
+            return Ok(Some(typed.trim().to_owned()).filter(|id| !id.is_empty()));
+        }
+    }
+    Ok(None)
+}
+
+/// Loads the settings that hold in a project for a command that is about a loop of this session.
+///
+/// # Errors
+/// They cannot be used.
+pub fn settings(
+    info: &'static ProgramInfo,
+    root: &Utf8Path,
+    session: Option<&str>,
+) -> Result<Settings, Failure> {
+    let settings = Settings::for_call(info, root, &Caller::from_env(), session);
+    settings.map_err(|error| Failure::new(Exit::Usage, error))
+}
+
+/// Loads the settings of the project of the working directory.
+pub(super) fn settings_here(info: &'static ProgramInfo) -> Result<Settings, Failure> {
+    settings(info, &locate::root(info.state, &here()?), None)
+}
+
+/// Takes a loop over into this session.
+pub(super) fn adopt<M: CommandLine>(program: &Program<M>, target: &Target) -> Result<Exit, Failure> {
+    let info = Program::<M>::INFO;
+    let (id, actor) = named(info, target, "adopt")?;
+    person_only(info, actor, "adopt", id.as_deref())?;
+    let (store, id) = find(info, id.as_deref())?;
+    take_up(info, &store, &id, actor)?;
+    let held = open::<M>(&store, &id, actor)?;
+    let exit = adopt_held(held.raw())?;
+    say_again(program, &held);
+    Ok(exit)
+}
+
+/// Hands a session what the loop said last, where its next stop would not: that was said to another one, or to a conversation
+/// that was cut short.
+fn say_again<M: CommandLine>(program: &Program<M>, held: &M::Any) {
+    let ends_turn = told::phase(held.raw())
+        .on_stop
+        .as_ref()
+        .is_some_and(|on_stop| on_stop.name == "approve");
+    if !ends_turn || Caller::from_env().session.is_none() {
+        return;
+    }
+    if let Some(text) = session_start::again(program, held, Timestamp::now()) {
+        out::text(&format!("\n{text}\n"));
+    }
+}
+
+/// Lets a loop go on that was put aside, or that waits where the machine has a transition `resume`.
+pub(super) fn resume<M: CommandLine>(program: &Program<M>, target: &Target) -> Result<Exit, Failure> {
+    let info = Program::<M>::INFO;
+    let caller = Caller::from_env();
+    let (id, actor) = named(info, target, "resume")?;
+    person_only(info, actor, "resume", id.as_deref())?;
+    let (store, id) = match id {
+        Some(id) => find(info, Some(&id))?,
+        None => find_for(info, &caller)?,
+    };
+    let settings = settings(info, store.root(), None)?;
+    bring_back(&store, &id)?;
+    let mut held = open::<M>(&store, &id, actor)?;
+    held.raw().permit(settings.permissions(actor));
+    let phase = told::phase(held.raw());
+    let open_here = M::TABLE.edges_at("resume", held.raw().phase()).next().is_some();
+    match M::plain("resume", id.to_string()).filter(|_| open_here || phase.terminal) {
+        Some(verb) => held = verbs::take::<M>(program, verb, held, &settings)?,
+        None if phase.terminal => {
+            return Err(Failure::plain(
+                Exit::Refused,
+                "claudex::resume",
+                format!("loop {id} is over"),
+                &told::unchanged(held.raw()),
+            ));
+        }
+        None => {
+            let outlook = outlook::of(program, &held);
+            out::line(&format!(
+                "Loop {id} is in phase {} and waits for {}\nNext: {}",
+                phase.name, outlook.waits_for, outlook.next
+            ));
+            say_again(program, &held);
+            return Ok(Exit::Complete);
+        }
+    }
+    let raw = held.raw();
+    let round = told::phase(raw)
+        .review
+        .map(|spec| rounds::of_most(raw, spec.round));
+    out::line(&format!(
+        "Loop {id} goes on in phase {}{}. The next stop of its session drives it.",
+        told::phase(raw).name,
+        round.map(|round| format!(", round {round}")).unwrap_or_default()
+    ));
+    let owner = text::one_line(&raw.text(info.state.fields.session), 200);
+    if caller.session.is_some_and(|session| session != owner) {
+        out::line(&format!(
+            "It belongs to session {owner}; to take it over into this one:{}",
+            info.command(&format!("adopt {id}"))
+        ));
+    }
+    Ok(Exit::Complete)
+}
+
+/// What is wrong with a loop that cannot be opened, with what to do about it.
+pub(super) fn with_help(error: &dyn Diagnostic) -> String {
+    match error.help() {
+        Some(help) => format!("{error}; {help}"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,65 @@
+//! A whole program of any machine: command line, hooks, review, configuration, doctor, and tools on machine files.
+//!
+//! A crate whose `build.rs` compiles a `machine.toml` is such a program with one line, `claudex_loop::main!(name);`, as the
+//! whole of its `src/main.rs`; see `docs/your-own-loop.md`. What a program has besides, its `main` adds to a [`Program`], as our
+//! own does (`src/plan/`). This room knows no phase by name.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `assembled` | a generated machine as a program, and what a program adds to it |
+//! | `arguments`, `dispatch`, `typed` | its command line, and what was typed after a slash command |
+//! | `start`, `verbs`, `loops`, `rollback`, `review`, `look`, `config`, `state`, `generate` | its commands |
+//! | `hooks`, `stop`, `session_start`, `answer` | what a client's hooks call |
+//! | `doctor`, `client_files`, `others` | what a loop needs, and what a client has besides |
+//! | `settings`, `reviewers` | the person's configuration, and who reviews |
+//! | `info`, `told`, `outlook`, `words`, `rounds` | how it names itself, and what it says of a loop and its journal |
+//! | `attempts` | what was tried and refused, into the journal and out of it |
+//! | `stranded` | what it says of a loop that another version of the machine wrote |
+//! | `locate`, `caller`, `near` | which loop is meant, who calls, what was mistyped |
+//! | `exit`, `out`, `screen`, `table`, `shell` | exit codes, printing, fitting a terminal, quoting |
+//! | `plugin` | the plugin's folder: hooks, launcher, slash commands |
+//! | `machine` | tools on machine files, with the feature `machine-tools` |
+
+mod answer;
+mod arguments;
+mod assembled;
+pub mod attempts;
+pub mod caller;
+pub mod client_files;
+mod config;
+mod dispatch;
+pub mod doctor;
+pub mod exit;
+mod generate;
+pub mod hooks;
+pub mod info;
+pub mod locate;
+mod look;
+pub mod loops;
+#[cfg(feature = "machine-tools")]
+pub mod machine;
+pub mod near;
+pub mod others;
+pub mod out;
+mod outlook;
+pub mod plugin;
+pub mod review;
+pub mod reviewers;
+mod rollback;
+pub mod rounds;
+pub mod screen;
+pub mod session_start;
+pub mod settings;
+pub mod shell;
+pub mod start;
+mod state;
+pub mod stop;
+pub mod stranded;
+pub mod table;
+pub mod told;
+mod typed;
+mod verbs;
+pub mod words;
+
+pub use arguments::Time;
+pub use assembled::{CommandLine, Program};

@@ -1,0 +1,50 @@
+//! What a slash command takes, as the menu shows it: read off the command line.
+
+use clap::{Arg, Command};
+
+use crate::program::assembled::CommandLine;
+use crate::program::start;
+
+/// `[id]`, by the name of the field that holds it.
+pub(super) fn id<M: CommandLine>() -> String {
+    format!("[{}]", M::TABLE.state.fields.id.replace('_', "-"))
+}
+
+/// What a start takes: `[--soak <soak>] <version>`.
+pub(super) fn start<M: CommandLine>(whole: &Command) -> String {
+    let in_words = start::in_words::<M>().map(|field| field.name);
+    let is_said_in_words = |flag: &&Arg| in_words.is_some_and(|name| flag.get_id() == name);
+    let mut parts: Vec<String> = flags(whole, "start")
+        .filter(|flag| !is_said_in_words(flag))
+        .map(|flag| part(flag, M::REQUIRED.contains(&flag.get_id().as_str())))
+        .collect();
+    parts.extend(in_words.map(|name| format!("<{}>", name.replace('_', "-"))));
+    parts.join(" ")
+}
+
+/// What a transition takes: `[id] --why <why>`.
+pub(super) fn verb<M: CommandLine>(whole: &Command, verb: &str) -> String {
+    let flags = flags(whole, verb).map(|flag| part(flag, flag.is_required_set()));
+    let parts: Vec<String> = std::iter::once(id::<M>()).chain(flags).collect();
+    parts.join(" ")
+}
+
+/// The flags of a subcommand that people see.
+fn flags<'c>(whole: &'c Command, name: &str) -> impl Iterator<Item = &'c Arg> {
+    let arguments = whole
+        .find_subcommand(name)
+        .into_iter()
+        .flat_map(Command::get_arguments);
+    arguments.filter(|argument| !argument.is_hide_set() && !argument.is_positional())
+}
+
+fn part(flag: &Arg, is_required: bool) -> String {
+    let name = flag.get_long().unwrap_or_default();
+    let may_stand_alone = flag.get_num_args().is_some_and(|number| number.min_values() == 0);
+    let text = if !flag.get_action().takes_values() || may_stand_alone {
+        format!("--{name}")
+    } else {
+        format!("--{name} <{name}>")
+    };
+    if is_required { text } else { format!("[{text}]") }
+}

@@ -1,0 +1,217 @@
+//! The plugin of a client that calls this program: hooks, launcher, slash commands, written from what the machine declares.
+//!
+//! `[plugin]` of a machine file gives the name; the rest follows from the machine and the program's name. What a command tells
+//! the agent is Markdown of the machine's own, or one of the short texts in `commands/`. Launcher and shims are the templates
+//! beside this file.
+
+mod commands;
+mod hint;
+mod write;
+
+use std::collections::BTreeMap;
+
+use camino::Utf8PathBuf;
+use clap::Subcommand;
+use serde_json::json;
+
+use super::assembled::{CommandLine, Program};
+use super::dispatch::PROTOCOL;
+use super::exit::{Exit, Failure};
+use super::out;
+use crate::machine::message::{Message, MessageError};
+use crate::process::environment::GUARD;
+use crate::text;
+
+const LAUNCHER: Message = Message {
+    name: "launcher.sh",
+    text: include_str!("launcher.sh"),
+};
+const STOP_HOOK: Message = Message {
+    name: "stop-hook.sh",
+    text: include_str!("stop-hook.sh"),
+};
+/// The other hooks, which say nothing where something is wrong.
+const QUIET_HOOK: Message = Message {
+    name: "quiet-hook.sh",
+    text: include_str!("quiet-hook.sh"),
+};
+const README: Message = Message {
+    name: "README.md",
+    text: include_str!("README.md"),
+};
+const HOOKS: &str = include_str!("hooks.json");
+
+/// Describes a program's plugin, as its machine declares it. `claudex-build` writes it.
+#[derive(Debug, Clone, Copy)]
+pub struct PluginInfo {
+    /// The slash commands.
+    pub commands: &'static [CommandInfo],
+    /// Files that it has as they are, named by their paths.
+    pub files: &'static [Message],
+    /// The machine as Markdown.
+    pub spec: &'static str,
+    /// The package's authors, with `:` between them.
+    pub authors: &'static str,
+    /// The package's homepage, or empty.
+    pub homepage: &'static str,
+    /// The package's repository, or empty.
+    pub repository: &'static str,
+    /// The package's licence, or empty.
+    pub license: &'static str,
+}
+
+/// Describes a slash command.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandInfo {
+    /// Its name, as it is typed.
+    pub name: &'static str,
+    /// What it does.
+    pub does: Does,
+    /// What the menu says of it; empty for the engine's own.
+    pub doc: &'static str,
+    /// What the menu says of its arguments; `None`: what the command line takes.
+    pub arguments: Option<&'static str>,
+    /// What the agent is told; `None`: the engine's own text.
+    pub text: Option<Message>,
+}
+
+/// Names what a slash command does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Does {
+    /// It starts a loop in this mode.
+    Start(&'static str),
+    /// It takes this transition.
+    Take(&'static str),
+    /// It is the engine's command of its name.
+    Own,
+}
+
+/// `plugin`
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Write the plugin's folder: hooks, launcher, slash commands
+    Write {
+        /// The folder, which is made. Files that an earlier write made are replaced, others never
+        #[arg(value_name = "DIR")]
+        dir: Utf8PathBuf,
+    },
+}
+
+/// Runs a plugin command.
+///
+/// # Errors
+/// The machine names no plugin, the folder has files in the way that are not ours, or it cannot be written.
+pub(super) fn run<M: CommandLine>(program: &Program<M>, command: &Command) -> Result<Exit, Failure> {
+    let Command::Write { dir } = command;
+    let (Some(name), Some(info)) = (M::TABLE.plugin, M::PLUGIN) else {
+        return Err(Failure::plain(
+            Exit::Refused,
+            "claudex::plugin::none",
+            format!("{} names no plugin, so none can be written", M::TABLE.file),
+            "add [plugin] with a name to it, and build the program anew",
+        ));
+    };
+    let files = files(program, name, &info).map_err(|error| Failure::new(Exit::Internal, error))?;
+    write::write(dir, &files)?;
+    out::line(&format!(
+        "The plugin {name} is in {}: {} files",
+        text::shown(dir),
+        files.len()
+    ));
+    Ok(Exit::Complete)
+}
+
+/// Returns the name of a variable of a program: `RELEASE_TRAIN_BIN` for `release-train` and `BIN`.
+pub(super) fn variable(program: &str, what: &str) -> String {
+    let letters = program.chars().map(|letter| match letter {
+        letter if letter.is_ascii_alphanumeric() => letter.to_ascii_uppercase(),
+        _ => '_',
+    });
+    format!("{}_{what}", letters.collect::<String>())
+}
+
+/// The files of the plugin's folder: their texts by their paths.
+type Files = BTreeMap<String, String>;
+
+/// Everything that the plugin's folder has. A file of the machine's own goes before one of ours.
+fn files<M: CommandLine>(
+    program: &Program<M>,
+    name: &'static str,
+    info: &PluginInfo,
+) -> Result<Files, MessageError> {
+    let commands = commands::all(program, name, info)?;
+    let its_name = Program::<M>::INFO.program;
+    let facts = |about: &str, verb: &str| {
+        json!({
+            "plugin": name, "program": its_name, "doc": M::TABLE.doc, "protocol": PROTOCOL, "guard": GUARD,
+            "named": variable(its_name, "BIN"), "probe": variable(its_name, "PROBE"),
+            "about": about, "verb": verb,
+            "commands": commands.iter().map(|one| json!({
+                "usage": one.usage.replace('|', "\\|"), "description": one.description.replace('|', "\\|"),
+            })).collect::<Vec<_>>(),
+        })
+    };
+    let quiet = |about, verb| QUIET_HOOK.render(&facts(about, verb));
+    let mut files = Files::from([
+        (".claude-plugin/plugin.json".to_owned(), manifest::<M>(name, info)),
+        ("README.md".to_owned(), README.render(&facts("", ""))?),
+        ("SPEC.md".to_owned(), info.spec.to_owned()),
+        (format!("bin/{}", its_name), LAUNCHER.render(&facts("", ""))?),
+        ("hooks/hooks.json".to_owned(), HOOKS.to_owned()),
+        ("hooks/stop-hook.sh".to_owned(), STOP_HOOK.render(&facts("", ""))?),
+        (
+            "hooks/prompt-hook.sh".to_owned(),
+            quiet(
+                "UserPromptSubmit and UserPromptExpansion: the program keeps the raw arguments of the plugin's commands for this\n\
+                 # session, so that no shell ever sees them.",
+                "prompt",
+            )?,
+        ),
+        (
+            "hooks/answer-hook.sh".to_owned(),
+            quiet(
+                "PostToolUse of AskUserQuestion: the program takes the answers to the loop's own questions.",
+                "answer",
+            )?,
+        ),
+        (
+            "hooks/session-start-hook.sh".to_owned(),
+            quiet(
+                "SessionStart: the program says in one line where a loop of this project waits, and how it is taken up.",
+                "session-start",
+            )?,
+        ),
+    ]);
+    files.extend(commands.into_iter().map(|one| (one.path, one.text)));
+    let own = info.files.iter();
+    files.extend(own.map(|file| (file.name.to_owned(), file.text.to_owned())));
+    Ok(files)
+}
+
+/// `.claude-plugin/plugin.json`. What the package does not say is left out.
+fn manifest<M: CommandLine>(name: &str, info: &PluginInfo) -> String {
+    let program = Program::<M>::INFO.program;
+    let description = format!("{} Needs the program {}.", M::TABLE.doc, program);
+    let mut manifest = json!({
+        "name": name, "version": M::VERSION, "description": text::one_line(description.trim(), 500),
+    });
+    let authors: Vec<&str> = info
+        .authors
+        .split(':')
+        .filter(|author| !author.is_empty())
+        .collect();
+    if !authors.is_empty() {
+        manifest["author"] = json!({ "name": authors.join(", ") });
+    }
+    let homepage = Some(info.homepage).filter(|homepage| !homepage.is_empty());
+    for (key, value) in [
+        ("homepage", homepage.unwrap_or(info.repository)),
+        ("repository", info.repository),
+        ("license", info.license),
+    ] {
+        if !value.is_empty() {
+            manifest[key] = json!(value);
+        }
+    }
+    format!("{manifest:#}\n")
+}

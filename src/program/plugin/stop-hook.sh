@@ -1,0 +1,26 @@
+#!/bin/sh
+# Stop hook: hands the hook's JSON to the program and its one decision to the client. Whatever goes wrong here, the
+# turn may end: exit 0 and exactly one JSON document, always.
+set -u
+
+approve() {
+    printf '{"decision":"approve"%s}\n' "${1:+,\"systemMessage\":\"$1\"}"
+    exit 0
+}
+
+# A reviewer that is itself a Claude Code session: its turns are not ours to drive.
+[ -z "${{ '{' }}{{ guard }}:-}" ] || approve
+
+# The client names this file by its path, so no process is needed to take the folder off it.
+here=${0%/*}
+[ "$here" != "$0" ] || here=.
+
+decision=$(/bin/sh "$here/../bin/{{ program }}" hook stop)
+status=$?
+
+case $status:$decision in
+    0:'{'*'}') printf '%s\n' "$decision" ;;
+    127:*) approve "{{ plugin }}: the {{ program }} program was not found or has another version, so no loop is driven. Install it (cargo install --path ., in a clone of its project); /{{ plugin }}:doctor says what was looked at." ;;
+    *) approve "{{ plugin }}: the {{ program }} program ended with status $status and no decision, so this turn ends; the loop is as it was. Try: {{ program }} status" ;;
+esac
+exit 0

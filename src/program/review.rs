@@ -1,0 +1,385 @@
+//! `review`: one round, for the runner and for people. And the progress lines that `run` shows too.
+
+use std::io::IsTerminal as _;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::arguments::Review;
+use super::assembled::{CommandLine, Program};
+use super::caller::Caller;
+use super::exit::{Exit, Failure};
+use super::info::ProgramInfo;
+use super::look::Past;
+use super::settings::Settings;
+use super::{attempts, loops, out, reviewers, rounds, stranded, told};
+use crate::behaviours::LoopHandle;
+use crate::machine::Actor;
+use crate::process::environment::Environment;
+use crate::review::personas::Personas;
+use crate::review::prompt::{self, Prompt};
+use crate::review::round::{self, Brief, Report, ReportSource, RoundError, RoundEvent};
+use crate::review::runs::RunOutcome;
+use crate::review::{Kind, ReviewSpec, findings_json};
+use crate::store::{LoopId, Store};
+use crate::text;
+
+/// How many of the reviewer's last lines `--follow` begins with.
+const LAST: usize = 20;
+
+/// Shows a review that another process runs, to its end; never starts one.
+fn follow<M: CommandLine>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
+    let info = Program::<M>::INFO;
+    let held = M::open(store, id, Caller::from_env().actor(false))
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let interrupted = interrupts();
+    let (mut lines, mut budget) = (0, Lines::of_stdout());
+    let running = round::watch(held.raw(), LAST, &mut |said| {
+        match said {
+            RoundEvent::Attached => out::line(&info.line("following the review that is running")),
+            said => {
+                if let Some(line) = budget.shown(said, "") {
+                    lines += 1;
+                    out::line(&info.line(&line));
+                }
+            }
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })
+    .map_err(|error| match error {
+        // The review goes on without who watched it.
+        RoundError::Interrupted => Failure::plain(
+            Exit::Interrupted,
+            "claudex::review::follow",
+            "no longer followed; the review itself goes on".to_owned(),
+            &format!("to see it again:\n    {} review {id} --follow", info.program),
+        ),
+        error => Failure::new(Exit::Internal, error),
+    })?;
+    let entries = store
+        .journal(id)
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let told = Past::of(store, id, entries.into());
+    let Some(run) = told.runs.last() else {
+        out::line(&info.line(&format!("no review of loop {id} has run yet")));
+        return Ok(Exit::Complete);
+    };
+    if !running {
+        let which = if lines == 0 {
+            "and it left no lines"
+        } else {
+            "its last lines are above"
+        };
+        out::line(&info.line(&format!("no review is running; this was the last one, {which}")));
+    }
+    out::line(&info.line(&format!(
+        "run {} of round {} by {}: {}",
+        text::one_line(&run.began.run, 60),
+        run.began.round,
+        text::one_line(&run.began.reviewer, 60),
+        told.outcome(run)
+    )));
+    let has_verdict = run.ended.as_ref().is_some_and(|how| how.digest().is_some());
+    if has_verdict {
+        out::text(&format!(
+            "{}: {}\n",
+            info.name,
+            text::exact(findings_json::findings_path(store, id, run.began.round))
+        ));
+    }
+    Ok(if has_verdict || !running {
+        Exit::Complete
+    } else {
+        Exit::Reviewer
+    })
+}
+
+/// Who reviews is the person's choice: an agent that could name another reviewer could name one that finds nothing.
+fn not_the_agents(info: &ProgramInfo, store: &Store, id: &LoopId, named: &str) -> Failure {
+    let why = "who reviews is a person’s choice, and this call comes from an agent";
+    let tried = format!("review --reviewer {}", text::one_line(named, 60));
+    store.log(&format!("{id} {tried} refused: {why}"));
+    attempts::note(store, id, Actor::Agent, &tried, why);
+    Failure::plain(
+        Exit::Refused,
+        "claudex::review::reviewer",
+        why.to_owned(),
+        &format!(
+            "leave the choice out:\n    {program} review {id}\na person chooses by `reviewer` in the configuration, or in a \
+             terminal:\n    {program} review {id} --reviewer NAME",
+            program = info.program
+        ),
+    )
+}
+
+/// Reviews the round that a loop is in.
+pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -> Result<Exit, Failure> {
+    let info = Program::<M>::INFO;
+    let (store, id) = loops::find(info, arguments.id.as_deref())?;
+    if arguments.follow {
+        return follow::<M>(&store, &id);
+    }
+    let caller = Caller::from_env();
+    let actor = caller.actor(false);
+    let held = M::open(&store, &id, actor).map_err(|error| stranded::failure(info, error))?;
+    let raw = held.raw();
+    let session = Some(raw.text(info.state.fields.session));
+    let settings = loops::settings(info, store.root(), session.as_deref())?;
+    raw.permit(settings.permissions(actor));
+    if let Some(named) = arguments.reviewer.as_deref()
+        && actor == Actor::Agent
+        && named != settings.reviewer
+    {
+        return Err(not_the_agents(info, &store, &id, named));
+    }
+    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings, store.root())
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let Some(spec) = told::phase(raw).review else {
+        return Err(Failure::plain(
+            Exit::Refused,
+            "claudex::review::phase",
+            format!(
+                "loop {id} is in phase {}, where nothing is reviewed",
+                told::phase(raw).name
+            ),
+            &format!("`{} status` shows what the loop waits for", info.program),
+        ));
+    };
+    let personas = settings.personas.of_phase(spec);
+    let round = raw.count(spec.round);
+    out::line(&info.line(&format!(
+        "round {}, {}",
+        rounds::of_most(raw, spec.round),
+        personas.of_round(round).label
+    )));
+    let name = chosen.reviewer.name();
+    let seen = Settings::seen(info, &caller, session.as_deref());
+    if let Some(replaced) = seen.as_ref().and_then(|seen| seen.replaced(name)) {
+        rounds::note_replaced(&store, &id, round, name, replaced)
+            .map_err(|error| Failure::new(Exit::Internal, error))?;
+        out::line(&info.line(&format!(
+            "the program of {name} is not the one that this session began with: {replaced} was updated or replaced. The summary \
+             will say so."
+        )));
+    }
+    let shown_as = chosen.shown_in(raw, round);
+    let interrupted = interrupts();
+    let mut lines = Lines::of_stdout();
+    let job = Job {
+        spec,
+        personas: &personas,
+        limits: arguments.time.limits(chosen.limits),
+    };
+    let report = run(program, &held, &job, chosen.reviewer.as_ref(), &mut |said| {
+        if let Some(line) = lines.shown(said, &shown_as) {
+            out::line(&info.line(&line));
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })
+    .map_err(|error| {
+        let exit = match error {
+            RoundError::Interrupted => Exit::Interrupted,
+            RoundError::NoSubject { .. }
+            | RoundError::NotText { .. }
+            | RoundError::Outside { .. }
+            | RoundError::Changes(_)
+            | RoundError::Copy { .. }
+            | RoundError::Prompt(_) => Exit::Refused,
+            _ => Exit::Internal,
+        };
+        Failure::new(exit, error)
+    })?;
+    out::line(&info.line(&result(&report)));
+    let output = round::output_path(&store, &id, &report.run.began.run);
+    if report.how.cause().is_some() && output.exists() {
+        out::text(&format!(
+            "{}: what it wrote: {}\n",
+            info.name,
+            text::exact(output)
+        ));
+    }
+    if let RunOutcome::Findings { .. } = report.how
+        && let Ok(findings) = store.read(&report.path).and_then(crate::files::text)
+    {
+        // Whoever ran this in a client may not be allowed to read a file outside the folder that the client was opened in.
+        out::line("");
+        out::text(&shortened(&text::plain(&findings)));
+    }
+    if report.how.digest().is_some() {
+        let more = (program.reviewed)(&held);
+        if !more.is_empty() {
+            out::line("");
+        }
+        for line in more {
+            out::text(&format!("{}: {line}\n", info.name));
+        }
+    }
+    Ok(exit_of(&report))
+}
+
+/// What a round is run with.
+#[derive(Debug)]
+pub struct Job<'j> {
+    /// What the loop's phase reviews.
+    pub spec: &'static ReviewSpec,
+    /// Who reviews in which round.
+    pub personas: &'j Personas,
+    /// How long it may take.
+    pub limits: crate::process::limits::Limits,
+}
+
+/// Runs the round that a loop is in, or follows who runs it.
+///
+/// # Errors
+/// See [`RoundError`].
+pub fn run<M: CommandLine>(
+    program: &Program<M>,
+    held: &M::Any,
+    job: &Job<'_>,
+    reviewer: &dyn crate::review::reviewer::Reviewer,
+    listener: &mut round::Listener<'_>,
+) -> Result<Report, RoundError> {
+    let raw = held.raw();
+    let environment = Environment::default();
+    let brief = Brief {
+        prompt: prompt_of(program, held, job.spec, job.personas),
+        prompt_file: raw.store().sidecar(raw.id(), "-prompt.txt"),
+        limits: job.limits,
+        environment: &environment,
+    };
+    round::run(&brief, reviewer, listener)
+}
+
+/// Returns the prompt of the round that a loop is in.
+fn prompt_of<'p, M: CommandLine>(
+    program: &Program<M>,
+    held: &'p M::Any,
+    spec: &'static ReviewSpec,
+    personas: &'p Personas,
+) -> Prompt<'p> {
+    let raw = held.raw();
+    let mut earlier = (program.earlier)(held);
+    earlier.extend(prompt::earlier(raw, spec));
+    Prompt {
+        raw,
+        spec,
+        persona: personas.of_round(raw.count(spec.round)),
+        kind: match (program.reviews_changes)(held) {
+            true => Kind::Diff,
+            false => Kind::Document,
+        },
+        earlier,
+    }
+}
+
+/// The most of the findings that is printed, in characters: a client shows an agent about 30,000 of a command's output.
+const PRINTED: usize = 20_000;
+
+/// Whole lines, as many as fit; the file has the rest.
+fn shortened(findings: &str) -> String {
+    let mut printed = String::new();
+    for line in findings.lines() {
+        if printed.chars().count() + line.chars().count() > PRINTED {
+            printed.push_str("(The file has more.)\n");
+            break;
+        }
+        printed.push_str(line);
+        printed.push('\n');
+    }
+    printed
+}
+
+/// Set once the process is asked to end.
+pub fn interrupts() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGHUP,
+    ] {
+        // The second signal ends the process at once, whatever it is waiting for.
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag));
+        let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+    }
+    flag
+}
+
+/// Limits the bytes of a program's lines that are printed where no person watches: with the findings they are what a client
+/// shows an agent of a command's output. The kept output has the rest.
+const WATCHED: usize = 8 * 1024;
+
+/// Chooses the lines of progress that are printed, and counts those that a program wrote.
+#[derive(Debug)]
+pub struct Lines {
+    /// In bytes; None: no limit, or that there are more has been said.
+    left: Option<usize>,
+    limited: bool,
+}
+
+impl Lines {
+    /// Makes one for stdout as it is.
+    fn of_stdout() -> Self {
+        Self::limited(!std::io::stdout().is_terminal())
+    }
+
+    /// Makes one with a limit, or without.
+    pub fn limited(limited: bool) -> Self {
+        Self {
+            left: limited.then_some(WATCHED),
+            limited,
+        }
+    }
+
+    /// Returns a line of progress, where there is one.
+    pub fn shown(&mut self, said: RoundEvent<'_>, reviewer: &str) -> Option<String> {
+        match said {
+            RoundEvent::Began { .. } => Some(format!("reviewer: {reviewer}")),
+            RoundEvent::Attached => Some("this round's review is running already; following it".to_owned()),
+            RoundEvent::Line(line) => Some(line.to_owned()),
+            RoundEvent::Reviewer(line) => self.of_program(line).map(str::to_owned),
+            RoundEvent::Tick => None,
+        }
+    }
+
+    /// Returns a line that a program wrote; once there are too many, what is said instead, and then nothing.
+    pub fn of_program<'l>(&mut self, line: &'l str) -> Option<&'l str> {
+        if !self.limited {
+            return Some(line);
+        }
+        self.left = self.left?.checked_sub(line.len() + 10);
+        Some(self.left.map_or("it says more than is shown", |_| line))
+    }
+}
+
+/// What a round came to, on one line.
+pub fn result(report: &Report) -> String {
+    let before = match report.way {
+        ReportSource::Before => "reviewed before: ",
+        ReportSource::Ran | ReportSource::Followed => "",
+    };
+    match &report.how {
+        RunOutcome::Clean { .. } => format!("{before}no substantive findings. {}", text::shown(&report.path)),
+        RunOutcome::Findings { .. } => format!(
+            "{before}{}. Findings: {}",
+            report.findings.counts(),
+            text::shown(&report.path)
+        ),
+        RunOutcome::CouldNotRun { cause } => format!("could not run: {cause}"),
+        RunOutcome::Unreadable { cause } => format!("unreadable: {cause}"),
+    }
+}
+
+fn exit_of(report: &Report) -> Exit {
+    match report.how {
+        RunOutcome::Clean { .. } | RunOutcome::Findings { .. } => Exit::Complete,
+        RunOutcome::CouldNotRun { .. } | RunOutcome::Unreadable { .. } => Exit::Reviewer,
+    }
+}

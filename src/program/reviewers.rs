@@ -1,0 +1,237 @@
+//! Which reviewer a name means: one of the settings, and `auto`.
+//!
+//! The name comes from `--reviewer`, else from the settings. `auto` is the first of [`AUTO`] that is installed, else `lint`; what it came
+//! to is always said, and so is a change in the middle of a loop.
+
+use std::path::PathBuf;
+
+use camino::Utf8Path;
+use derive_more::{Display, Error};
+
+use crate::machine::Raw;
+use crate::process::limits::Limits;
+use crate::program::near;
+use crate::program::settings::Settings;
+use crate::review::Lint;
+use crate::review::claude::{self, Claude};
+use crate::review::codex::{self, Codex};
+use crate::review::command::Command;
+use crate::review::reviewer::Reviewer;
+use crate::review::runs;
+use crate::review::settings::{ReviewerKind, ReviewerSettings};
+use crate::text;
+
+/// What `auto` tries, in this order.
+pub const AUTO: [&str; 2] = [codex::PROGRAM, claude::PROGRAM];
+
+/// A name that means no reviewer.
+#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[display("`{name}` is no reviewer")]
+#[diagnostic(
+    code(claudex::reviewer::unknown),
+    help(
+        "{}",
+        near::help(
+            near.as_deref(),
+            &format!("the reviewers here are {known}, and `auto`: the first of codex and claude that is installed, else lint")
+        )
+    )
+)]
+pub struct UnknownReviewer {
+    /// The name, on one line.
+    name: String,
+    /// The reviewer that was probably meant.
+    near: Option<String>,
+    /// Those that there are.
+    known: String,
+}
+
+/// A reviewer and how it was chosen.
+pub struct Chosen {
+    /// The reviewer.
+    pub reviewer: Box<dyn Reviewer>,
+    /// `codex (auto)`, `codex`.
+    pub shown: String,
+    /// How long it may take, as the settings say.
+    pub limits: Limits,
+}
+
+impl std::fmt::Debug for Chosen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Chosen")
+            .field("shown", &self.shown)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Chosen {
+    /// How it is shown in a loop of which another one may have reviewed earlier rounds:
+    /// `lint (auto; codex reviewed the rounds before)`.
+    pub fn shown_in(&self, raw: &Raw, round: u64) -> String {
+        match before(raw, round) {
+            Some(other) if other != self.reviewer.name() => {
+                let other = format!("{} reviewed the rounds before", text::one_line(&other, 60));
+                match self.shown.strip_suffix(')') {
+                    Some(open) => format!("{open}; {other})"),
+                    None => format!("{} ({other})", self.shown),
+                }
+            }
+            _ => self.shown.clone(),
+        }
+    }
+}
+
+/// Who gave the last verdict of an earlier round.
+fn before(raw: &Raw, round: u64) -> Option<String> {
+    // A journal that cannot be read is told by whoever needs it.
+    let journal = raw.journal().ok()?;
+    let verdict = |run: &runs::Run| {
+        run.began.round < round && run.ended.as_ref().is_some_and(|how| how.digest().is_some())
+    };
+    let last = runs::read(&journal).into_iter().rfind(verdict)?;
+    Some(last.began.reviewer)
+}
+
+/// Finds the reviewer of this name for the project with this root; None: the one of the settings.
+///
+/// # Errors
+/// The name means no reviewer.
+pub fn choose(name: Option<&str>, settings: &Settings, root: &Utf8Path) -> Result<Chosen, UnknownReviewer> {
+    let name = name.unwrap_or(&settings.reviewer).trim();
+    if name == "auto" {
+        let installed = |name: &&str| {
+            let settings = settings.reviewers.get(*name);
+            settings.is_some_and(|settings| is_installed(settings, root))
+        };
+        let found = AUTO.into_iter().find(installed).unwrap_or("lint");
+        let usual = ReviewerSettings::of(ReviewerKind::Lint);
+        let mut chosen = build(
+            found,
+            settings.reviewers.get(found).unwrap_or(&usual),
+            settings.limits,
+        );
+        chosen.shown = format!("{found} (auto)");
+        return Ok(chosen);
+    }
+    if let Some(found) = settings.reviewers.get(name) {
+        return Ok(build(name, found, settings.limits));
+    }
+    let known: Vec<String> = settings
+        .reviewers
+        .keys()
+        .map(|name| format!("`{}`", text::one_line(name, 60)))
+        .collect();
+    Err(UnknownReviewer {
+        name: text::one_line(name, 60),
+        near: near::word(
+            name,
+            settings.reviewers.keys().map(String::as_str).chain(["auto"]),
+        )
+        .map(str::to_owned),
+        known: known.join(", "),
+    })
+}
+
+/// Whether the program of a reviewer is there, which says nothing of a login.
+pub fn is_installed(settings: &ReviewerSettings, root: &Utf8Path) -> bool {
+    settings.kind == ReviewerKind::Lint || program(settings, root).is_some()
+}
+
+/// Returns the file of a reviewer's program, where it has one and it is there, outside of the project.
+pub fn program(settings: &ReviewerSettings, root: &Utf8Path) -> Option<PathBuf> {
+    let usual = match settings.kind {
+        ReviewerKind::Lint => return None,
+        ReviewerKind::Codex => codex::PROGRAM,
+        ReviewerKind::Claude => claude::PROGRAM,
+        ReviewerKind::Command => "",
+    };
+    let program = settings.program.as_deref().unwrap_or(usual);
+    settings.find(program, root)
+}
+
+fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {
+    let reviewer: Box<dyn Reviewer> = match settings.kind {
+        ReviewerKind::Lint => Box::new(Lint),
+        ReviewerKind::Codex => Box::new(Codex::new(name, settings.clone())),
+        ReviewerKind::Claude => Box::new(Claude::new(name, settings.clone())),
+        ReviewerKind::Command => Box::new(Command::new(name, settings.clone())),
+    };
+    Chosen {
+        reviewer,
+        shown: name.to_owned(),
+        limits: Limits {
+            timeout: settings.timeout.unwrap_or(usual.timeout),
+            idle: settings.idle_timeout.unwrap_or(usual.idle),
+        },
+    }
+}
+
+#[cfg(all(test, feature = "plan"))]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const ROOT: &str = "/p";
+
+    #[test]
+    fn a_reviewer_of_the_configuration_keeps_its_name_and_its_limits() {
+        let mut settings = Settings::usual(crate::plan::INFO);
+        let mine = ReviewerSettings {
+            program: Some("/bin/cat".to_owned()),
+            timeout: Some(Duration::from_secs(7)),
+            ..ReviewerSettings::of(ReviewerKind::Command)
+        };
+        settings.reviewers.insert("mine".to_owned(), mine);
+        let chosen = choose(Some(" mine "), &settings, ROOT.into()).unwrap();
+        assert_eq!((chosen.shown.as_str(), chosen.reviewer.name()), ("mine", "mine"));
+        assert_eq!(chosen.limits.timeout, Duration::from_secs(7));
+        assert_eq!(
+            chosen.limits.idle, settings.limits.idle,
+            "what it leaves open is the usual"
+        );
+        assert_eq!(
+            choose(Some("lint"), &settings, ROOT.into()).unwrap().limits,
+            settings.limits
+        );
+
+        settings.reviewer = "mine".to_owned();
+        assert_eq!(choose(None, &settings, ROOT.into()).unwrap().shown, "mine");
+    }
+
+    #[test]
+    fn auto_never_takes_a_command_and_falls_back_to_lint() {
+        let mut settings = Settings::usual(crate::plan::INFO);
+        for name in AUTO {
+            let missing = ReviewerSettings {
+                program: Some("/nowhere/at/all".to_owned()),
+                ..settings.reviewers[name].clone()
+            };
+            settings.reviewers.insert(name.to_owned(), missing);
+        }
+        let mine = ReviewerSettings {
+            program: Some("/bin/cat".to_owned()),
+            ..ReviewerSettings::of(ReviewerKind::Command)
+        };
+        settings.reviewers.insert("mine".to_owned(), mine);
+        let chosen = choose(Some("auto"), &settings, ROOT.into()).unwrap();
+        assert_eq!(
+            (chosen.shown.as_str(), chosen.reviewer.name()),
+            ("lint (auto)", "lint")
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_none_is_refused_on_one_line() {
+        let error = choose(
+            Some("no\nsuch \u{1b}one"),
+            &Settings::usual(crate::plan::INFO),
+            ROOT.into(),
+        )
+        .unwrap_err();
+        assert_eq!(error.to_string(), "`no such one` is no reviewer");
+        let help = miette::Diagnostic::help(&error).unwrap().to_string();
+        assert!(help.contains("`claude`, `codex`, `lint`"), "{help}");
+    }
+}

@@ -1,0 +1,313 @@
+//! What a loop's rounds have come to: who found what, how long it took, and what has to be admitted.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::settings::MAX_ROUNDS;
+pub use super::words::elapsed;
+use crate::machine::{EvidenceRecord, Raw};
+use crate::review::finding_history::{self, Standing, Tally};
+use crate::review::findings::Counts;
+use crate::review::personas::Personas;
+use crate::review::runs::{self, Run};
+use crate::review::side_effects::while_it_ran;
+use crate::review::{ReviewSpec, evidence, findings_file, findings_json};
+use crate::store::{ChangeEntry, Entry, LoopId, Store, StoreError};
+use crate::text;
+
+/// A round, as the table shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RoundLine {
+    /// From 1.
+    pub round: u64,
+    /// The persona's label.
+    pub persona: String,
+    /// The findings; None: there is no findings file.
+    pub counts: Option<Counts>,
+}
+
+impl fmt::Display for RoundLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "- Round {} ({}): ", self.round, self.persona)?;
+        match self.counts {
+            Some(counts) => counts.fmt(f),
+            None => f.write_str("no findings file"),
+        }
+    }
+}
+
+/// Returns what is reviewed of a loop: in its phase, else in the first phase of its machine that reviews.
+pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
+    let phases = raw.table().phases;
+    phases[raw.phase()]
+        .review
+        .or_else(|| phases.iter().find_map(|phase| phase.review))
+}
+
+/// Returns the round that a loop is in, with the last one where the machine has such a field: `2 of 3`.
+pub fn of_most(raw: &Raw, round: &str) -> String {
+    let round = raw.count(round);
+    match raw.table().field(MAX_ROUNDS) {
+        Some(field) => format!("{round} of {}", raw.count(field.name)),
+        None => round.to_string(),
+    }
+}
+
+/// Returns the table's lines, one for each round that was begun.
+///
+/// A round that was reviewed has the persona of its run; the configuration may have changed since.
+pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
+    let Some(spec) = spec(raw) else {
+        return Vec::new();
+    };
+    let runs = runs(raw);
+    let of = |round| {
+        let file = raw
+            .store()
+            .read(&findings_json::findings_path(raw.store(), raw.id(), round))
+            .ok();
+        let run = runs.iter().rev().find(|run| run.began.round == round);
+        RoundLine {
+            round,
+            persona: run.map_or_else(
+                || personas.of_round(round).label.clone(),
+                |run| text::one_line(&run.began.persona, 100),
+            ),
+            counts: file.and_then(|bytes| counts_of(&bytes)),
+        }
+    };
+    (1..=raw.count(spec.round).min(1000)).map(of).collect()
+}
+
+/// Returns how the findings of all rounds stand, in words; `None` where nothing was found, and where all of it is new: the table
+/// has the same numbers.
+pub fn across(raw: &Raw) -> Option<String> {
+    let rounds = evidence::history(raw, spec(raw)?).ok()?;
+    let standings = finding_history::standings(&rounds);
+    let first = standings.iter().all(|tracked| tracked.standing == Standing::New);
+    (!first).then(|| Tally::of(&standings).to_string())
+}
+
+/// Most rounds that a table shows, and most numbers in a list of rounds.
+const SHOWN: usize = 40;
+
+/// The table of a message. Of a great many rounds the middle is left out: a message that the client would cut loses what
+/// stands below the table, such as how to cancel the loop.
+pub fn table(lines: &[RoundLine]) -> String {
+    let mut rows: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    if rows.len() > SHOWN {
+        let (first, last) = (SHOWN / 2, rows.len() - SHOWN / 2);
+        let note = format!(
+            "- (rounds {} to {last} are left out here; `status` shows them)",
+            first + 1
+        );
+        rows.splice(first..last, [note]);
+    }
+    rows.join("\n")
+}
+
+/// `1, 2, 5`; of a great many, how many and between which.
+fn listed(rounds: &[u64]) -> String {
+    match rounds {
+        [first, .., last] if rounds.len() > SHOWN => {
+            format!("{} rounds between {first} and {last}", rounds.len())
+        }
+        _ => {
+            let numbers: Vec<String> = rounds.iter().map(ToString::to_string).collect();
+            format!("round {}", numbers.join(", "))
+        }
+    }
+}
+
+/// What a findings file counts; None: it cannot be read as one.
+pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
+    match findings_file::parse(bytes) {
+        Ok(findings_file::Verdict::Clean) => Some(Counts::default()),
+        Ok(findings_file::Verdict::Findings(findings)) => Some(findings.counts()),
+        Err(_) => None,
+    }
+}
+
+/// Returns the seconds since the loop's start: until now, or, where it is over, until its last change.
+pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
+    let journal = raw.journal().unwrap_or_default();
+    let mut changes = journal.iter().filter_map(|entry| match entry {
+        Entry::Change(change) => Some(change.at),
+        Entry::Note(_) => None,
+    });
+    let Some(first) = changes.next() else { return 0 };
+    let until = match raw.table().phases[raw.phase()].terminal {
+        true => changes.next_back().unwrap_or(first),
+        false => now,
+    };
+    u64::try_from(until.as_second() - first.as_second()).unwrap_or_default()
+}
+
+/// Names the note that a reviewer's program changed while a session worked.
+const REPLACED: &str = "reviewer-replaced";
+
+/// Notes that a reviewer's program is not the one any more that the session's hook saw first: the summary says so.
+///
+/// # Errors
+/// The journal cannot be written.
+pub fn note_replaced(
+    store: &Store,
+    id: &LoopId,
+    round: u64,
+    reviewer: &str,
+    program: &str,
+) -> Result<(), StoreError> {
+    let data = [
+        ("round", round.into()),
+        ("reviewer", reviewer.into()),
+        ("program", program.into()),
+    ];
+    let data = data.map(|(name, value): (&str, serde_json::Value)| (name.to_owned(), value));
+    store.note(id, REPLACED, data.into_iter().collect())
+}
+
+/// Returns the caveats of such notes.
+fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
+    let notes = journal.iter().filter_map(|entry| match entry {
+        Entry::Note(note) if note.note == REPLACED => Some(&note.data),
+        _ => None,
+    });
+    notes.map(|data| {
+        let text = |name: &str| data.get(name).and_then(|value| value.as_str()).unwrap_or("?");
+        let round = data
+            .get("round")
+            .and_then(serde_json::Value::as_u64)
+            .unwrap_or_default();
+        let line = format!(
+            "Round {round}: the program of {} was updated or replaced after the session began: {}.",
+            text("reviewer"),
+            text("program")
+        );
+        text::one_line(&line, 400)
+    })
+}
+
+/// Returns the evidence that transitions were taken with, by transition, oldest first.
+pub fn claims(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
+    let changes = journal.iter().filter_map(|entry| match entry {
+        Entry::Change(change) => Some(change),
+        Entry::Note(_) => None,
+    });
+    let of = |change: &ChangeEntry| serde_json::from_value(change.evidence.clone()?).ok();
+    changes
+        .filter_map(|change| Some((change.what.as_str(), of(change)?)))
+        .collect()
+}
+
+/// Returns what has to be admitted of any loop's reviews, each a sentence.
+pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
+    let claims = claims(journal);
+    let mut admitted = Vec::new();
+    for (what, claim) in &claims {
+        if let Some(why) = claim.rejecting() {
+            admitted.push(format!(
+                "Findings that were open at `{what}` (round {}) were rejected: {}",
+                claim.round(),
+                text::one_line(why, 500)
+            ));
+        }
+    }
+    let waived: Vec<_> = claims.iter().filter(|(_, claim)| claim.is_waived()).collect();
+    if !waived.is_empty() {
+        let mut rounds: Vec<u64> = waived.iter().map(|(_, claim)| claim.round()).collect();
+        rounds.dedup();
+        let info = super::info::ProgramInfo::of(raw.table());
+        admitted.push(format!(
+            "Not reviewed ({}=optional): {}.",
+            info.variable("EVIDENCE"),
+            listed(&rounds)
+        ));
+    }
+    for run in runs::read(journal).iter().filter(|run| !run.changed.is_empty()) {
+        admitted.push(text::one_line(
+            &format!("Round {}: {}.", run.began.round, while_it_ran(&run.changed)),
+            1000,
+        ));
+    }
+    admitted.extend(replaced(journal));
+    admitted
+}
+
+/// Who gave the verdicts of a loop, each once, in the order of their runs.
+pub fn reviewers(raw: &Raw) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for run in runs(raw) {
+        let gave_verdict = run.ended.as_ref().is_some_and(|how| how.digest().is_some());
+        if gave_verdict && !names.contains(&run.began.reviewer) {
+            names.push(run.began.reviewer);
+        }
+    }
+    if names.is_empty() {
+        "nobody".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+/// Returns the runs of a loop, oldest first.
+pub fn runs(raw: &Raw) -> Vec<Run> {
+    raw.journal()
+        .map(|journal| runs::read(&journal))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elapsed_has_the_three_forms() {
+        assert_eq!(elapsed(0), "0s");
+        assert_eq!(elapsed(59), "59s");
+        assert_eq!(elapsed(60), "1m 0s");
+        assert_eq!(elapsed(3599), "59m 59s");
+        assert_eq!(elapsed(3600), "1h 0m");
+        assert_eq!(elapsed(90_061), "25h 1m");
+    }
+
+    #[test]
+    fn a_round_without_findings_file_says_so() {
+        let line = RoundLine {
+            round: 2,
+            persona: "Ops and SRE review".to_owned(),
+            counts: None,
+        };
+        assert_eq!(
+            line.to_string(),
+            "- Round 2 (Ops and SRE review): no findings file"
+        );
+    }
+
+    #[test]
+    fn a_table_of_a_great_many_rounds_stays_short() {
+        let lines = |count| -> Vec<RoundLine> {
+            let line = |round| RoundLine {
+                round,
+                persona: "Security and data-integrity review".to_owned(),
+                counts: None,
+            };
+            (1..=count).map(line).collect()
+        };
+        assert_eq!(table(&lines(40)).lines().count(), 40);
+        let long = table(&lines(1000));
+        assert_eq!(long.lines().count(), 41);
+        assert!(long.len() < 4000, "{}", long.len());
+        let rows: Vec<&str> = long.lines().collect();
+        assert!(rows[19].starts_with("- Round 20 (") && rows[21].starts_with("- Round 981 ("));
+        assert_eq!(
+            rows[20],
+            "- (rounds 21 to 980 are left out here; `status` shows them)"
+        );
+        assert!(rows[40].starts_with("- Round 1000 ("));
+        assert_eq!(listed(&[1, 2, 5]), "round 1, 2, 5");
+        let many: Vec<u64> = (1..=1000).collect();
+        assert_eq!(listed(&many), "1000 rounds between 1 and 1000");
+    }
+}

@@ -1,0 +1,273 @@
+//! The hook at the start of a session: one line where a loop of this project waits, and how it is taken up, or
+//! where the state folder is not used; else nothing.
+//!
+//! A session starts, is taken up again, is cleared (and goes on under another id), or was compacted. The model has lost then
+//! what a block told it, so it is told again. The line quotes nothing that people or models wrote, and a project without a
+//! loop stays as it is.
+
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+
+use super::assembled::{CommandLine, Program};
+use super::caller::UNKNOWN;
+use super::info::ProgramInfo;
+use super::loops::with_help;
+use super::settings::Settings;
+use super::stop::{Surroundings, stores_of};
+use super::words::elapsed;
+use super::{outlook, stranded, told};
+use crate::behaviours::{LoopHandle, words};
+use crate::hooks::answers::Told;
+use crate::hooks::input::Input;
+use crate::machine::table::EdgeInfo;
+use crate::machine::{Actor, Raw};
+use crate::store::{Entry, Listed, LoopId, Store};
+use crate::text;
+
+/// A loop of another session that was touched since then is in that session's hands.
+const RECENT: Duration = Duration::from_secs(15 * 60);
+/// Limits the line of why a state folder is not used, in characters.
+const LONGEST: usize = 450;
+/// Longest part of a line that the driver says, in characters.
+const PART: usize = 150;
+
+/// A loop that is not over, as it stands to the session that starts.
+enum Waiting {
+    /// It belongs to the session.
+    Own(Store, Listed),
+    /// It belongs to nobody: the next stop takes it up.
+    Nobodys(Listed),
+    /// It belongs to the session, and was put aside.
+    PutAside(LoopId),
+    /// It belongs to another session.
+    Anothers(Store, Listed),
+}
+
+/// What is said at the start of a session.
+pub(super) fn tell<M: CommandLine>(
+    program: &Program<M>,
+    input: &Input,
+    surroundings: &Surroundings,
+    now: Timestamp,
+) -> Told {
+    if surroundings.reviewer_child || input.is_subagent() {
+        return Told::default();
+    }
+    let info = Program::<M>::INFO;
+    let stores = stores_of(info, input, surroundings);
+    let source = input.source.as_deref().unwrap_or_default();
+    match waiting(&stores, input.session_id.as_deref()) {
+        Some(Waiting::Own(store, listed)) => own(program, &store, &listed, source == "compact", now),
+        // Compaction is no start: the rest was said when the session began.
+        Some(_) if source == "compact" => Told::default(),
+        Some(Waiting::Nobodys(listed)) => both(
+            info,
+            &format!(
+                "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it up. Where it is:{}",
+                listed.id,
+                phase(info, &listed),
+                info.command("status"),
+            ),
+        ),
+        Some(Waiting::PutAside(id)) => both(
+            info,
+            &format!(
+                "loop {id} of this session was put aside after it had been idle for too long. To take it up:{}",
+                info.command(&format!("resume {id}")),
+            ),
+        ),
+        Some(Waiting::Anothers(store, listed)) => anothers(info, &store, &listed, source == "clear"),
+        None if source == "compact" => Told::default(),
+        None => Told {
+            person: stores
+                .iter()
+                .find_map(Store::refusal)
+                .map(|refusal| info.line(&text::note(&with_help(&refusal), LONGEST))),
+            ..Told::default()
+        },
+    }
+}
+
+/// The loop to speak of: the session's own before one of nobody's, that before one of the session's that was put aside,
+/// that before another session's.
+fn waiting(stores: &[Store], session: Option<&str>) -> Option<Waiting> {
+    let session = session.filter(|session| *session != UNKNOWN);
+    let (mut nobodys, mut anothers) = (None, None);
+    for store in stores {
+        for listed in store.list() {
+            let usable = listed.problem.is_none() && listed.ours && !listed.terminal;
+            if !usable || !store.is_for(listed.root.as_deref()) {
+                continue;
+            }
+            match listed.session.as_deref().unwrap_or(UNKNOWN) {
+                UNKNOWN | "" => _ = nobodys.get_or_insert(listed),
+                owner if Some(owner) == session => return Some(Waiting::Own(store.clone(), listed)),
+                _ => _ = anothers.get_or_insert_with(|| (store.clone(), listed)),
+            }
+        }
+    }
+    let is_own = |listed: &Listed| {
+        session.is_some()
+            && listed.session.as_deref() == session
+            && listed.problem.is_none()
+            && !listed.terminal
+    };
+    let put_aside = || stores.iter().flat_map(Store::swept).find(is_own);
+    nobodys
+        .map(Waiting::Nobodys)
+        .or_else(|| put_aside().map(|listed| Waiting::PutAside(listed.id)))
+        .or_else(|| anothers.map(|(store, listed)| Waiting::Anothers(store, listed)))
+}
+
+/// The session's own loop. After compaction the agent goes on with it; at a start that is the person's to say.
+fn own<M: CommandLine>(
+    program: &Program<M>,
+    store: &Store,
+    listed: &Listed,
+    compacted: bool,
+    now: Timestamp,
+) -> Told {
+    let (info, id) = (Program::<M>::INFO, &listed.id);
+    let held = match M::open(store, id, Actor::Hook) {
+        Ok(held) => held,
+        Err(error) => {
+            let said = stranded::line(info, &store.path_of(id), &error);
+            let line = format!(
+                "loop {id} of this session cannot go on: {}",
+                text::note(&said, 300)
+            );
+            return both(info, &line);
+        }
+    };
+    let raw = held.raw();
+    let outlook = outlook::of(program, &held);
+    let phase = told::phase(raw).name;
+    let (waits_for, next) = (
+        text::one_line(&outlook.waits_for, PART),
+        text::note(&outlook.next, PART),
+    );
+    let resume = info.table.edges_at("resume", raw.phase()).next();
+    let resume = resume.map(|_| format!("resume {id}"));
+    let agent = match (compacted, &resume, info.plugin) {
+        (true, ..) => format!(
+            "this session drives loop {id}, which is in phase {phase} and waits for {waits_for}. Go on with it: {next}"
+        ),
+        // What a command permits, it permits for its own turn.
+        (false, Some(resume), Some(plugin)) => format!(
+            "loop {id} of this session is in phase {phase} and waits for {waits_for}. To go on, the person types /{plugin}:{resume}, \
+             which also permits its commands; if they ask for it in words: {next}"
+        ),
+        (false, ..) => format!(
+            "loop {id} of this session is in phase {phase} and waits for {waits_for}. Once the person wants it to go on: {next}"
+        ),
+    };
+    let how = match &resume {
+        Some(resume) => format!("To take it up:{}", info.command(resume)),
+        None => format!(
+            "The next stop of this session goes on with it. Where it is:{}",
+            info.command("status")
+        ),
+    };
+    let person = format!("loop {id} of this session is in phase {phase} and waits for {waits_for}. {how}");
+    // Opening it was the one time that this can be told.
+    let repairs: Vec<String> = raw.repairs().iter().map(ToString::to_string).collect();
+    let repaired = (!repairs.is_empty()).then(|| repairs.join("; "));
+    Told {
+        agent: Some(info.line(&agent)),
+        more: compacted.then(|| again(program, &held, now)).flatten(),
+        person: match (compacted, repaired) {
+            (false, None) => Some(info.line(&person)),
+            (false, Some(repaired)) => Some(info.line(&format!("{person}\n{repaired}"))),
+            // The person sees the loop go on.
+            (true, repaired) => repaired.map(|repaired| info.line(&format!("loop {id}: {repaired}"))),
+        },
+    }
+}
+
+/// Returns what the agent was told to do in the loop's phase, for one that has lost it: the message of the edge that led there,
+/// else that of the phase.
+pub(super) fn again<M: CommandLine>(program: &Program<M>, held: &M::Any, now: Timestamp) -> Option<String> {
+    let raw = held.raw();
+    // Settings that cannot be used cost the personas' names, not the text: the next stop says what is wrong.
+    let settings = Settings::load(Program::<M>::INFO, raw.store().root());
+    let settings = settings.unwrap_or_else(|_| Settings::usual(Program::<M>::INFO));
+    let own = (program.context)(held, &settings, now);
+    let message = entered_by(raw).and_then(|edge| edge.words(M::TABLE));
+    let message = message.or(M::TABLE.phases[raw.phase()].message);
+    words::said(raw, message, own).ok().flatten()
+}
+
+/// Returns the edge by which the hook last entered the loop's phase from another one.
+fn entered_by(raw: &Raw) -> Option<&'static EdgeInfo> {
+    let journal = raw.journal().ok()?;
+    let table = raw.table();
+    journal.iter().rev().find_map(|entry| {
+        let Entry::Change(change) = entry else { return None };
+        let (from, to) = (change.from.as_deref()?, change.to.as_deref()?);
+        let mut edges = table.edges.iter().filter(|edge| edge.from != edge.to);
+        edges.find(|edge| {
+            edge.transition == change.what
+                && edge.to == raw.phase()
+                && table.phases[edge.from].stored == from
+                && table.phases[edge.to].stored == to
+        })
+    })
+}
+
+/// A loop of another session, which may be at work, or over: after `/clear` a session has another id.
+fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -> Told {
+    let idle = SystemTime::now()
+        .duration_since(listed.modified)
+        .unwrap_or_default();
+    let running = store.is_running(&listed.id);
+    if running && !cleared {
+        return Told::default();
+    }
+    let (id, phase) = (&listed.id, phase(info, listed));
+    let age = elapsed(idle.as_secs());
+    let adopt = info.command(&format!("adopt {id}"));
+    if cleared {
+        return both(
+            info,
+            &format!(
+                "loop {id} (phase {phase}) belongs to another session, such as the one that /clear ended. To take it over into this one:{adopt}"
+            ),
+        );
+    }
+    if idle < RECENT {
+        let line = format!(
+            "another session has loop {id} (phase {phase}) in its hands; its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
+        );
+        return Told {
+            person: Some(info.line(&line)),
+            ..Told::default()
+        };
+    }
+    both(
+        info,
+        &format!(
+            "loop {id} of another session waits in phase {phase}; its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
+        ),
+    )
+}
+
+/// A line for the person; the agent gets it as news, not as work.
+fn both(info: &ProgramInfo, line: &str) -> Told {
+    Told {
+        agent: Some(info.line(&format!(
+            "{line}\nThis is for the person to decide: do nothing about it unasked"
+        ))),
+        more: None,
+        person: Some(info.line(line)),
+    }
+}
+
+/// The name of a phase that a list shows.
+fn phase(info: &ProgramInfo, listed: &Listed) -> &'static str {
+    let stored = listed.phase.as_deref().unwrap_or_default();
+    let mut phases = info.table.phases.iter();
+    phases
+        .find(|phase| phase.stored == stored)
+        .map_or("unknown", |phase| phase.name)
+}

@@ -1,0 +1,289 @@
+//! The settings of a run: who reviews, in which roles, how often, how long.
+//!
+//! They are read once at the edge and passed on; nothing below asks the environment or a file again. Precedence: a flag
+//! (which the caller applies), the environment, the project's file, the user's file, the default.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use camino::Utf8Path;
+use derive_more::{Display, Error};
+
+use crate::hooks::seen::Seen;
+use crate::machine::table::ModeInfo;
+use crate::machine::{Actor, Permissions};
+use crate::process::configured::ConfiguredCommand;
+use crate::process::environment::find_program;
+use crate::process::limits::Limits;
+use crate::program::caller::Caller;
+use crate::program::info::ProgramInfo;
+use crate::program::reviewers;
+use crate::review::evidence::EvidencePolicy;
+use crate::review::personas::Personas;
+use crate::review::settings::{ReviewerKind, ReviewerSettings};
+use crate::store::{StateHome, Value};
+
+mod check;
+mod environment;
+mod example;
+mod files;
+mod findings;
+mod leaf;
+mod names;
+mod origin;
+mod programs;
+mod project;
+mod read;
+mod schema;
+mod show;
+mod suggest;
+mod tables;
+mod user;
+mod user_file;
+
+#[cfg(all(test, feature = "plan"))]
+mod tests;
+
+pub use check::{Checked, check};
+pub use example::{EXAMPLE, example_to_edit};
+pub use files::{FileError, project_path, user_path};
+pub use findings::{Finding, Findings};
+pub use origin::{Origin, Origins};
+
+pub use schema::{project_schema, user_schema};
+pub use show::{Shown, shown};
+
+/// The minutes of `limits.stale-minutes` by default.
+const STALE_MINUTES: u64 = 15;
+/// More minutes than any loop lives; the most that are a number of seconds.
+const MOST_MINUTES: u64 = u64::MAX / 60;
+/// The field whose start value `rounds.MODE` is.
+pub(super) const MAX_ROUNDS: &str = "max_rounds";
+/// The field whose start value `limits.max-failures` is.
+pub(super) const MAX_FAILURES: &str = "max_failures";
+/// More rounds than anyone reads.
+pub const MOST_ROUNDS: u64 = 1000;
+
+/// What a run goes by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The reviewer's name: one of `reviewers`, or `auto`.
+    pub reviewer: String,
+    /// The reviewers by name.
+    pub reviewers: BTreeMap<String, ReviewerSettings>,
+    /// The commands that a machine's `run` may name, by name.
+    pub commands: BTreeMap<String, ConfiguredCommand>,
+    /// Who reviews in which round.
+    pub personas: Personas,
+    /// Rounds of each mode by its name; where one is not there, what machine.toml says.
+    pub rounds: BTreeMap<String, u64>,
+    /// Failures of a reviewer in one round that end a loop; None: what machine.toml says.
+    pub max_failures: Option<u64>,
+    /// How long a review may take, where its reviewer does not say otherwise.
+    pub limits: Limits,
+    /// How long a loop may show no sign of life before it is swept.
+    pub stale_after: Duration,
+    /// Whether a round counts without a review.
+    pub evidence: EvidencePolicy,
+    /// What the person's file alone says of that: an agent has an environment of its own.
+    pub evidence_in_file: EvidencePolicy,
+    /// Where the values come from.
+    pub origins: Origins,
+    /// Whose settings they are.
+    pub info: &'static ProgramInfo,
+}
+
+/// Settings that cannot be used.
+#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// A number that is none, or out of range.
+    #[display("{what} takes a positive integer up to {most}, and got `{given}`")]
+    #[diagnostic(
+        code(claudex::config::number),
+        help("unset it, or give it a positive integer")
+    )]
+    Number {
+        /// The variable.
+        what: String,
+        /// The largest that is taken.
+        most: u64,
+        /// What was given, on one line.
+        given: String,
+    },
+    /// A file that cannot be read, or may not.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    File(FileError),
+    /// A file with something in it that cannot be used.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Findings(Box<Findings>),
+}
+
+impl From<FileError> for SettingsError {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
+}
+
+impl Settings {
+    /// Returns what holds where nobody says anything.
+    pub fn usual(info: &'static ProgramInfo) -> Self {
+        let kinds = [ReviewerKind::Lint, ReviewerKind::Codex, ReviewerKind::Claude];
+        Self {
+            reviewer: names::AUTO.to_owned(),
+            reviewers: kinds
+                .into_iter()
+                .map(|kind| (kind.to_string(), ReviewerSettings::of(kind)))
+                .collect(),
+            commands: BTreeMap::new(),
+            personas: Personas::declared(info.table.personas),
+            rounds: BTreeMap::new(),
+            max_failures: None,
+            limits: Limits::default(),
+            stale_after: Duration::from_secs(STALE_MINUTES * 60),
+            evidence: EvidencePolicy::Required,
+            evidence_in_file: EvidencePolicy::Required,
+            origins: Origins::default(),
+            info,
+        }
+    }
+
+    /// Reads the settings that hold in a project, in the environment of this process.
+    ///
+    /// # Errors
+    /// See [`SettingsError`]: nothing is left out silently.
+    pub fn load(info: &'static ProgramInfo, root: &Utf8Path) -> Result<Self, SettingsError> {
+        Self::load_as(info, root, None)
+    }
+
+    /// Reads the settings for a command. Inside a client's session they are those of the person whose hooks run there: of the
+    /// session of the loop that the command is about, else of its own. An agent's own environment chooses nothing.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn for_call(
+        info: &'static ProgramInfo,
+        root: &Utf8Path,
+        caller: &Caller,
+        session: Option<&str>,
+    ) -> Result<Self, SettingsError> {
+        Self::load_as(info, root, Self::seen(info, caller, session).as_ref())
+    }
+
+    /// Returns what the hooks of the session saw that a command is made in; `None` outside a client, or where no hook has run.
+    pub fn seen(info: &ProgramInfo, caller: &Caller, session: Option<&str>) -> Option<Seen> {
+        let home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
+        let home = home.folder()?;
+        let sessions = [session, caller.session.as_deref()];
+        sessions
+            .into_iter()
+            .flatten()
+            .find_map(|session| Seen::of(session, home))
+    }
+
+    /// Keeps, in a hook, what its session sees of the person's environment, for commands inside that session.
+    ///
+    /// # Errors
+    /// The folder in the user's state home is not safely the user's, or the system refuses.
+    pub fn keep_seen(&self, session: &str, root: &Utf8Path) -> std::io::Result<()> {
+        let home = StateHome::of_user(self.info.program);
+        let Some(home) = home.folder() else {
+            return Ok(());
+        };
+        let mut seen = Seen::here(user_path().ok(), &self.info.variable(""));
+        for (name, reviewer) in &self.reviewers {
+            if let Some(file) = reviewers::program(reviewer, root) {
+                seen.program_is(name, &file);
+            }
+        }
+        seen.keep(session, home)
+    }
+
+    fn load_as(
+        info: &'static ProgramInfo,
+        root: &Utf8Path,
+        seen: Option<&Seen>,
+    ) -> Result<Self, SettingsError> {
+        let mut settings = Self::usual(info);
+        let path = match seen.and_then(|seen| seen.configuration.clone()) {
+            Some(path) => path,
+            None => user_path()?,
+        };
+        if let Some(text) = files::user(&path)? {
+            user::apply(&path, &text, &mut settings)?;
+        }
+        if let Some(text) = files::project(info, root)? {
+            project::apply(root, &text, &path, &mut settings)?;
+        }
+        environment::apply(&mut settings, &|name| match seen {
+            Some(seen) => seen.variable(name).map(str::to_owned),
+            None => environment::own(name),
+        })?;
+        if let Some(seen) = seen {
+            settings.pin(seen, root);
+        }
+        Ok(settings)
+    }
+
+    /// Returns what whoever holds a loop is permitted. What an agent's own environment says of evidence waives nothing: it can
+    /// set that for every command, and the person behind it did not.
+    pub fn permissions(&self, actor: Actor) -> Permissions {
+        Permissions {
+            evidence: match actor {
+                Actor::Agent => self.evidence_in_file,
+                Actor::Hook | Actor::Person => self.evidence,
+            },
+            commands: self.commands.clone(),
+            file: user_path().ok(),
+        }
+    }
+
+    /// Returns the values that a start in a mode takes for fields that nobody gave: `max_rounds` and `max_failures`, where the
+    /// machine has them.
+    pub fn start_values(&self, mode: &ModeInfo) -> Vec<(&'static str, Value)> {
+        let of = |name: &'static str, value: Option<u64>| {
+            let field = self.info.table.field(name).filter(|field| field.at_start)?;
+            Some((field.name, Value::Count(value?)))
+        };
+        [
+            of(MAX_ROUNDS, self.rounds.get(mode.name).copied()),
+            of(MAX_FAILURES, self.max_failures),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// Has every reviewer run as the hook saw it: the same program, found in the same PATH, with the same configuration of its own.
+    fn pin(&mut self, seen: &Seen, root: &Utf8Path) {
+        for (name, reviewer) in &mut self.reviewers {
+            reviewer.pinned = seen
+                .fixed()
+                .map(|(name, value)| (name.to_owned(), value.map(str::to_owned)))
+                .collect();
+            if let Some(program) = seen.program(name)
+                && find_program(program, None, root).is_some()
+            {
+                reviewer.program = Some(program.to_owned());
+            }
+        }
+    }
+}
+
+/// A file's findings as an error, where there are any.
+fn refused(path: &Utf8Path, text: &str, list: Vec<Finding>) -> Result<(), SettingsError> {
+    match Findings::new(path, text, list) {
+        None => Ok(()),
+        Some(findings) => Err(SettingsError::Findings(Box::new(findings))),
+    }
+}
+
+/// A positive whole number, as a person types it.
+pub fn positive(given: &str, most: u64) -> Option<u64> {
+    if given.is_empty() || !given.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    given.parse().ok().filter(|number| (1..=most).contains(number))
+}

@@ -1,0 +1,43 @@
+//! Text for a POSIX shell.
+
+use std::fmt::Write as _;
+
+use crate::text;
+
+/// Returns a text as one word of a shell, which names exactly that text.
+///
+/// What cannot be shown as it is (see [`text::shown`]) stands as `$'…'` with escapes, which bash, zsh and ksh read, so
+/// that a command can be printed and pasted.
+pub fn quoted(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%".contains(&byte);
+    if !text.is_empty() && text.bytes().all(plain) {
+        return text.to_owned();
+    }
+    if text.contains('\n') || text::plain(text) != text {
+        let mut word = String::from("$'");
+        for byte in text.bytes() {
+            match plain(byte) {
+                true => word.push(char::from(byte)),
+                false => {
+                    let _ = write!(word, "\\{byte:03o}");
+                }
+            }
+        }
+        return word + "'";
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_quoted_path_is_one_word_of_a_shell() {
+        assert_eq!(quoted("/a/b-c.sh"), "/a/b-c.sh");
+        assert_eq!(quoted("/a b"), "'/a b'");
+        assert_eq!(quoted("it's $(x)`y`"), r"'it'\''s $(x)`y`'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("naïve"), "'naïve'");
+    }
+}

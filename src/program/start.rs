@@ -1,0 +1,558 @@
+//! `start`: a loop of any machine, from flags that the machine file names.
+//!
+//! The flags are the fields with `at_start`, each of its field's type. A machine that requires one text takes it as the
+//! words after the flags, too. What a program puts into fields besides comes from [`Program::start`].
+
+use camino::Utf8Path;
+use clap::builder::{ArgAction, PossibleValuesParser};
+use clap::{Arg, ArgMatches, Command, value_parser};
+use jiff::Timestamp;
+use serde_json::{Map, Value as Json, json};
+
+use super::assembled::{CommandLine, Program};
+use super::caller::{Caller, UNKNOWN};
+use super::exit::{Exit, Failure};
+use super::info::ProgramInfo;
+use super::settings::Settings;
+use super::{locate, loops, near, out, stranded, told, typed};
+use crate::behaviours::LoopHandle;
+use crate::behaviours::words;
+use crate::files::scratch;
+use crate::machine::begin::Beginning;
+use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
+use crate::machine::time;
+use crate::store::{IdForm, InvalidId, LoopId, StartError, Store, StoreError, Value};
+use crate::text;
+
+/// Names of arguments that are no fields; no field's name has a space.
+const MODE: &str = "the mode";
+/// Names the argument that takes the text without a flag.
+pub const WORDS: &str = "the words";
+const ID: &str = "the id";
+
+/// What a program's own part of a start goes by.
+#[derive(Debug)]
+pub struct StartRequest<'a> {
+    /// The mode.
+    pub mode: &'static ModeInfo,
+    /// The fields that were given, each once.
+    pub given: Vec<(&'static str, Value)>,
+    /// All that was given, the program's own flags too.
+    pub arguments: &'a ArgMatches,
+    /// The folder that the start was called from.
+    pub here: &'a Utf8Path,
+    /// Where the loop will lie.
+    pub store: &'a Store,
+    /// When it begins.
+    pub now: Timestamp,
+}
+
+impl StartRequest<'_> {
+    /// Returns the text that was given for a field.
+    pub fn text(&self, field: &str) -> Option<&str> {
+        let (_, value) = self.given.iter().find(|(name, _)| *name == field)?;
+        value.as_str()
+    }
+
+    /// Returns whether a flag was set, the field's or the program's own.
+    pub fn flag(&self, name: &str) -> bool {
+        let of_field = self
+            .given
+            .iter()
+            .any(|(given, value)| *given == name && *value == Value::Flag(true));
+        of_field || matches!(self.arguments.try_get_one::<bool>(name), Ok(Some(true)))
+    }
+}
+
+/// What a program puts into a loop that starts.
+#[derive(Debug, Default)]
+pub struct StartFields {
+    /// Values that go before those that were given.
+    pub fields: Vec<(&'static str, Value)>,
+    /// The loop's id, where something was named after it beforehand.
+    pub id: Option<LoopId>,
+    /// What the store's journal notes of the start: a name and its data.
+    pub note: Option<(&'static str, Map<String, Json>)>,
+}
+
+/// The one text that a start requires, which may be given as words without a flag.
+pub(super) fn in_words<M: CommandLine>() -> Option<&'static FieldInfo> {
+    let mut texts =
+        fields(M::TABLE).filter(|field| field.kind == FieldKind::Text && M::REQUIRED.contains(&field.name));
+    texts.next().filter(|_| texts.next().is_none())
+}
+
+pub(super) fn fields(table: &'static Table) -> impl Iterator<Item = &'static FieldInfo> {
+    table.fields.iter().filter(|field| field.at_start)
+}
+
+fn kebab(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// What stands for the value in the help.
+fn shouted(name: &str) -> String {
+    kebab(name).to_uppercase()
+}
+
+/// The subcommand.
+pub(super) fn command<M: CommandLine>() -> Command {
+    let mut command = Command::new("start").about("Start a loop that the Stop hook drives");
+    if M::TABLE.modes.len() > 1 {
+        let names = M::TABLE.modes.iter().map(|mode| {
+            let value = clap::builder::PossibleValue::new(mode.name);
+            if mode.doc.is_empty() {
+                value
+            } else {
+                value.help(mode.doc)
+            }
+        });
+        command = command.arg(
+            Arg::new(MODE)
+                .value_name("MODE")
+                .required(true)
+                .help("Where it begins")
+                .value_parser(PossibleValuesParser::new(names)),
+        );
+    }
+    if M::TABLE.state.ids == IdForm::Name {
+        command = command.arg(
+            Arg::new(ID)
+                .long(id_flag(M::TABLE))
+                .value_name("NAME")
+                .required(true)
+                .help("The loop's id: 1 to 64 of A-Z, a-z, 0-9, _ and -"),
+        );
+    }
+    let in_words = in_words::<M>().map(|field| field.name);
+    command = command.arg(typed::flag());
+    for field in fields(M::TABLE) {
+        command = command.arg(flag(field));
+    }
+    if let Some(name) = in_words {
+        command = command.arg(
+            Arg::new(WORDS)
+                .value_name(shouted(name))
+                .num_args(1..)
+                .trailing_var_arg(true)
+                .allow_hyphen_values(true)
+                .conflicts_with(name)
+                .help(format!("The same as --{}, without quotes", kebab(name))),
+        );
+    }
+    command
+}
+
+/// The flag that names the loop, where people choose its id.
+fn id_flag(table: &'static Table) -> &'static str {
+    if fields(table).any(|field| field.name == "id") {
+        "loop-id"
+    } else {
+        "id"
+    }
+}
+
+fn flag(field: &'static FieldInfo) -> Arg {
+    let arg = Arg::new(field.name)
+        .long(kebab(field.name))
+        .value_name(shouted(field.name))
+        .help(field.doc);
+    match field.kind {
+        FieldKind::Count => arg.value_parser(value_parser!(u64)),
+        FieldKind::Flag => arg
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .value_name("true|false")
+            .value_parser(value_parser!(bool)),
+        FieldKind::Time => arg.value_parser(parse_time),
+        FieldKind::Id => arg.value_parser(parse_id),
+        FieldKind::List => arg.action(ArgAction::Append).allow_hyphen_values(true),
+        FieldKind::OneOf(words) => arg.value_parser(PossibleValuesParser::new(words)),
+        FieldKind::Text | FieldKind::Path | FieldKind::Held => {
+            arg.action(ArgAction::Set).allow_hyphen_values(true)
+        }
+    }
+}
+
+fn parse_time(text: &str) -> Result<Timestamp, String> {
+    text.parse()
+        .map_err(|_| "a time looks like 2026-11-22T07:00:00Z".to_owned())
+}
+
+fn parse_id(text: &str) -> Result<LoopId, InvalidId> {
+    LoopId::parse(text, IdForm::Name)
+}
+
+/// What was given for a field.
+fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
+    let text = || matches.get_one::<String>(field.name).cloned();
+    match field.kind {
+        FieldKind::Count => matches.get_one::<u64>(field.name).copied().map(Value::Count),
+        FieldKind::Flag => matches.get_one::<bool>(field.name).copied().map(Value::Flag),
+        FieldKind::Text => text().map(Value::Text),
+        FieldKind::Time => matches.get_one(field.name).copied().map(time::of),
+        FieldKind::Id => matches
+            .get_one::<LoopId>(field.name)
+            .map(|id| Value::Word(id.as_str().to_owned())),
+        FieldKind::List => matches
+            .get_many::<String>(field.name)
+            .map(|texts| Value::List(texts.cloned().collect())),
+        FieldKind::OneOf(_) | FieldKind::Path | FieldKind::Held => text().map(Value::Word),
+    }
+}
+
+/// Every field that was given.
+fn given<M: CommandLine>(
+    mode: &ModeInfo,
+    matches: &ArgMatches,
+) -> Result<Vec<(&'static str, Value)>, Failure> {
+    let in_words = in_words::<M>();
+    let mut given = Vec::new();
+    for field in fields(M::TABLE) {
+        let words = || {
+            let words = matches.get_many::<String>(WORDS)?;
+            Some(Value::Text(words.cloned().collect::<Vec<_>>().join(" ")))
+        };
+        let value = match in_words {
+            Some(of) if of.name == field.name => value(field, matches).or_else(words),
+            _ => value(field, matches),
+        };
+        // A text of white space alone says nothing.
+        let said = |value: &Value| {
+            !M::REQUIRED.contains(&field.name) || value.as_str().is_none_or(|text| !text.trim().is_empty())
+        };
+        let Some(value) = value.filter(said) else { continue };
+        if !field.exists_in(mode.start) {
+            return Err(Failure::plain(
+                Exit::Usage,
+                "claudex::start::absent",
+                format!(
+                    "--{}: the field does not exist in phase {}, where mode {} begins",
+                    kebab(field.name),
+                    M::TABLE.phases[mode.start].name,
+                    mode.name
+                ),
+                "leave it out; nothing was started",
+            ));
+        }
+        given.push((field.name, value));
+    }
+    Ok(given)
+}
+
+fn mode<M: CommandLine>(matches: &ArgMatches) -> Result<&'static ModeInfo, Failure> {
+    let modes = M::TABLE.modes;
+    let name = match modes.len() {
+        0 | 1 => None,
+        _ => matches.get_one::<String>(MODE),
+    };
+    let found = match name {
+        Some(name) => modes.iter().find(|mode| mode.name == name),
+        None => modes.first(),
+    };
+    found.ok_or_else(|| {
+        Failure::plain(
+            Exit::Usage,
+            "claudex::start::mode",
+            "this machine has no such mode".to_owned(),
+            "`--help` lists them",
+        )
+    })
+}
+
+/// The most bytes of a text that a start takes.
+pub const LONGEST: usize = 64 * 1024;
+
+/// Starts a loop.
+pub(super) fn start<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let info = Program::<M>::INFO;
+    let caller = Caller::from_env();
+    let mode = mode::<M>(matches)?;
+    let from_prompt = matches.get_flag(typed::FROM_PROMPT);
+    let reparsed = match from_prompt {
+        true => Some(from_typed::<M>(program, mode, &caller)?),
+        false => None,
+    };
+    let matches = reparsed.as_ref().unwrap_or(matches);
+    if caller.inside && caller.session.is_none() {
+        return Err(Failure::plain(
+            Exit::Usage,
+            "claudex::start::session",
+            "this runs inside Claude Code, and CLAUDE_CODE_SESSION_ID is not set: the loop would belong to nobody"
+                .to_owned(),
+            "update Claude Code, or start the loop in a terminal of your own",
+        ));
+    }
+    let here = loops::here()?;
+    let store = locate::for_start(info.state, &here);
+    let held = begin(program, mode, matches, &here, &store, &caller)?;
+    let raw = held.raw();
+    let mut notes: Vec<String> = raw.repairs().iter().map(ToString::to_string).collect();
+    notes.extend(raw.swept().iter().map(|id| {
+        format!(
+            "loop {id} showed no sign of life and was put aside; to bring it back once this one is over:{}",
+            info.command(&format!("resume {id}"))
+        )
+    }));
+    raw.store().log(&format!("{} start by {}", raw.id(), raw.actor()));
+    let settings = settings(info, &store, &caller)?;
+    // There is no stop before the first phase that would do it; what fails here is told at the next one.
+    if let Err(error) = (program.entered)(&held, &settings) {
+        store.log(&format!("{} start: {error}", raw.id()));
+    }
+    if mode.message.is_none() {
+        for note in &notes {
+            out::note(&info.line(note));
+        }
+        out::text(&format!(
+            "Loop {} is in phase {}. Its state: {}\n",
+            raw.id(),
+            told::phase(raw).name,
+            text::exact(store.path_of(raw.id()))
+        ));
+        out::line(match caller.session {
+            Some(_) => "The next stop of this session drives it.",
+            None => "The next session that ends a turn in this project drives it.",
+        });
+    }
+    let mut own = (program.context)(&held, &settings, Timestamp::now());
+    let is_set = |id: &&clap::Id| matches!(matches.try_get_one::<bool>(id.as_str()), Ok(Some(true)));
+    let flags: Vec<&str> = matches.ids().filter(is_set).map(clap::Id::as_str).collect();
+    own.extend([
+        ("notes".to_owned(), json!(notes)),
+        ("from_prompt".to_owned(), json!(from_prompt)),
+        ("flags".to_owned(), json!(flags)),
+        ("state".to_owned(), json!(text::exact(store.path_of(raw.id())))),
+    ]);
+    let message = mode.message.or(M::TABLE.phases[raw.phase()].message);
+    match words::said(raw, message, own) {
+        Ok(Some(text)) if mode.message.is_some() => out::text(&format!("{}\n", text.trim_end())),
+        Ok(Some(text)) => out::text(&format!("\n{}\n", text.trim_end())),
+        Ok(None) => {}
+        Err(error) => out::note(&info.line(&error.to_string())),
+    }
+    Ok(Exit::Complete)
+}
+
+/// Parses what was typed after the slash command of a mode as if it had been typed in a terminal.
+fn from_typed<M: CommandLine>(
+    program: &Program<M>,
+    mode: &ModeInfo,
+    caller: &Caller,
+) -> Result<ArgMatches, Failure> {
+    let name = if M::TABLE.modes.len() > 1 {
+        mode.name
+    } else {
+        "start"
+    };
+    let typed = typed::taken(Program::<M>::INFO, name, caller)?;
+    let mut command = super::arguments::command(program)
+        .find_subcommand("start")
+        .cloned()
+        .unwrap_or_else(command::<M>)
+        .no_binary_name(true);
+    let (flags, rest) = typed::split(&command, &typed);
+    let mut given: Vec<&str> = Vec::new();
+    if M::TABLE.modes.len() > 1 {
+        given.push(mode.name);
+    }
+    given.extend(flags);
+    given.push("--from-prompt");
+    if !rest.is_empty() {
+        given.extend(["--", rest]);
+    }
+    command
+        .try_get_matches_from_mut(given)
+        .map_err(|error| Failure::usage(&error))
+}
+
+/// Loads the settings that hold for a call in a store's project.
+fn settings(info: &'static ProgramInfo, store: &Store, caller: &Caller) -> Result<Settings, Failure> {
+    Settings::for_call(info, store.root(), caller, None).map_err(|error| Failure::new(Exit::Usage, error))
+}
+
+/// Begins a loop with what was given, what the program adds, and what the configuration says.
+///
+/// # Errors
+/// Something given cannot be, another loop is active, or the store refused. Nothing is left behind.
+fn begin<M: CommandLine>(
+    program: &Program<M>,
+    mode: &'static ModeInfo,
+    matches: &ArgMatches,
+    here: &Utf8Path,
+    store: &Store,
+    caller: &Caller,
+) -> Result<M::Any, Failure> {
+    let info = Program::<M>::INFO;
+    let named = match M::TABLE.state.ids {
+        IdForm::Stamp => None,
+        IdForm::Name => matches.get_one::<String>(ID),
+    };
+    let named = named
+        .map(|name| LoopId::parse(name, IdForm::Name))
+        .transpose()
+        .map_err(|error| {
+            Failure::plain(
+                Exit::Usage,
+                "claudex::start::id",
+                error.to_string(),
+                "nothing was started",
+            )
+        })?;
+    not_a_flag(program, matches)?;
+    let given = given::<M>(mode, matches)?;
+    let now = Timestamp::now();
+    remove_scratch_on_signals();
+    let own = (program.start)(StartRequest {
+        mode,
+        given: given.clone(),
+        arguments: matches,
+        here,
+        store,
+        now,
+    })?;
+    let settings = settings(info, store, caller)?;
+    let mut fields = own.fields;
+    for (name, value) in given.into_iter().chain(settings.start_values(mode)) {
+        if !fields.iter().any(|(known, _)| *known == name) {
+            fields.push((name, value));
+        }
+    }
+    fields.retain(|(_, value)| *value != Value::Null);
+    complete::<M>(mode, &fields)?;
+    let how = Beginning {
+        now,
+        stale_after: Some(settings.stale_after),
+        session: caller.session.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
+        id: named.or(own.id),
+    };
+    let held =
+        M::begin(mode, fields, store, how, caller.actor(true)).map_err(|error| refused(info, error))?;
+    if let Some((name, data)) = own.note
+        && let Err(error) = store.note(held.raw().id(), name, data)
+    {
+        store.log(&format!("{} could not note {name}: {error}", held.raw().id()));
+    }
+    Ok(held)
+}
+
+/// Refuses a first word that looks like a flag and is none: whoever means it as text writes `--` before it.
+fn not_a_flag<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Result<(), Failure> {
+    let words = M::REQUIRED
+        .first()
+        .and_then(|_| matches.try_get_many::<String>(WORDS).ok().flatten());
+    let first = words.and_then(|mut words| words.next());
+    let typed = std::env::args().any(|argument| argument == "--") || matches.get_flag(typed::FROM_PROMPT);
+    let Some(flag) =
+        first.filter(|word| word.starts_with("--") && !word.contains(char::is_whitespace) && !typed)
+    else {
+        return Ok(());
+    };
+    let command = super::arguments::command(program);
+    let known: Vec<String> = command
+        .find_subcommand("start")
+        .into_iter()
+        .flat_map(Command::get_arguments)
+        .filter(|argument| !argument.is_hide_set())
+        .filter_map(|argument| Some(format!("--{}", argument.get_long()?)))
+        .collect();
+    let (name, _) = flag.split_once('=').unwrap_or((flag, ""));
+    let near = near::word(name, known.iter().map(String::as_str));
+    let otherwise = format!(
+        "flags: {}; a text that begins with `--` goes after ` -- `",
+        known.join(", ")
+    );
+    Err(Failure::plain(
+        Exit::Usage,
+        "claudex::start::flag",
+        format!("`{}` is no flag of start", text::one_line(flag, 60)),
+        &near::help(near, &otherwise),
+    ))
+}
+
+/// Refuses a start that lacks a field, or has a text that no state file should hold.
+fn complete<M: CommandLine>(mode: &ModeInfo, fields: &[(&'static str, Value)]) -> Result<(), Failure> {
+    for &name in M::REQUIRED {
+        if !fields.iter().any(|(given, _)| *given == name) {
+            let words = in_words::<M>().is_some_and(|field| field.name == name);
+            let how = match words {
+                true => format!("give it after the flags: start {} <{name}>", mode.name),
+                false => format!("give it: --{} <{name}>", kebab(name)),
+            };
+            return Err(Failure::plain(
+                Exit::Usage,
+                "claudex::start::missing",
+                format!("mode {} requires a {}", mode.name, name.replace('_', " ")),
+                &how,
+            ));
+        }
+    }
+    let long = fields.iter().find_map(|(name, value)| {
+        let bytes = value.as_str()?.len();
+        (bytes > LONGEST).then_some((name, bytes))
+    });
+    match long {
+        None => Ok(()),
+        Some((name, bytes)) => Err(Failure::plain(
+            Exit::Usage,
+            "claudex::start::long",
+            format!(
+                "the {} is {bytes} bytes long, and {LONGEST} are the most",
+                name.replace('_', " ")
+            ),
+            "put the details into a file of the project and name it there",
+        )),
+    }
+}
+
+/// Returns a start that the store refused as a failure, with the ways out.
+pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
+    match error {
+        StartError::Active { ref id, .. } => active(info, id, &error.to_string()),
+        StartError::Store(StoreError::NotStartedHere { ref id, .. }) => {
+            let help = stranded::in_the_way(info, id);
+            let code = "claudex::start::not_started_here";
+            Failure::plain(Exit::Refused, code, error.to_string(), &help)
+        }
+        error @ StartError::Store(StoreError::Exists { .. }) => Failure::new(Exit::Refused, error),
+        error => Failure::new(Exit::Internal, error),
+    }
+}
+
+/// Returns the refusal for another loop's sake, with the ways out of it.
+fn active(info: &ProgramInfo, id: &str, message: &str) -> Failure {
+    let listed = loops::here()
+        .map(|here| locate::loops(info.state, &here))
+        .unwrap_or_default();
+    let program = info.program;
+    let help = if listed.iter().any(|(_, one)| one.id.as_str() == id && one.ours) {
+        let give_up = stranded::way_out(info, id).map(|way| format!(", or give it up:\n    {way}"));
+        format!(
+            "see it with `{program} status`; to take it over into this session:{}{}",
+            info.command(&format!("adopt {id}")),
+            give_up.unwrap_or_default()
+        )
+    } else {
+        format!(
+            "this version cannot drive it: finish it with the one that began it, or move every loop of the project aside:\n    {program} \
+             rollback"
+        )
+    };
+    Failure::plain(Exit::Refused, "claudex::start::active", message.to_owned(), &help)
+}
+
+/// Removes the copy of the work tree that a start makes for a look at its changes, where a signal ends it in the middle.
+fn remove_scratch_on_signals() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    // Without the handlers the next command in the project removes it.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
+        return;
+    };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            scratch::remove_all();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+}

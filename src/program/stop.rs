@@ -1,0 +1,473 @@
+//! A stop of the agent, as data: the hook's input, which loop it drives, what the machine does, and the decision.
+//!
+//! This is the boundary where every fault becomes "approve" with one line that says why: whatever goes wrong on our
+//! side, nobody's turn is held. From top to bottom: `decide` finds the loop, `drive` opens it and lets the machine step,
+//! `said` says what came of it.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+
+use super::assembled::{CommandLine, Program};
+use super::caller::UNKNOWN;
+use super::info::ProgramInfo;
+use super::loops::with_help;
+use super::settings::Settings;
+use super::{locate, outlook, rounds, stranded, told};
+use crate::behaviours::{LoopHandle, Step, words};
+use crate::hooks::decision::Decision;
+use crate::hooks::input::Input;
+use crate::machine::{Actor, Raw, Refusal, Refused};
+use crate::process::environment::GUARD;
+use crate::store::{Budget, Entry, Listed, LoopId, MOST_FOLDERS, OF_A_HOOK, Store, StoreError};
+use crate::text;
+
+/// What the hook's surroundings say.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// CLAUDE_PROJECT_DIR.
+    pub project: Option<Utf8PathBuf>,
+    /// The process's own directory.
+    pub here: Option<Utf8PathBuf>,
+    /// Whether this runs inside a reviewer of ours.
+    pub reviewer_child: bool,
+    /// What the call has left of its time.
+    pub budget: Budget,
+}
+
+impl Surroundings {
+    /// Reads what the environment says. The call's time begins here.
+    pub fn from_env() -> Self {
+        let budget = Budget::of_hook();
+        let project = std::env::var("CLAUDE_PROJECT_DIR")
+            .ok()
+            .filter(|path| !path.is_empty());
+        Self {
+            project: project.map(Utf8PathBuf::from),
+            here: locate::here().ok(),
+            reviewer_child: std::env::var_os(GUARD).is_some(),
+            budget,
+        }
+    }
+}
+
+/// Decides a stop.
+pub(super) fn decide<M: CommandLine>(
+    program: &Program<M>,
+    input: &Input,
+    surroundings: &Surroundings,
+    now: Timestamp,
+) -> Decision {
+    let approve = Decision::Approve { note: None };
+    if surroundings.reviewer_child || input.is_subagent() {
+        return approve;
+    }
+    let info = Program::<M>::INFO;
+    let stores = stores_of(info, input, surroundings);
+    if stores.is_empty() {
+        return approve;
+    }
+    let mut healed = Vec::new();
+    let choice = choose(info, &stores, input.session_id.as_deref(), &mut healed);
+    let decision = match choice {
+        _ if surroundings.budget.is_over() => noted(info.line(&out_of_time(info, &stores[0]))),
+        Choice::Drive { store, id } => drive(program, &store, &id, input, now),
+        Choice::Swept { id } => noted(info.line(&format!(
+            "loop {id} was put aside after it had been idle for too long. To take it up:{}",
+            info.command(&format!("resume {id}"))
+        ))),
+        Choice::Broken { problem } => {
+            healed.retain(|one| !problem.ends_with(one));
+            noted(info.line(&problem))
+        }
+        Choice::None => approve,
+    };
+    with_repairs(info, decision, &healed)
+}
+
+/// Says that the time was over before a loop was found and could be driven. What went wrong until then is not said: it may
+/// follow from that, as where git had no time to answer.
+fn out_of_time(info: &ProgramInfo, store: &Store) -> String {
+    format!(
+        "a turn waits {} s for loops at most, and there was more to look at or to wait for in {}, so nothing was done; move what is no \
+         loop of yours out of it, end what holds its .lock, or see why git is slow here (‘{} status’ takes its time)",
+        OF_A_HOOK.as_secs(),
+        text::shown(store.folder()),
+        info.program
+    )
+}
+
+/// The state folders that a hook's call is about.
+pub(super) fn stores_of(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) -> Vec<Store> {
+    let cwd = input.cwd.as_deref().map(Utf8Path::new);
+    let starts: Vec<&Utf8Path> = [
+        surroundings.project.as_deref(),
+        cwd.or(surroundings.here.as_deref()),
+    ]
+    .into_iter()
+    .flatten()
+    .filter(|path| path.is_absolute())
+    .collect();
+    let stores = locate::stores(info.state, &starts).into_iter();
+    stores.map(|store| store.within(&surroundings.budget)).collect()
+}
+
+/// The loop that is not over and belongs to this session, as a stop would choose it.
+pub fn owned(
+    info: &ProgramInfo,
+    input: &Input,
+    surroundings: &Surroundings,
+    session: &str,
+) -> Option<(Store, LoopId)> {
+    stores_of(info, input, surroundings)
+        .into_iter()
+        .find_map(|store| {
+            let is_own = |listed: &Listed| {
+                let own = listed.session.as_deref() == Some(session) && session != UNKNOWN;
+                own && listed.problem.is_none()
+                    && !listed.terminal
+                    && listed.ours
+                    && store.is_for(listed.root.as_deref())
+            };
+            let id = heal(info, &store, &mut Vec::new()).into_iter().find(is_own)?.id;
+            Some((store, id))
+        })
+}
+
+/// The turn may end, and the person reads why.
+pub fn noted(note: String) -> Decision {
+    Decision::Approve { note: Some(note) }
+}
+
+enum Choice {
+    Drive { store: Store, id: LoopId },
+    Swept { id: LoopId },
+    Broken { problem: String },
+    None,
+}
+
+/// The loop that is not over and belongs to this session; else one that belongs to nobody yet. `healed` gets what was put
+/// right or set aside on the way, each a sentence: whoever's loop it was, this is the one time that it can be told.
+fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>, healed: &mut Vec<String>) -> Choice {
+    let mut unknown = None;
+    let mut broken = None;
+    let mut left_alone = None;
+    for store in stores {
+        if let Some(error) = store.refusal() {
+            broken.get_or_insert_with(|| text::note(&with_help(&error), 700));
+            continue;
+        }
+        for listed in heal(info, store, healed) {
+            if listed.left_alone && !listed.terminal && store.is_for(listed.root.as_deref()) {
+                left_alone.get_or_insert_with(|| {
+                    let what = text::one_line(listed.problem.as_deref().unwrap_or_default(), 700);
+                    let id = listed.id.as_str();
+                    let taken_up = store.has_journal(&listed.id).then(|| stranded::take_up(info, id));
+                    format!(
+                        "{what}; {}",
+                        taken_up.unwrap_or_else(|| stranded::NO_LOOP.to_owned())
+                    )
+                });
+                continue;
+            }
+            if listed.left_alone || listed.problem.is_some() && listed.terminal {
+                // It is over, whatever wrote it: another version of ours, or an older tool. Nobody has to be told at each stop.
+                continue;
+            }
+            if let Some(problem) = &listed.problem {
+                let path = text::shown(&listed.path);
+                broken.get_or_insert_with(|| match problem.starts_with(&path) {
+                    true => problem.clone(),
+                    false => format!("{path} cannot be used as a loop: {problem}"),
+                });
+                continue;
+            }
+            if listed.terminal || !listed.ours || !store.is_for(listed.root.as_deref()) {
+                continue;
+            }
+            match listed.session.as_deref().unwrap_or(UNKNOWN) {
+                UNKNOWN | "" => {
+                    unknown.get_or_insert_with(|| (store.clone(), listed.id.clone()));
+                }
+                owner if Some(owner) == session => {
+                    return Choice::Drive {
+                        store: store.clone(),
+                        id: listed.id,
+                    };
+                }
+                _ => {}
+            }
+        }
+    }
+    if let Some((store, id)) = unknown {
+        return Choice::Drive { store, id };
+    }
+    let swept = stores.iter().flat_map(Store::swept).find(|listed| {
+        session.is_some() && listed.session.as_deref() == session && !listed.terminal && listed.owned
+    });
+    let not_seen = || {
+        (stores.len() == MOST_FOLDERS).then(|| {
+            format!(
+                "{MOST_FOLDERS} state folders or more lie above this one; only the nearest were looked at"
+            )
+        })
+    };
+    let broken = broken.or(left_alone).or_else(not_seen);
+    match (broken, swept) {
+        (Some(problem), _) => Choice::Broken { problem },
+        (None, Some(listed)) => Choice::Swept { id: listed.id },
+        (None, None) => Choice::None,
+    }
+}
+
+/// The loops of a store, after those that cannot be read were opened once: opening heals from the journal, or sets the
+/// file aside and says why.
+fn heal(info: &ProgramInfo, store: &Store, healed: &mut Vec<String>) -> Vec<Listed> {
+    let mut listed = store.list();
+    let mut repaired = false;
+    // What this user's record does not know is left as it is.
+    let to_heal = |listed: &&mut Listed| listed.problem.is_some() && listed.owned;
+    for broken in listed.iter_mut().filter(to_heal) {
+        if store.budget().is_over() {
+            break;
+        }
+        match store.open(&broken.id) {
+            Ok(opened) => {
+                repaired = true;
+                let id = &broken.id;
+                healed.extend(opened.repairs.iter().map(|repair| format!("loop {id}: {repair}")));
+            }
+            Err(error) => {
+                let kept = match &error {
+                    StoreError::Unreadable {
+                        quarantined: Some(kept),
+                        ..
+                    } => Some(format!("; it was set aside as {}", text::shown(kept))),
+                    _ => None,
+                };
+                let help = stranded::help(info, &error).map(|help| format!("; {help}"));
+                let (kept_at, help) = (kept.as_deref().unwrap_or_default(), help.unwrap_or_default());
+                // What is to be done must not fall to a long reason.
+                let problem = text::one_line(&format!("{error}{kept_at}"), 700) + &help;
+                if kept.is_some() {
+                    healed.push(problem.clone());
+                }
+                broken.problem = Some(problem);
+            }
+        }
+    }
+    if repaired {
+        let problems: Vec<_> = listed
+            .into_iter()
+            .filter(|listed| listed.problem.is_some())
+            .collect();
+        listed = store.list();
+        for old in problems {
+            if let Some(new) = listed
+                .iter_mut()
+                .find(|new| new.id == old.id && new.problem.is_some())
+            {
+                new.problem = old.problem;
+            }
+        }
+    }
+    listed
+}
+
+/// Opens the loop, binds it where it belongs to nobody, and lets the machine decide.
+fn drive<M: CommandLine>(
+    program: &Program<M>,
+    store: &Store,
+    id: &LoopId,
+    input: &Input,
+    now: Timestamp,
+) -> Decision {
+    let info = Program::<M>::INFO;
+    let fault = |problem: String| {
+        let mut line = text::note(&problem, 900);
+        if store.budget().is_over() {
+            line += &format!(
+                "; the {} s that a turn waits for loops are over, and the next one tries again",
+                OF_A_HOOK.as_secs()
+            );
+        }
+        store.log(&format!("{id} stop: {line}"));
+        noted(info.line(&format!("loop {id} was left as it is: {line}")))
+    };
+    let open = || M::open(store, id, Actor::Hook);
+    let mut held = match open() {
+        Ok(held) => held,
+        Err(error) => return fault(stranded::line(info, &store.path_of(id), &error)),
+    };
+    let repairs: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
+    let owner = held.raw().text(info.state.fields.session);
+    // A session of that name owns nothing: each stop would bind the loop to nobody again, one more change every time.
+    if let Some(session) = input.session_id.as_deref().filter(|session| *session != UNKNOWN)
+        && [UNKNOWN, ""].contains(&owner.as_str())
+    {
+        let bound = store.set_session(held.raw().record(), session, "bind", "hook");
+        held = match bound
+            .map_err(|error| error.to_string())
+            .and_then(|_| open().map_err(|error| error.to_string()))
+        {
+            Ok(held) => held,
+            Err(problem) => return fault(problem),
+        };
+    }
+    if let Err(error) = store.touch(id) {
+        store.log(&format!("{id} touch: {error}"));
+    }
+    held.raw().end_orphans();
+    if is_worked_on(info, input, held.raw()) {
+        return Decision::Approve {
+            note: note_of(info, &repairs),
+        };
+    }
+    if input.stop_hook_active == Some(true) && has_let_turn_end(held.raw()) {
+        // The turn was let end, and another Stop hook held it. Its blocks are none of our loop's: a reminder, or the
+        // next try of what has just failed twice, is for a turn of the person's.
+        store.log(&format!(
+            "{id} stop: the turn was let end, and another hook held it; nothing was changed"
+        ));
+        return Decision::Approve {
+            note: note_of(info, &repairs),
+        };
+    }
+    let settings = match settings(info, store, input) {
+        Ok(settings) => settings,
+        Err(problem) => return fault(problem),
+    };
+    held.raw().permit(settings.permissions(Actor::Hook));
+    let decision = match store.budget().stand_still(|| (program.on_stop)(held)) {
+        // The change is made by now: whatever goes wrong in saying it, the loop is not as it was.
+        Ok(step) => match said(program, step, &settings, now) {
+            Err(problem) => {
+                let line = text::one_line(&problem, 500);
+                store.log(&format!("{id} stop: {line}"));
+                Ok(noted(info.line(&format!(
+                    "loop {id} has gone on, and could not say so: {line}. Where it is now: {} status",
+                    info.program
+                ))))
+            }
+            decided => decided,
+        },
+        Err(refused) => refusal(&refused),
+    };
+    match decision {
+        Ok(decision) => with_repairs(info, decision, &repairs),
+        Err(problem) => fault(problem),
+    }
+}
+
+/// Returns whether someone else has the loop's work in his hands, so that this stop changes nothing. The client wakes the agent
+/// when a helper or a command in the background ends, and stops again then.
+fn is_worked_on(info: &ProgramInfo, input: &Input, raw: &Raw) -> bool {
+    let id = raw.id();
+    let reviews = || {
+        input.mentions_background(&format!("{} review {id}", info.program))
+            || input.mentions_background(&format!("{id}-runner.sh"))
+    };
+    input.has_running_subagent() || reviews() && raw.store().is_running(id)
+}
+
+/// Loads the settings, and keeps for commands inside the session what its hook sees.
+fn settings(info: &'static ProgramInfo, store: &Store, input: &Input) -> Result<Settings, String> {
+    let settings = Settings::load(info, store.root()).map_err(|error| error.to_string())?;
+    if let Some(session) = &input.session_id {
+        let kept = settings.keep_seen(session, store.root());
+        kept.map_err(|error| format!("cannot keep which reviewer this session sees: {error}"))?;
+    }
+    Ok(settings)
+}
+
+/// Says what a step came to, after the program has done what entering the phase asks of it.
+fn said<M: CommandLine>(
+    program: &Program<M>,
+    step: Step<M::Any>,
+    settings: &Settings,
+    now: Timestamp,
+) -> Result<Decision, String> {
+    let info = Program::<M>::INFO;
+    let (held, edge) = match &step {
+        Step::Over(_) => return Ok(Decision::Approve { note: None }),
+        Step::Waits(held) => return Ok(noted(info.line(&outlook::waiting(info, held.raw())))),
+        Step::Moved { now, edge } => (now, edge),
+    };
+    let (raw, table) = (held.raw(), M::TABLE);
+    let round = rounds::spec(raw).map(|spec| format!(", round {}", rounds::of_most(raw, spec.round)));
+    let elapsed = table.phases[edge.to]
+        .terminal
+        .then(|| format!(", elapsed {}", rounds::elapsed(rounds::seconds(raw, now))));
+    raw.store().log(&format!(
+        "{} {}: {} -> {}{}{}",
+        raw.id(),
+        edge.transition,
+        table.phases[edge.from].name,
+        table.phases[edge.to].name,
+        round.unwrap_or_default(),
+        elapsed.unwrap_or_default(),
+    ));
+    let caveats = (program.entered)(held, settings)?;
+    if edge.lets_turn_end(table) {
+        told::clear(raw);
+        // Where a phase waits for the end of the turn alone, the block before it has said the rest.
+        let said = table.phases[edge.from]
+            .on_stop
+            .as_ref()
+            .is_some_and(|on_stop| on_stop.name == "approve");
+        if said && caveats.is_empty() {
+            return Ok(Decision::Approve { note: None });
+        }
+        return Ok(noted(told::ended(info, raw, &caveats)));
+    }
+    let own = (program.context)(held, settings, now);
+    let words = words::of(raw, edge, own).map_err(|error| error.to_string())?;
+    Ok(match words {
+        None => Decision::Approve { note: None },
+        Some(reason) => Decision::Block { reason, note: None },
+    })
+}
+
+/// Whether the last that happened to a loop is an edge of the hook that let the turn end. A review that was run since, or
+/// anything else that the journal tells of, is news.
+fn has_let_turn_end(raw: &Raw) -> bool {
+    let table = raw.table();
+    let journal = raw.journal().unwrap_or_default();
+    let Some(Entry::Change(change)) = journal.last() else {
+        return false;
+    };
+    let (from, to) = (change.from.as_deref(), change.to.as_deref());
+    change.by == Actor::Hook.to_string()
+        && table.edges.iter().any(|edge| {
+            edge.transition == change.what
+                && Some(table.phases[edge.from].stored) == from
+                && Some(table.phases[edge.to].stored) == to
+                && edge.lets_turn_end(table)
+        })
+}
+
+fn note_of(info: &ProgramInfo, repairs: &[String]) -> Option<String> {
+    (!repairs.is_empty()).then(|| info.line(&repairs.join("; ")))
+}
+
+fn with_repairs(info: &ProgramInfo, decision: Decision, repairs: &[String]) -> Decision {
+    let Some(repaired) = note_of(info, repairs) else {
+        return decision;
+    };
+    let join =
+        |note: Option<String>| Some(note.map_or(repaired.clone(), |note| format!("{repaired}\n{note}")));
+    match decision {
+        Decision::Approve { note } => Decision::Approve { note: join(note) },
+        Decision::Block { reason, note } => Decision::Block {
+            reason,
+            note: join(note),
+        },
+    }
+}
+
+fn refusal<L>(refused: &Refused<L>) -> Result<Decision, String> {
+    match *refused.refusal {
+        // Another stop or verb was faster: it has said what is to be said.
+        Refusal::Stale { .. } => Ok(Decision::Approve { note: None }),
+        _ => Err(refused.to_string()),
+    }
+}

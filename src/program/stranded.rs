@@ -1,0 +1,121 @@
+//! A loop that another version of the machine wrote and that cannot go on: what is said of it, and how a person gives it up.
+//!
+//! The store finds such loops and knows no program; which verb ends a loop wherever it is, is read off the table here.
+
+use camino::Utf8Path;
+
+use super::exit::{Exit, Failure};
+use super::info::ProgramInfo;
+use crate::behaviours::words;
+use crate::machine::raw::OpenError;
+use crate::machine::table::Table;
+use crate::store::StoreError;
+use crate::text;
+
+/// Returns whether a transition ends every loop that it is taken on.
+pub(super) fn ends_loops(table: &Table, transition: &str) -> bool {
+    let mut edges = table.edges.iter().filter(|edge| edge.transition == transition);
+    edges.all(|edge| table.phases[edge.to].terminal)
+}
+
+/// Whether a transition ends loops wherever they are.
+pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
+    let edges = || table.edges.iter().filter(|edge| edge.transition == transition);
+    let going_on = |&phase: &usize| !table.phases[phase].terminal;
+    edges().all(|edge| table.phases[edge.to].terminal)
+        && (0..table.phases.len())
+            .filter(going_on)
+            .all(|phase| edges().any(|edge| edge.from == phase))
+}
+
+/// The verb by which a person gives a loop up, as it is typed in a terminal; None where the machine has none.
+pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
+    let mut edges = info.table.edges.iter();
+    let edge = edges.find(|edge| !edge.by.is_empty() && ends_anywhere(info.table, edge.transition))?;
+    Some(format!("{} {}", info.program, words::call_of(id, edge)))
+}
+
+/// Says what a person does about a state file without a journal: there is no loop to take up.
+pub const NO_LOOP: &str = "nobody can take it up: remove it, or leave it to the next start, which moves it to the folder quarantine";
+
+/// Says what a person does about a loop that could not be opened because another version of the machine wrote it, or because it was
+/// not started here; None for any other error.
+pub fn help(info: &ProgramInfo, error: &StoreError) -> Option<String> {
+    if let StoreError::NotStartedHere { id, .. } = error {
+        return Some(take_up(info, id));
+    }
+    let StoreError::OtherGraph { path, .. } = error else {
+        return None;
+    };
+    let given_up = way_out(info, path.file_stem().unwrap_or_default());
+    let given_up = given_up.map(|way| format!(", or give it up (its files are kept):\n    {way}"));
+    Some(format!(
+        "finish it with the version that began it{}",
+        given_up.unwrap_or_default()
+    ))
+}
+
+/// Says how a person takes up a loop that was not started here. The command stands on a line of its own, where no shell runs it.
+pub fn take_up(info: &ProgramInfo, id: &str) -> String {
+    format!(
+        "if it is yours (copied or moved here, or begun with an earlier version), a person takes it up:{}",
+        info.command(&format!("adopt {id}"))
+    )
+}
+
+/// Says the same where the loop stands in a start's way: it is taken up, or everything here is moved aside.
+pub fn in_the_way(info: &ProgramInfo, id: &str) -> String {
+    format!(
+        "{}\nor moves every loop of the project aside:{}",
+        take_up(info, id),
+        info.command("rollback")
+    )
+}
+
+/// A loop that could not be opened, as a failure of a command.
+pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
+    let help = match &error {
+        OpenError::Store(error) => help(info, error),
+        _ => None,
+    };
+    match help {
+        None => Failure::new(Exit::Internal, error),
+        Some(help) if matches!(error, OpenError::Store(StoreError::NotStartedHere { .. })) => Failure::plain(
+            Exit::Refused,
+            "claudex::store::not_started_here",
+            error.to_string(),
+            &help,
+        ),
+        Some(help) => {
+            let help = format!(
+                "who owns machine.toml: `{} machine diff` of the old and the new one says what changed, and prints the \
+                 `[[migrations]]` entry that lets such loops go on; else {help}",
+                info.program
+            );
+            Failure::plain(
+                Exit::Internal,
+                "claudex::store::other_graph",
+                error.to_string(),
+                &help,
+            )
+        }
+    }
+}
+
+/// The same in one line, below the loop's path where the error does not begin with it.
+pub fn line(info: &ProgramInfo, path: &Utf8Path, error: &OpenError) -> String {
+    let said = error.to_string();
+    let path = text::shown(path);
+    let said = match said.starts_with(&path) {
+        true => said,
+        false => format!("{path}: {said}"),
+    };
+    let help = match error {
+        OpenError::Store(error) => help(info, error),
+        _ => None,
+    };
+    match help {
+        Some(help) => format!("{said}; {help}"),
+        None => said,
+    }
+}

@@ -1,0 +1,164 @@
+//! What a person typed after a slash command, as the arguments that it means.
+//!
+//! The prompt hook kept it byte for byte. No shell splits it here: flags stand first and end at white space, and what follows
+//! is one argument, whatever is in it.
+
+use clap::{Arg, ArgAction, Command};
+use jiff::Timestamp;
+
+use super::caller::Caller;
+use super::exit::{Exit, Failure};
+use super::info::ProgramInfo;
+use crate::hooks::prompt;
+use crate::store::{LoopId, StateHome};
+
+/// The hidden flag that has a command take what was typed.
+pub(super) const FROM_PROMPT: &str = "from_prompt";
+
+/// Returns that flag.
+pub(super) fn flag() -> Arg {
+    Arg::new(FROM_PROMPT)
+        .long("from-prompt")
+        .action(ArgAction::SetTrue)
+        .hide(true)
+        .help("Take what the command's prompt hook stored")
+}
+
+/// Takes what was typed after a slash command of this session; `None`: nothing was stored. Once taken it is gone.
+///
+/// # Errors
+/// The record cannot be read.
+pub(super) fn take(info: &ProgramInfo, command: &str, caller: &Caller) -> Result<Option<String>, Failure> {
+    let home = StateHome::of_user(info.program);
+    let (Some(home), Some(session)) = (home.folder(), caller.session.as_deref()) else {
+        return Ok(None);
+    };
+    prompt::take(session, command, Timestamp::now(), home)
+        .map(|prompt| prompt.map(|prompt| prompt.arguments))
+        .map_err(|error| Failure::new(Exit::Internal, error))
+}
+
+/// Takes what was typed after a slash command that needs a person behind it.
+///
+/// # Errors
+/// Nothing was stored, or the record cannot be read.
+pub(super) fn taken(info: &ProgramInfo, command: &str, caller: &Caller) -> Result<String, Failure> {
+    take(info, command, caller)?.ok_or_else(|| {
+        Failure::plain(
+            Exit::Usage,
+            "claudex::prompt::none",
+            "no arguments of this command are stored for this session".to_owned(),
+            &format!(
+                "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \
+                 Where that is what was typed, the client runs no hook of this plugin: {} doctor says why",
+                info.program
+            ),
+        )
+    })
+}
+
+/// Splits what was typed into the flags of a command that stand first, and the rest, byte for byte up to trailing white space.
+pub(super) fn split<'t>(command: &Command, typed: &'t str) -> (Vec<&'t str>, &'t str) {
+    let mut flags = Vec::new();
+    let mut rest = typed.trim();
+    while rest.starts_with("--") {
+        let (flag, after) = word(rest);
+        rest = after;
+        if flag == "--" {
+            break;
+        }
+        flags.push(flag);
+        let name = flag.trim_start_matches('-');
+        let mut known = command.get_arguments();
+        let takes_value = known
+            .find(|argument| argument.get_long() == Some(name))
+            .is_some_and(|argument| {
+                argument.get_action().takes_values() && !argument.is_require_equals_set()
+            });
+        if takes_value && !rest.is_empty() {
+            let (value, after) = word(rest);
+            flags.push(value);
+            rest = after;
+        }
+    }
+    (flags, rest)
+}
+
+fn word(text: &str) -> (&str, &str) {
+    match text.split_once(char::is_whitespace) {
+        Some((word, after)) => (word, after.trim_start()),
+        None => (text, ""),
+    }
+}
+
+/// Returns the arguments of a verb: flags, the id of a loop, and the value of its one argument, in any order.
+pub(super) fn of_verb(
+    verb: &Command,
+    typed: &str,
+    is_id: impl Fn(&LoopId) -> bool,
+    info: &ProgramInfo,
+) -> Vec<String> {
+    let is_its_own = |argument: &&Arg| {
+        !argument.is_positional() && !argument.is_hide_set() && argument.get_id() != "rejecting"
+    };
+    let mut own = verb.get_arguments().filter(is_its_own);
+    let value_of = own
+        .next()
+        .filter(|_| own.next().is_none())
+        .and_then(Arg::get_long);
+    let (flags, mut rest) = split(verb, typed);
+    let mut given: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+    let mut id = None;
+    let mut take_id = |rest: &mut &str| {
+        let (first, after) = word(rest);
+        let parsed = LoopId::parse(first, info.state.ids).ok().filter(&is_id);
+        if let (Some(found), None) = (parsed, &id) {
+            id = Some(found.to_string());
+            *rest = after.trim();
+        }
+    };
+    take_id(&mut rest);
+    let (more, after) = split(verb, rest);
+    given.extend(more.iter().map(|&flag| flag.to_owned()));
+    rest = after;
+    if let Some(long) = value_of
+        && !rest.is_empty()
+    {
+        // A number may stand before the id; a text is all that is left.
+        let (first, mut after) = word(rest);
+        take_id(&mut after);
+        let value = if after.is_empty() { first } else { rest };
+        given.extend([format!("--{long}"), value.to_owned()]);
+    } else if !rest.is_empty() {
+        given.push(rest.to_owned());
+    }
+    given.extend(id);
+    given
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start() -> Command {
+        Command::new("start")
+            .arg(Arg::new("rounds").long("rounds"))
+            .arg(Arg::new("draft").long("from-draft").action(ArgAction::SetTrue))
+    }
+
+    #[test]
+    fn flags_stand_first_and_the_rest_is_kept() {
+        let typed = " --rounds 2 --from-draft fix `it`; $(x) --rounds 9\n\"quoted\" ";
+        let (flags, rest) = split(&start(), typed);
+        assert_eq!(flags, ["--rounds", "2", "--from-draft"]);
+        assert_eq!(rest, "fix `it`; $(x) --rounds 9\n\"quoted\"");
+        assert_eq!(split(&start(), "--rounds=7 x"), (vec!["--rounds=7"], "x"));
+        assert_eq!(
+            split(&start(), "-- --rounds is a flag"),
+            (vec![], "--rounds is a flag")
+        );
+        assert_eq!(split(&start(), "- dash first"), (vec![], "- dash first"));
+        assert_eq!(split(&start(), "  "), (vec![], ""));
+        assert_eq!(split(&start(), "--rounds"), (vec!["--rounds"], ""));
+    }
+}

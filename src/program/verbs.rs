@@ -1,0 +1,174 @@
+//! The machine's verbs: whatever transitions its file opens to an agent or a person.
+
+use clap::FromArgMatches;
+use jiff::Timestamp;
+
+use super::assembled::{CommandLine, Program};
+use super::caller::Caller;
+use super::exit::{Exit, Failure};
+use super::settings::Settings;
+use super::{arguments, attempts, loops, out, stranded, told, typed};
+use crate::behaviours::{LoopHandle, words};
+use crate::machine::{Actor, Refusal};
+use crate::store::LoopId;
+use crate::text;
+
+/// Takes a verb, as the command line has it, or as it was typed after its slash command.
+pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Result<Exit, Failure> {
+    let info = Program::<M>::INFO;
+    let caller = Caller::from_env();
+    let name = M::transition(&verb).replace('_', "-");
+    let (verb, actor) = match M::from_prompt(&verb) {
+        false => (verb, caller.actor(false)),
+        true => {
+            let typed = typed::taken(info, &name, &caller)?;
+            (from_typed(program, &name, &typed)?, caller.actor(true))
+        }
+    };
+    let found = match M::id(&verb) {
+        Some(id) => loops::find(info, Some(id)),
+        None => loops::find_for(info, &caller),
+    };
+    let (store, id) = found.map_err(|failure| match M::id(&verb) {
+        None => over_instead(program, M::transition(&verb)).unwrap_or(failure),
+        Some(_) => failure,
+    })?;
+    let settings = settings::<M>(M::transition(&verb), &store)?;
+    let opened = M::open(&store, &id, actor);
+    if loops::can_be_given_up(&opened, M::TABLE, M::transition(&verb)) {
+        return loops::give_up(&store, &id);
+    }
+    let held = loops::opened::<M>(opened)?;
+    held.raw().permit(settings.permissions(actor));
+    let now = take(program, verb, held, &settings)?;
+    let raw = now.raw();
+    let edge = raw.taken();
+    let message = edge.and_then(|edge| edge.words(M::TABLE));
+    let over = told::phase(raw).terminal;
+    if edge.is_none_or(|edge| edge.message.is_none()) || over {
+        out::line(&format!(
+            "Loop {id}: {name}, now in phase {}",
+            told::phase(raw).name
+        ));
+    }
+    if over {
+        out::line(&format!(
+            "It is over. Its files stay in {}",
+            text::shown(store.folder())
+        ));
+        return Ok(Exit::Complete);
+    }
+    let own = (program.context)(&now, &settings, Timestamp::now());
+    match words::said(raw, message, own) {
+        Ok(Some(text)) if edge.is_some_and(|edge| edge.message.is_none()) => {
+            out::text(&format!("\n{}\n", text.trim()));
+        }
+        Ok(Some(text)) => out::text(&format!("{}\n", text.trim())),
+        Ok(None) => {}
+        Err(error) => out::note(&info.line(&error.to_string())),
+    }
+    Ok(Exit::Complete)
+}
+
+/// Loads the settings for a verb: a slip in a file keeps nobody from giving a loop up, so what ends one takes the defaults.
+fn settings<M: CommandLine>(transition: &str, store: &crate::store::Store) -> Result<Settings, Failure> {
+    let info = Program::<M>::INFO;
+    match loops::settings(info, store.root(), None) {
+        Err(_) if stranded::ends_loops(M::TABLE, transition) => Ok(Settings::usual(info)),
+        settings => settings,
+    }
+}
+
+/// Parses what was typed after a verb's slash command as if it had been typed in a terminal.
+fn from_typed<M: CommandLine>(program: &Program<M>, name: &str, typed: &str) -> Result<M::Verb, Failure> {
+    let info = Program::<M>::INFO;
+    let mut command = arguments::command(program);
+    let verb = command.find_subcommand(name).cloned().unwrap_or_default();
+    let is_there = |id: &LoopId| {
+        info.state.ids == crate::store::IdForm::Stamp || loops::find(info, Some(id.as_str())).is_ok()
+    };
+    let given = typed::of_verb(&verb, typed, is_there, info);
+    let all = [info.program.to_owned(), name.to_owned()]
+        .into_iter()
+        .chain(given);
+    let matches = command
+        .try_get_matches_from_mut(all)
+        .map_err(|error| Failure::usage(&error))?;
+    M::Verb::from_arg_matches(&matches).map_err(|error| Failure::usage(&error))
+}
+
+/// Says what to do where a verb was meant for a loop that is over: none is active, and the last one is.
+fn over_instead<M: CommandLine>(program: &Program<M>, transition: &str) -> Option<Failure> {
+    let info = Program::<M>::INFO;
+    let loops = super::locate::loops(info.state, &loops::here().ok()?);
+    let (store, last) = loops
+        .first()
+        .filter(|_| loops.iter().all(|(_, one)| one.terminal))?;
+    let held = M::open(store, &last.id, Actor::Person).ok()?;
+    let help = (program.refused)(&held, transition)?;
+    Some(Failure::plain(
+        Exit::Refused,
+        "claudex::verb::over",
+        format!(
+            "no loop is active: the last one, {}, is over ({})",
+            last.id,
+            told::phase(held.raw()).name
+        ),
+        &help,
+    ))
+}
+
+/// Takes a verb's transition, and says why where it is refused.
+pub(super) fn take<M: CommandLine>(
+    program: &Program<M>,
+    verb: M::Verb,
+    held: M::Any,
+    settings: &Settings,
+) -> Result<M::Any, Failure> {
+    let info = Program::<M>::INFO;
+    let transition = M::transition(&verb);
+    let name = transition.replace('_', "-");
+    let (store, id, actor) = {
+        let raw = held.raw();
+        (raw.store().clone(), raw.id().clone(), raw.actor())
+    };
+    let now = M::run(verb, held).map_err(|refused| {
+        store.log(&format!("{id} {name} refused: {refused}"));
+        attempts::refused(&store, &id, actor, &name, &refused.refusal);
+        let own = || (program.refused)(&refused.held, transition);
+        let help = match &*refused.refusal {
+            Refusal::Actor { .. } if actor == Actor::Person => format!(
+                "nothing was changed: only the agent takes it, from the client’s shell; tell it to run:\n    {} {name} {id}",
+                info.program
+            ),
+            Refusal::Actor { .. } => format!(
+                "nothing was changed; a person decides it:{}",
+                info.command(&format!("{name} {id}"))
+            ),
+            _ => own().unwrap_or_else(|| told::unchanged(refused.held.raw())),
+        };
+        Failure::plain(
+            Exit::Refused,
+            "claudex::verb",
+            format!("loop {id}: {refused}"),
+            &help,
+        )
+    })?;
+    store.log(&format!(
+        "{id} {name} by {actor}: now {}",
+        told::phase(now.raw()).name
+    ));
+    told::clear(now.raw());
+    (program.entered)(&now, settings).map_err(|problem| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::verb::entered",
+            format!("loop {id}: {name} was done, and what follows from it was not: {problem}"),
+            &format!(
+                "make room or the folder writable, then:\n    {} resume {id}",
+                info.program
+            ),
+        )
+    })?;
+    Ok(now)
+}

@@ -1,0 +1,41 @@
+//! The copy of the work tree's changes that a loop reviews, taken anew for each run.
+//!
+//! The copy lies in the loop's folder, so that what was reviewed can be read afterwards. What a diff is, and how it is
+//! taken, is `changes`'s.
+
+use std::time::Instant;
+
+use camino::Utf8PathBuf;
+
+use crate::review::changes::{self, Changes, ChangesError};
+use crate::review::reports;
+use crate::review::worktree::WorktreeError;
+use crate::store::{LoopId, Store};
+
+/// The copy's name.
+const COPY: &str = "changes.diff";
+
+/// Returns where a loop's copy lies: from the root, where the state folder is below it.
+pub fn copy_of(store: &Store, id: &LoopId) -> Utf8PathBuf {
+    let path = store.loop_folder(id).join(COPY);
+    match path.strip_prefix(store.root()) {
+        Ok(inside) => inside.to_owned(),
+        Err(_) => path,
+    }
+}
+
+/// Returns the changes of a store's project now, its own files left out.
+///
+/// # Errors
+/// There are none, or they cannot be read.
+pub fn now(store: &Store) -> Result<Changes, ChangesError> {
+    changes::collect(store.root(), reports::ours(store, store.root()))
+}
+
+/// Reads the changes of a store's project now, also where there are none.
+///
+/// # Errors
+/// They cannot be read, or not by `until`.
+pub fn inspect(store: &Store, until: Instant) -> Result<Changes, WorktreeError> {
+    changes::inspect(store.root(), reports::ours(store, store.root()), Some(until))
+}

@@ -1,0 +1,68 @@
+//! The way back from `swept/<id>/`.
+
+use super::entry::Change;
+use super::error::{StoreError, io_error};
+use super::id::LoopId;
+use super::inspect::Reader;
+use super::journal;
+use super::record::Record;
+use super::repair::{Older, repair};
+use super::store::Store;
+use super::sweep::SWEPT;
+use super::versions::Versions;
+
+impl Store {
+    /// Brings a swept loop back, as a person's doing, and journals that.
+    ///
+    /// # Errors
+    /// [`StoreError::Active`] while another loop is not terminal, [`StoreError::NoLoop`] when it was not swept,
+    /// [`StoreError::Exists`] when it is here, and what keeps it from being opened; then it stays where it is.
+    pub fn bring_back(&self, id: &LoopId) -> Result<Record, StoreError> {
+        let swept = self.swept_store(id.as_str());
+        if !swept.is_there()? {
+            return Err(StoreError::NoLoop {
+                id: id.to_string(),
+                folder: self.swept_folder(),
+            });
+        }
+        self.locked(|lock| {
+            self.refuse_active(lock)?;
+            let here = lock.folder();
+            let from = here.below(SWEPT).and_then(|folder| folder.below(id.as_str()));
+            let from = from.map_err(io_error("open", swept.folder()))?;
+            // An open may have made the state of a move that was cut off anew: the old one must not come back over it.
+            let exists = || StoreError::Exists {
+                id: id.to_string(),
+                folder: self.folder().to_owned(),
+            };
+            if here.has(&self.name_of(id)) {
+                return Err(exists());
+            }
+            // A journal here means that a move in either direction was cut off by a crash: it is finished.
+            let cut_off = here
+                .below(id.as_str())
+                .is_ok_and(|folder| folder.has(journal::FILE));
+            if !cut_off {
+                let reader = Reader {
+                    store: &swept,
+                    here: &from,
+                    tracking: &self.tracking(),
+                    versions: &Versions::default(),
+                };
+                reader.judge(id, &reader.inspect(id, None)?)?;
+            }
+            for name in swept.pieces(id).iter().rev().filter(|name| from.has(name)) {
+                if here.has(name) && !cut_off {
+                    return Err(exists());
+                }
+                from.rename(name, here, name)
+                    .map_err(io_error("bring back", &swept.folder().join(name)))?;
+            }
+            let _ = here
+                .below(SWEPT)
+                .and_then(|folder| folder.remove_folder(id.as_str()));
+            let found = repair(self, lock, id, Older::Migrate)?.record;
+            self.apply(lock, found, Change::bare("bring-back", "person"))
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! Listing the loops of a state folder, without a lock and without a change.
+
+use std::time::SystemTime;
+
+use camino::Utf8PathBuf;
+
+use super::error::StoreError;
+use super::id::LoopId;
+use super::inspect::{Reader, read_state, text_in};
+use super::store::{StateFile, Store};
+use super::tracked::GitTracking;
+use super::versions::Versions;
+use crate::files::Folder;
+
+/// A loop as [`Store::list`] sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its id.
+    pub id: LoopId,
+    /// Its state file.
+    pub path: Utf8PathBuf,
+    /// When that file was last written or touched.
+    pub modified: SystemTime,
+    /// The stored form of its phase, as the journal has it; `None` if that cannot be told.
+    pub phase: Option<String>,
+    /// Whether that phase is terminal.
+    pub terminal: bool,
+    /// The session that owns it, or `unknown`.
+    pub session: Option<String>,
+    /// The folder that it belongs to.
+    pub root: Option<String>,
+    /// Whether it is a loop of ours that can be opened: it is our machine's, its version is ours or one that goes on with
+    /// ours, and it has a journal.
+    pub ours: bool,
+    /// Whether this user's own record says that it was started, or taken up, here.
+    pub owned: bool,
+    /// Whether it is a loop of our machine that is left alone, since it is not `owned`.
+    pub left_alone: bool,
+    /// What is wrong with it, for people.
+    pub problem: Option<String>,
+}
+
+/// A state file whose name is no id: made by hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreign {
+    /// The file.
+    pub path: Utf8PathBuf,
+    /// When it was last written.
+    pub modified: SystemTime,
+    /// Its phase, if it has one that can be read.
+    pub phase: Option<String>,
+    /// Whether that phase is terminal.
+    pub terminal: bool,
+    /// What is wrong with it, for people.
+    pub problem: Option<String>,
+}
+
+impl Store {
+    /// Returns every loop whose state file stands in the folder, newest first. Reads without a lock, writes nothing, and
+    /// shows what a bad file's problem is instead of failing. Where the call's [`Budget`](super::Budget) ends first, the rest is left out.
+    pub fn list(&self) -> Vec<Listed> {
+        let Ok(here) = self.open_folder() else {
+            return Vec::new();
+        };
+        let (tracking, versions) = (self.tracking(), Versions::default());
+        self.state_files(&here)
+            .into_iter()
+            .take_while(|_| !self.budget().is_over())
+            .filter_map(|file| self.listed(&here, &tracking, &versions, file))
+            .collect()
+    }
+
+    /// Returns the other state files in the folder, those whose names are no ids, newest first.
+    pub fn list_foreign(&self) -> Vec<Foreign> {
+        let Ok(here) = self.open_folder() else {
+            return Vec::new();
+        };
+        let foreign = |file: StateFile| {
+            let (phase, problem) = match LoopId::parse(&file.stem, self.spec().ids) {
+                Ok(_) => return None,
+                Err(_) => self.phase_in(&here, &file.name),
+            };
+            let terminal = phase
+                .as_deref()
+                .is_some_and(|phase| self.spec().is_terminal(phase));
+            Some(Foreign {
+                path: file.path,
+                modified: file.modified,
+                phase,
+                terminal,
+                problem,
+            })
+        };
+        self.state_files(&here).into_iter().filter_map(foreign).collect()
+    }
+
+    fn listed(
+        &self,
+        here: &Folder,
+        tracking: &GitTracking,
+        versions: &Versions,
+        file: StateFile,
+    ) -> Option<Listed> {
+        let id = LoopId::parse(&file.stem, self.spec().ids).ok()?;
+        let StateFile { path, modified, .. } = file;
+        let mut listed = Listed {
+            id,
+            path,
+            modified,
+            phase: None,
+            terminal: false,
+            session: None,
+            root: None,
+            ours: false,
+            owned: true,
+            left_alone: false,
+            problem: None,
+        };
+        let reader = Reader {
+            store: self,
+            here,
+            tracking,
+            versions,
+        };
+        let found = match reader.inspect_newest(&listed.id) {
+            Ok(found) => found,
+            Err(error) => {
+                listed.owned = !error.is_about_ownership();
+                listed.left_alone = matches!(
+                    error,
+                    StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. }
+                );
+                listed.problem = Some(error.to_string());
+                if !listed.owned
+                    && let Ok(state) =
+                        read_state(self, here, tracking, listed.path.file_name().unwrap_or_default())
+                {
+                    // Nothing is done by what it says: it is only shown, and does not stand in a start's way once it is over.
+                    listed.phase = text_in(&state, self.spec().fields.phase);
+                    listed.root = text_in(&state, self.spec().fields.root);
+                    let phase = listed.phase.as_deref();
+                    listed.terminal = phase.is_some_and(|phase| self.spec().is_terminal(phase));
+                }
+                return Some(listed);
+            }
+        };
+        let text = |field: &str| text_in(&found.state, field);
+        let mut over = None;
+        match reader.judge(&listed.id, &found) {
+            Ok(judged) => {
+                listed.phase = Some(judged.record.phase().to_owned());
+                listed.session = judged.record.session();
+                listed.root = judged.record.root();
+                listed.ours = true;
+            }
+            Err(error) => {
+                if let StoreError::OtherGraph { over: is_over, .. } = &error {
+                    over = Some(*is_over);
+                }
+                listed.phase = text(self.spec().fields.phase);
+                listed.session = text(self.spec().fields.session);
+                listed.root = text(self.spec().fields.root);
+                listed.left_alone = matches!(error, StoreError::NotStartedHere { .. });
+                listed.problem = Some(error.to_string());
+            }
+        }
+        let phase = listed.phase.as_deref();
+        listed.terminal = over.unwrap_or_else(|| phase.is_some_and(|phase| self.spec().is_terminal(phase)));
+        Some(listed)
+    }
+}

@@ -1,0 +1,107 @@
+//! What any caller does with a loop without moving it: open it, note something, read its journal.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::entry::{Entry, NoteEntry};
+use super::error::{StoreError, io_error};
+use super::id::LoopId;
+use super::journal::{self, Loaded};
+use super::repair::{Older, Opened, repair};
+use super::store::Store;
+use super::validation;
+use super::versions::Versions;
+use crate::files::if_there;
+
+impl Store {
+    /// Opens a loop under the project's lock, putting right what a crash or an edit by hand left (see [`Repair`](super::Repair)).
+    /// One that another version of the machine wrote is opened as it is where that is safe, and changed, in one change
+    /// `migrate`, where the machine's `[[migrations]]` say how.
+    ///
+    /// # Errors
+    /// When there is no such loop, it is not ours or not trusted, it cannot be read and has no journal, or it cannot go on
+    /// with this version of the machine.
+    pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
+        self.some_loop(id)?;
+        self.locked(|held| repair(self, held, id, Older::Migrate))
+    }
+
+    /// Writes a note into the loop's journal. A note changes no field and has no revision.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and when the journal cannot be written.
+    pub fn note(
+        &self,
+        id: &LoopId,
+        note: &str,
+        data: serde_json::Map<String, serde_json::Value>,
+    ) -> Result<(), StoreError> {
+        self.some_loop(id)?;
+        self.locked(|held| {
+            repair(self, held, id, Older::Migrate)?;
+            let entry = Entry::Note(NoteEntry {
+                at: Timestamp::now(),
+                note: note.to_owned(),
+                data,
+            });
+            let folder = held.folder().below(id.as_str());
+            let folder = folder.map_err(io_error("open", &self.loop_folder(id)))?;
+            journal::append(&folder, &entry).map(drop)
+        })
+    }
+
+    /// Returns the loop's journal, oldest line first, without a lock. A line that is not whole is left out.
+    ///
+    /// # Errors
+    /// When there is none, it is not trusted, or it cannot be read.
+    pub fn journal(&self, id: &LoopId) -> Result<Vec<Entry>, StoreError> {
+        self.journal_on(id, &mut None).map(Arc::unwrap_or_clone)
+    }
+
+    /// Returns the same for who has read some of it: only what was appended since is read.
+    pub(crate) fn journal_on(
+        &self,
+        id: &LoopId,
+        known: &mut Option<Loaded>,
+    ) -> Result<Arc<Vec<Entry>>, StoreError> {
+        let none = || StoreError::NoLoop {
+            id: id.to_string(),
+            folder: self.folder().to_owned(),
+        };
+        let folder = if_there(self.open_loop_folder(id)).map_err(io_error("open", &self.loop_folder(id)))?;
+        let folder = folder.ok_or_else(none)?;
+        let (owned, versions) = (self.ownership(id).unwrap_or_default(), Versions::default());
+        let possible = validation::possible(self, owned.as_ref(), &versions);
+        let goes_on = known
+            .as_mut()
+            .is_some_and(|known| known.read_on(&folder, &possible).unwrap_or(false));
+        if !goes_on {
+            *known = Loaded::read(&folder, &possible)?;
+        }
+        self.tracking().untracked(&self.journal_path(id))?;
+        known
+            .as_ref()
+            .map(|loaded| Arc::clone(&loaded.entries))
+            .ok_or_else(none)
+    }
+
+    /// Notes what was tried: `note` is one of the three kinds, `data` its texts. The same as since the last change is not noted
+    /// twice, no journal gets more than [`crate::store::MOST_ATTEMPTS`], and that of a loop that is over stays as it is. Where it cannot be written, the folder's log says so: an
+    /// attempt that failed must not fail otherwise for it.
+    pub fn note_attempt(&self, id: &LoopId, note: &str, data: &[(&str, &str)]) {
+        let noted = self.locked(|lock| -> Result<(), StoreError> {
+            let found = repair(self, lock, id, Older::Leave)?.record;
+            if self.spec().is_terminal(found.phase()) {
+                return Ok(());
+            }
+            self.append_attempt(lock, id, note, data)
+        });
+        if let Err(StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. }) = noted {
+            return;
+        }
+        if let Err(error) = noted {
+            self.log(&format!("{id} {note} {data:?}: could not be noted: {error}"));
+        }
+    }
+}

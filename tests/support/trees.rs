@@ -1,0 +1,41 @@
+//! Folders compared file by file: what is committed with what a program would write now.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+/// The files below a folder: the path, whether it is a program, its text.
+pub(crate) type Files = BTreeMap<String, (bool, String)>;
+
+/// Reads every file below a folder.
+pub(crate) fn files(folder: &Path) -> Files {
+    let mut found = Files::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(at) = folders.pop() {
+        for entry in fs::read_dir(&at).unwrap_or_else(|error| panic!("{}: {error}", at.display())) {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+            let is_program = path.metadata().unwrap().permissions().mode() & 0o111 != 0;
+            found.insert(name, (is_program, fs::read_to_string(&path).unwrap()));
+        }
+    }
+    found
+}
+
+/// Fails with every file in which the two differ, and with the command that mends it.
+pub(crate) fn same(committed: &Files, written: &Files, command: &str) {
+    let names = committed.keys().chain(written.keys());
+    let stale: std::collections::BTreeSet<&String> = names
+        .filter(|name| committed.get(*name) != written.get(*name))
+        .collect();
+    assert!(
+        stale.is_empty(),
+        "stale, since the machine or a template has changed: {stale:?}. Write them anew and read the difference:\n    {command}\n",
+    );
+    assert!(written.len() > 15, "{} files were compared", written.len());
+}
