@@ -188,7 +188,7 @@ fn typed(id: &str, transition: &str, arguments: &[&str]) -> String {
 }
 
 /// Returns what a loop waits for where it is, and the command lines by which a person lets it go on.
-pub fn outlook(raw: &Raw) -> (String, Vec<String>) {
+pub fn next_action(raw: &Raw) -> (String, Vec<String>) {
     let phase = &raw.table().phases[raw.phase()];
     let what = match &phase.on_stop {
         Some(behaviour) => waited_for(raw, behaviour),
@@ -202,7 +202,7 @@ pub fn outlook(raw: &Raw) -> (String, Vec<String>) {
 
 /// Returns a note for the person when a loop waits: for what, and which verbs lead on, each on its line.
 pub fn waiting(raw: &Raw) -> String {
-    let (what, verbs) = outlook(raw);
+    let (what, verbs) = next_action(raw);
     let mut line = format!("loop {} waits for {what}", raw.id());
     let stop = if line.ends_with(['?', '.', '!']) { "" } else { "." };
     if !verbs.is_empty() {

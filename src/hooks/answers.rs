@@ -90,7 +90,7 @@ fn choices(raw: &str) -> Option<String> {
 
 /// What the hook says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct HookOutput {
     /// A note for the agent: see [`text::note`].
     pub agent: Option<String>,
     /// What the agent is to do now, of several lines; nothing without the note.
@@ -99,7 +99,7 @@ pub struct Told {
     pub person: Option<String>,
 }
 
-impl Told {
+impl HookOutput {
     /// Returns the hook's output for an event such as `PostToolUse`: one JSON object and a line end, or nothing.
     pub fn to_json(&self, event: &str) -> String {
         let mut object = json!({});
@@ -241,11 +241,11 @@ mod tests {
 
     #[test]
     fn it_says_one_object_on_one_line_or_nothing() {
-        assert_eq!(Told::default().to_json("PostToolUse"), "");
-        let told = Told {
+        assert_eq!(HookOutput::default().to_json("PostToolUse"), "");
+        let told = HookOutput {
             agent: Some("a\nb".into()),
             person: Some("c".into()),
-            ..Told::default()
+            ..HookOutput::default()
         };
         let written = told.to_json("PostToolUse");
         assert!(written.ends_with("}\n") && written.matches('\n').count() == 1);
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn what_is_to_be_done_stands_below_the_line_plain_and_not_too_long() {
-        let told = Told {
+        let told = HookOutput {
             agent: Some("a\nb".into()),
             more: Some(format!("c\r\n\u{1b}[2Jd\u{202e}\n{}", "x".repeat(20_000))),
             person: None,

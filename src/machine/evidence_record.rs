@@ -1,7 +1,7 @@
 //! What evidence says when it is shown to an edge: which loop, which round, which run.
 //!
-//! Evidence itself is made in `review`; this room only compares a claim with the loop that it is shown for. The
-//! constructor is the crate's own, so no other crate can claim anything.
+//! Evidence itself is made in `review`; this room only compares a record with the loop that it is shown for. The
+//! constructor is the crate's own, so no other crate can make one.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub enum Requirement {
     Settled,
 }
 
-/// A claim, as the journal records it.
+/// An evidence record, as the journal holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceRecord {
     kind: Requirement,
@@ -44,7 +44,7 @@ pub struct EvidenceRecord {
     waived: bool,
 }
 
-/// What `review` knows when it makes a claim.
+/// What `review` knows when it makes a record.
 #[derive(Debug, Clone)]
 pub(crate) struct EvidenceFields {
     pub(crate) kind: Requirement,
@@ -121,7 +121,7 @@ impl EvidenceRecord {
         self.revision
     }
 
-    /// Returns whether it proves what an edge asks for. A settled claim is a reviewed one too.
+    /// Returns whether it proves what an edge asks for. A settled record is a reviewed one too.
     pub(crate) fn satisfies(&self, requirement: Requirement) -> bool {
         self.kind >= requirement
     }

@@ -1,7 +1,7 @@
 //! What every generated machine is: const tables of phases and edges, and the one way from a held loop to the next.
 //!
 //! `claudex-build` turns a `machine.toml` into types; this room is what those types stand on. It knows no phase by
-//! name, nothing of reviews beyond the claim that evidence makes, and nothing of hooks or command lines.
+//! name, nothing of reviews beyond the records that are evidence, and nothing of hooks or command lines.
 //!
 //! - [`message`]: templates; `facts`: what a loop knows of itself, for them to name.
 //! - [`table`]: the const description of a machine, as `machine.toml` declared it.

@@ -49,7 +49,7 @@ pub struct Facts {
     stalled: bool,
     elapsed: String,
     reviewers: String,
-    admissions: Vec<String>,
+    caveats: Vec<String>,
     cause: String,
     /// Whether the last round that was begun has a findings file.
     reviewed: bool,
@@ -103,7 +103,7 @@ impl Facts {
             stalled: fields.decision_signal() == DecisionSignal::Stalled,
             elapsed: rounds::elapsed(rounds::seconds(raw, now)),
             reviewers: rounds::reviewers(raw),
-            admissions: summary::admissions(held, settings),
+            caveats: summary::all_caveats(held, settings),
             cause: cause.unwrap_or_else(|| "the reviewer failed".to_owned()),
         }
     }

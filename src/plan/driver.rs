@@ -119,7 +119,7 @@ pub struct Outcome {
     /// The findings file of the last round.
     pub findings: Utf8PathBuf,
     /// What the summary has to admit.
-    pub admissions: Vec<String>,
+    pub caveats: Vec<String>,
     /// Why the reviewer failed, where it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
@@ -436,7 +436,7 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
         seconds: rounds::seconds(raw, Timestamp::now()),
         state: raw.store().path_of(held.id()),
         findings: findings_json::findings_path(raw.store(), raw.id(), fields.round()),
-        admissions: summary::admissions(held, job.settings),
+        caveats: summary::all_caveats(held, job.settings),
         cause: cause
             .map(|cause| cause.trim_end_matches(['.', ' ']).to_owned())
             .or_else(|| Some("the reviewer failed".to_owned()))

@@ -3,7 +3,7 @@
 //! The person's answer is what makes the change a person's; the agent's tools cannot take it.
 
 use super::{AnyLoop, INFO, Mode, Phase};
-use claudex_loop::hooks::answers::{self, Answer, Told};
+use claudex_loop::hooks::answers::{self, Answer, HookOutput};
 use claudex_loop::hooks::input::Input;
 use claudex_loop::machine::Actor;
 use claudex_loop::program::start::LONGEST;
@@ -16,14 +16,14 @@ const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 
 /// Takes the answers of an interview into the topic of the session's own loop. `None` where this is no
 /// interview of ours, or there is no such loop.
-pub fn take(input: &Input, surroundings: &Surroundings) -> Option<Told> {
+pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     let parts = parts(&answers::of(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
     let (store, id) = stop::owned(INFO, input, surroundings, session)?;
     record(&store, &id, &parts).unwrap_or_else(|problem| {
         let line = text::one_line(&problem, 300);
         store.log(&format!("{id} interview: {line}"));
-        Some(Told {
+        Some(HookOutput {
             agent: Some(
                 "claudex: the answers could not be kept in the topic; write them into the plan.".to_owned(),
             ),
@@ -49,7 +49,7 @@ fn parts(answers: &[Answer]) -> Vec<String> {
 }
 
 /// Changes topic and `interview_used` in one journaled change.
-fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Option<Told>, String> {
+fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Option<HookOutput>, String> {
     let held = AnyLoop::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
     let fields = held.fields();
     if held.phase() != Phase::Drafting
@@ -78,9 +78,9 @@ fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Option<Told>, 
         .commit(held.raw().record(), change)
         .map_err(|error| error.to_string())?;
     store.log(&format!("{id} interview: {} answers in the topic", parts.len()));
-    Ok(Some(Told {
+    Ok(Some(HookOutput {
         agent: Some(format!("claudex: the answers are in the topic of loop {id}.")),
-        ..Told::default()
+        ..HookOutput::default()
     }))
 }
 

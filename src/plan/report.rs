@@ -129,7 +129,7 @@ struct FixesFacts {
     fixes: Vec<Fix>,
     report: String,
     /// Where the patches are as they came.
-    twins: String,
+    findings_json: String,
 }
 
 /// Writes the report after a review of changes, and returns the lines that say so. That it could not be written is said, and takes
@@ -204,7 +204,7 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
             tree: proposed.tree,
             fixes: proposed.all,
             report: report.to_string(),
-            twins: code(
+            findings_json: code(
                 held.raw()
                     .store()
                     .loop_folder(held.id())
@@ -254,46 +254,41 @@ fn folder(root: &Utf8Path) -> Result<Folder, ReportError> {
     )
 }
 
-/// A round's verdict.
-struct Verdict {
-    twin: FindingsJson,
-}
-
-/// The last verdict of each round, oldest first, from twins that are as the journal noted them.
-fn verdicts(held: &AnyLoop) -> Vec<Verdict> {
+/// The last verdict of each round, oldest first, from files that are as the journal noted them.
+fn verdicts(held: &AnyLoop) -> Vec<FindingsJson> {
     let (store, id) = (held.raw().store(), held.id());
     let runs = rounds::runs(held.raw());
-    let mut found: Vec<Verdict> = Vec::new();
+    let mut found: Vec<FindingsJson> = Vec::new();
     for run in runs.iter().rev() {
         let round = run.began.round;
-        if found.iter().any(|verdict| verdict.twin.round == round) {
+        if found.iter().any(|verdict| verdict.round == round) {
             continue;
         }
         let Some(digest) = run.ended.as_ref().and_then(RunOutcome::digest) else {
             continue;
         };
-        if let Ok(Some(twin)) = FindingsJson::read(store, id, round, digest)
-            && twin.run == run.began.run
+        if let Ok(Some(verdict)) = FindingsJson::read(store, id, round, digest)
+            && verdict.run == run.began.run
         {
-            found.push(Verdict { twin });
+            found.push(verdict);
         }
     }
-    found.sort_by_key(|verdict| verdict.twin.round);
+    found.sort_by_key(|verdict| verdict.round);
     found
 }
 
-fn round_facts(rounds: &[Verdict], proposed: &Fixes) -> Vec<RoundFacts> {
+fn round_facts(rounds: &[FindingsJson], proposed: &Fixes) -> Vec<RoundFacts> {
     let severities = [Severity::High, Severity::Medium, Severity::Low];
     rounds
         .iter()
-        .map(|Verdict { twin }| RoundFacts {
-            round: twin.round,
-            persona: prose(&twin.persona, 100),
-            reviewer: code(&twin.reviewer, 100),
-            counts: twin.findings.counts().to_string(),
-            changed: (!twin.changed.is_empty()).then(|| {
+        .map(|verdict| RoundFacts {
+            round: verdict.round,
+            persona: prose(&verdict.persona, 100),
+            reviewer: code(&verdict.reviewer, 100),
+            counts: verdict.findings.counts().to_string(),
+            changed: (!verdict.changed.is_empty()).then(|| {
                 prose(
-                    &claudex_loop::review::side_effects::while_it_ran(&twin.changed),
+                    &claudex_loop::review::side_effects::while_it_ran(&verdict.changed),
                     2000,
                 )
             }),
@@ -301,7 +296,7 @@ fn round_facts(rounds: &[Verdict], proposed: &Fixes) -> Vec<RoundFacts> {
                 .into_iter()
                 .map(|severity| Section {
                     severity: severity.to_string(),
-                    findings: twin
+                    findings: verdict
                         .findings
                         .0
                         .iter()
@@ -321,7 +316,7 @@ fn round_facts(rounds: &[Verdict], proposed: &Fixes) -> Vec<RoundFacts> {
                                 .take(10)
                                 .map(|line| prose(line, 300))
                                 .collect(),
-                            patch: proposed.number(twin.round, index),
+                            patch: proposed.number(verdict.round, index),
                         })
                         .collect(),
                 })

@@ -11,6 +11,7 @@ use claudex_loop::Actor;
 use claudex_loop::files::folder_of;
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
 use claudex_loop::program::{Time, locate, loops, out, review, reviewers, start};
 use claudex_loop::review::round::RoundEvent;
@@ -60,12 +61,12 @@ pub fn command() -> Command {
 ///
 /// # Errors
 /// The arguments cannot be, another loop is active, or the reviewer gave no verdict.
-pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
     let here = loops::here()?;
     let plan = plan_path(&here, &arguments.plan)?;
-    let root = locate::root(INFO.state, plan.parent().unwrap_or(&here));
-    let settings = loops::settings(INFO, &root, None)?;
+    let root = locate::root(info.state, plan.parent().unwrap_or(&here));
+    let settings = loops::settings(info, &root, None)?;
     if let Some(named) = arguments.reviewer.as_deref()
         && Caller::from_env().actor(false) == Actor::Agent
         && named != settings.reviewer

@@ -7,7 +7,7 @@ use claudex_loop::Actor;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
 use claudex_loop::program::start::{StartFields, StartRequest, WORDS};
-use claudex_loop::program::{locate, near};
+use claudex_loop::program::{locate, suggest};
 use claudex_loop::review::changes::{Changes, ChangesError};
 use claudex_loop::review::worktree::WorktreeError;
 use claudex_loop::review::{Digest, copy};
@@ -74,7 +74,7 @@ pub enum StartRefused {
         code(claudex::start::continues),
         help(
             "{}",
-            near::help(
+            suggest::help(
                 near.as_deref(),
                 "--continue takes a plan loop of this project that is over; `claudex-loop list` shows them"
             )

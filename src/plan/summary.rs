@@ -10,7 +10,7 @@ use super::typestate::DecisionSignal;
 use super::{AnyLoop, closing, reviews_changes};
 
 /// Returns all that a summary has to admit, each a sentence.
-pub fn admissions(held: &AnyLoop, settings: &Settings) -> Vec<String> {
+pub fn all_caveats(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let raw = held.raw();
     let Ok(journal) = raw.journal() else {
         return vec!["The journal cannot be read, so nothing stands behind this summary.".to_owned()];
@@ -24,9 +24,9 @@ pub fn admissions(held: &AnyLoop, settings: &Settings) -> Vec<String> {
 pub fn caveats(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let (raw, personas) = (held.raw(), &settings.personas);
     let journal = raw.journal().unwrap_or_default();
-    let claims = rounds::claims(&journal);
+    let records = rounds::records(&journal);
     let mut admitted = closing::noted(held, &journal);
-    if let Some((_, settled)) = claims
+    if let Some((_, settled)) = records
         .iter()
         .rev()
         .find(|(what, _)| *what == "mark_done" || *what == "accept")
@@ -42,7 +42,7 @@ pub fn caveats(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     }
     admitted.extend(edited_when_clean(held));
     if held.fields().decision_signal() == DecisionSignal::NoMaterialFindings || is_clean_at_last(held) {
-        let rejected = claims.iter().any(|(_, claim)| claim.rejecting().is_some());
+        let rejected = records.iter().any(|(_, record)| record.rejecting().is_some());
         admitted.extend(unanswered(held, personas, rejected));
     }
     admitted

@@ -6,37 +6,41 @@
 use jiff::Timestamp;
 
 use super::assembled::{CommandLine, Program};
+use super::messages;
 use super::settings::Settings;
 use super::stop::{Surroundings, owned};
-use super::told;
 use crate::behaviours::{LoopHandle, ask, words};
-use crate::hooks::answers::{self, Answer, Told};
+use crate::hooks::answers::{self, Answer, HookOutput};
 use crate::hooks::input::Input;
 use crate::machine::{Actor, Refusal};
 use crate::store::{LoopId, Store};
 use crate::text;
 
 /// Takes an answer to the question of the phase that the session's own loop is in.
-pub(super) fn take<M: CommandLine>(program: &Program<M>, input: &Input, surroundings: &Surroundings) -> Told {
-    let info = Program::<M>::INFO;
+pub(super) fn take<M: CommandLine>(
+    program: &Program<M>,
+    input: &Input,
+    surroundings: &Surroundings,
+) -> HookOutput {
+    let info = program.info;
     if surroundings.reviewer_child {
-        return Told::default();
+        return HookOutput::default();
     }
     if let Some(taken) = (program.answered)(input, surroundings) {
         return taken;
     }
     let answers = answers::of(input);
     let Some(session) = input.session_id.as_deref().filter(|_| !answers.is_empty()) else {
-        return Told::default();
+        return HookOutput::default();
     };
     let Some((store, id)) = owned(info, input, surroundings, session) else {
-        return Told::default();
+        return HookOutput::default();
     };
     taken::<M>(program, &store, &id, &answers).unwrap_or_else(|problem| {
         let line = text::note(&problem, 300);
         store.log(&format!("{id} answer: {line}"));
         let line = info.line(&format!("the answer changed nothing in loop {id}: {line}"));
-        Told {
+        HookOutput {
             agent: Some(line.clone()),
             more: None,
             person: Some(line),
@@ -49,8 +53,8 @@ fn taken<M: CommandLine>(
     store: &Store,
     id: &LoopId,
     answers: &[Answer],
-) -> Result<Told, String> {
-    let info = Program::<M>::INFO;
+) -> Result<HookOutput, String> {
+    let info = program.info;
     let held = M::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
     let repairs: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
     let repaired = (!repairs.is_empty()).then(|| info.line(&format!("loop {id}: {}", repairs.join("; "))));
@@ -59,9 +63,9 @@ fn taken<M: CommandLine>(
         Some((transition, answer))
     });
     let Some((transition, answer)) = chosen else {
-        return Ok(Told {
+        return Ok(HookOutput {
             person: repaired,
-            ..Told::default()
+            ..HookOutput::default()
         });
     };
     let Some(verb) = M::plain(transition, id.to_string()) else {
@@ -70,17 +74,17 @@ fn taken<M: CommandLine>(
     let now = match M::run(verb, held) {
         Ok(now) => now,
         // Someone else decided first; what came of it is told at the next stop.
-        Err(refused) if matches!(*refused.refusal, Refusal::Stale { .. }) => return Ok(Told::default()),
+        Err(refused) if matches!(*refused.refusal, Refusal::Stale { .. }) => return Ok(HookOutput::default()),
         Err(refused) => return Err(refused.to_string()),
     };
-    let (raw, phase) = (now.raw(), told::phase(now.raw()));
+    let (raw, phase) = (now.raw(), messages::phase(now.raw()));
     store.log(&format!("{id} {transition} by an answer: now {}", phase.name));
     // The answer counts; settings that cannot be used are said at the next stop.
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
     if let Err(error) = (program.entered)(&now, &settings) {
         store.log(&format!("{id} answer: {error}"));
     }
-    told::clear(raw);
+    messages::clear(raw);
     // The next stop says nothing of a phase that was entered before it; so it is said here.
     let words = match raw
         .taken()
@@ -98,7 +102,7 @@ fn taken<M: CommandLine>(
         (false, None) => " End your turn to go on.",
         (false, Some(_)) => "",
     };
-    Ok(Told {
+    Ok(HookOutput {
         agent: Some(info.line(&format!(
             "the answer “{}” took loop {id} by {transition} to phase {}.{next}",
             text::one_line(&answer.text, 80),

@@ -249,7 +249,7 @@ const LATER: [&str; 10] = [
 
 /// Returns the whole command line.
 pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let mut command = clap::Command::new(info.program)
         .bin_name(info.program)
         .version(M::VERSION)

@@ -15,12 +15,13 @@ use super::settings::Settings;
 use super::start::{StartFields, StartRequest};
 use super::stop::Surroundings;
 use crate::behaviours::{LoopHandle, Step};
-use crate::hooks::answers::Told;
+use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
 use crate::machine::begin::Beginning;
 use crate::machine::raw::OpenError;
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Machine, Refused};
+use crate::review::reviewer::Reviewer;
 use crate::store::{LoopId, StartError, Store, Value};
 
 /// A machine with a command line. `claudex-build` writes the implementation; it is not for hands.
@@ -37,6 +38,8 @@ pub trait CommandLine: Machine {
     const REQUIRED: &'static [&'static str];
     /// What its plugin has, where the machine names one.
     const PLUGIN: Option<PluginInfo>;
+    /// The program as the machine file names it.
+    const INFO: &'static ProgramInfo = &ProgramInfo::of(Self::TABLE);
 
     /// Opens a loop.
     ///
@@ -80,14 +83,19 @@ type Stopped<A> = Result<Step<A>, Refused<A>>;
 /// A subcommand of the program's own.
 pub(super) struct OwnCommand {
     pub(super) command: clap::Command,
-    pub(super) run: fn(&ArgMatches) -> Result<Exit, Failure>,
+    pub(super) run: RunCommand,
 }
+
+/// What a subcommand of the program's own does.
+pub type RunCommand = fn(&'static ProgramInfo, &ArgMatches) -> Result<Exit, Failure>;
 
 /// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].
 ///
 /// Without more it has everything that follows from the machine file. The other methods add what only this program has; each
-/// can be called once, but for [`Program::command`] and [`Program::check`].
+/// can be called once, but for [`Program::command`], [`Program::reviewer`] and [`Program::check`].
 pub struct Program<M: CommandLine> {
+    /// Names the program in its messages.
+    pub(super) info: &'static ProgramInfo,
     pub(super) on_stop: Box<dyn Fn(M::Any) -> Stopped<M::Any>>,
     pub(super) commands: Vec<OwnCommand>,
     pub(super) arguments: fn(clap::Command) -> clap::Command,
@@ -97,7 +105,7 @@ pub struct Program<M: CommandLine> {
     pub(super) earlier: fn(&M::Any) -> Vec<Utf8PathBuf>,
     pub(super) entered: fn(&M::Any, &Settings) -> Result<Vec<String>, String>,
     pub(super) reviewed: fn(&M::Any) -> Vec<String>,
-    pub(super) answered: fn(&Input, &Surroundings) -> Option<Told>,
+    pub(super) answered: fn(&Input, &Surroundings) -> Option<HookOutput>,
     pub(super) refused: fn(&M::Any, &str) -> Option<String>,
     pub(super) caveats: fn(&M::Any, &Settings) -> Vec<String>,
     pub(super) checks: Vec<fn(&Utf8Path) -> Check>,
@@ -105,17 +113,15 @@ pub struct Program<M: CommandLine> {
 
 impl<M: CommandLine> fmt::Debug for Program<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Program({})", Self::INFO.program)
+        write!(f, "Program({})", self.info.program)
     }
 }
 
 impl<M: CommandLine> Program<M> {
-    /// Names the program in its messages.
-    pub const INFO: &'static ProgramInfo = &ProgramInfo::of(M::TABLE);
-
     /// Makes a program whose stops do this.
     pub fn new(on_stop: impl Fn(M::Any) -> Stopped<M::Any> + 'static) -> Self {
         Self {
+            info: M::INFO,
             on_stop: Box::new(on_stop),
             commands: Vec::new(),
             arguments: |command| command,
@@ -134,7 +140,7 @@ impl<M: CommandLine> Program<M> {
 
     /// Adds a subcommand, which stands in help, completions and man page like the others.
     #[must_use]
-    pub fn command(mut self, command: clap::Command, run: fn(&ArgMatches) -> Result<Exit, Failure>) -> Self {
+    pub fn command(mut self, command: clap::Command, run: RunCommand) -> Self {
         self.commands.push(OwnCommand { command, run });
         self
     }
@@ -192,7 +198,7 @@ impl<M: CommandLine> Program<M> {
 
     /// Takes answers of a person to questions that are not a phase's own; `None`: they are for the phase.
     #[must_use]
-    pub fn answered(mut self, take: fn(&Input, &Surroundings) -> Option<Told>) -> Self {
+    pub fn answered(mut self, take: fn(&Input, &Surroundings) -> Option<HookOutput>) -> Self {
         self.answered = take;
         self
     }
@@ -208,6 +214,23 @@ impl<M: CommandLine> Program<M> {
     #[must_use]
     pub fn caveats(mut self, caveats: fn(&M::Any, &Settings) -> Vec<String>) -> Self {
         self.caveats = caveats;
+        self
+    }
+
+    /// Adds a reviewer of the program's own, which a review names as it names `lint`.
+    ///
+    /// # Panics
+    /// Every program has one of this name already, or the name means something else: `auto`.
+    #[must_use]
+    pub fn reviewer(mut self, make: fn() -> Box<dyn Reviewer>) -> Self {
+        let name = make().name().to_owned();
+        let taken = Settings::usual(self.info).reviewer_names();
+        assert!(!taken.contains(&name), "{name} means another reviewer");
+        // It lives as long as the program.
+        self.info = Box::leak(Box::new(ProgramInfo {
+            reviewers: Box::leak([self.info.reviewers, &[make]].concat().into_boxed_slice()),
+            ..*self.info
+        }));
         self
     }
 

@@ -12,7 +12,7 @@ use super::exit::{self, Exit, Failure};
 use super::machine;
 use super::stop::{self, Surroundings};
 use super::{
-    answer, config, doctor, generate, hooks, look, loops, out, plugin, review, rollback, session_start,
+    answer, config, display, doctor, generate, hooks, loops, out, plugin, review, rollback, session_start,
     start, state, verbs,
 };
 use crate::process::environment::GUARD;
@@ -32,7 +32,7 @@ impl<M: CommandLine> Program<M> {
         match dispatch(&self, &matches) {
             Ok(exit) => exit.into(),
             Err(failure) => {
-                failure.print(Self::INFO);
+                failure.print(self.info);
                 failure.exit.into()
             }
         }
@@ -45,7 +45,7 @@ pub(super) fn protocol<M: CommandLine>() -> String {
 }
 
 fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     if matches.get_flag("protocol") {
         out::line(&format!("{} {}", info.program, protocol::<M>()));
         return Ok(Exit::Complete);
@@ -56,7 +56,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
     let unusable = |error: clap::Error| Failure::usage(&error);
     if let Some(own) = program.commands.iter().find(|own| own.command.get_name() == name) {
         not_inside_a_reviewer(name)?;
-        return (own.run)(given);
+        return (own.run)(info, given);
     }
     if name == "start" {
         not_inside_a_reviewer(name)?;
@@ -75,13 +75,13 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         loops::all_usable(info)?;
     }
     match command {
-        Command::Status(look) => look::status(program, &look),
-        Command::List(format) => look::list::<M>(format.json),
-        Command::Journal(look) => look::journal::<M>(&look),
+        Command::Status(look) => display::status(program, &look),
+        Command::List(format) => display::list::<M>(format.json),
+        Command::Journal(look) => display::journal::<M>(&look),
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Resume(target) => loops::resume(program, &target),
         Command::Adopt(target) => loops::adopt(program, &target),
-        Command::Personas => look::personas(info),
+        Command::Personas => display::personas(info),
         Command::Sweep { older_than, dry_run } => {
             let usual = || loops::settings_here(info).map(|settings| settings.stale_after);
             loops::sweep(info, older_than.map_or_else(usual, Ok)?, dry_run)
@@ -111,7 +111,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
 
 /// Answers a hook of the client. A hook always exits 0.
 fn called<M: CommandLine>(program: &Program<M>, hook: Hook) -> Exit {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let surroundings = Surroundings::from_env();
     let budget = &surroundings.budget;
     match hook {

@@ -13,7 +13,7 @@ use super::out;
 use super::settings::Settings;
 use super::shell::quoted;
 use super::stop::Surroundings;
-use crate::hooks::answers::Told;
+use crate::hooks::answers::HookOutput;
 use crate::hooks::decision::Decision;
 use crate::hooks::input::{self, Input, InputError, ReadLimits};
 use crate::hooks::prompt;
@@ -40,7 +40,7 @@ pub fn stop(info: &ProgramInfo, budget: &Budget, decide: impl FnOnce(&Input) -> 
 }
 
 /// The hook on AskUserQuestion. Says nothing where it is not concerned, and where something went wrong on our side.
-pub fn answer(budget: &Budget, take: impl FnOnce(&Input) -> Told) -> Exit {
+pub fn answer(budget: &Budget, take: impl FnOnce(&Input) -> HookOutput) -> Exit {
     let told = catch_unwind(AssertUnwindSafe(|| {
         read(budget).map(|input| take(&input)).unwrap_or_default()
     }));
@@ -49,7 +49,7 @@ pub fn answer(budget: &Budget, take: impl FnOnce(&Input) -> Told) -> Exit {
 }
 
 /// The hook at the start of a session. Says nothing where no loop waits, and where something went wrong on our side.
-pub fn session_start(budget: &Budget, tell: impl FnOnce(&Input) -> Told) -> Exit {
+pub fn session_start(budget: &Budget, tell: impl FnOnce(&Input) -> HookOutput) -> Exit {
     let told = catch_unwind(AssertUnwindSafe(|| {
         read(budget).map(|input| tell(&input)).unwrap_or_default()
     }));

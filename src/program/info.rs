@@ -1,6 +1,7 @@
 //! Who speaks to people: what a program's lines begin with, and what is typed to call it.
 
 use crate::machine::Table;
+use crate::review::reviewer::Reviewer;
 use crate::store::StateSpec;
 use crate::text::COMMAND;
 
@@ -17,6 +18,8 @@ pub struct ProgramInfo {
     pub state: &'static StateSpec,
     /// Its machine.
     pub table: &'static Table,
+    /// The reviewers that it has besides those of every program: each made anew for a review.
+    pub reviewers: &'static [fn() -> Box<dyn Reviewer>],
 }
 
 impl PartialEq for ProgramInfo {
@@ -40,7 +43,14 @@ impl ProgramInfo {
             plugin: table.plugin,
             state: table.state,
             table,
+            reviewers: &[],
         }
+    }
+
+    /// Returns the names of its own reviewers.
+    pub(super) fn own_reviewers(&self) -> Vec<String> {
+        let named = |make: &fn() -> Box<dyn Reviewer>| make().name().to_owned();
+        self.reviewers.iter().map(named).collect()
     }
 
     /// Returns the name of one of the program's variables of the environment: `CLAUDEX_REVIEWER`.

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
 
 use super::info::ProgramInfo;
-use super::near;
+use super::suggest;
 use crate::store::{self, IdForm, Listed, LoopId, StateHome, StateSpec, Store};
 use crate::text;
 
@@ -142,7 +142,7 @@ pub fn by_id(info: &ProgramInfo, from: &Utf8Path, text: &str) -> Result<(Store, 
         let otherwise = format!("{shape}; `{program} list` shows them");
         NotFound::BadId {
             text: text::one_line(text, 60),
-            help: near::help(near_id(info.state, from, text).as_deref(), &otherwise),
+            help: suggest::help(near_id(info.state, from, text).as_deref(), &otherwise),
         }
     })?;
     let holds = |store: &Store| {
@@ -154,7 +154,7 @@ pub fn by_id(info: &ProgramInfo, from: &Utf8Path, text: &str) -> Result<(Store, 
     match stores(info.state, &[from]).into_iter().find(holds) {
         Some(store) => Ok((store, id)),
         None => Err(NotFound::NoLoop {
-            help: near::help(
+            help: suggest::help(
                 near_id(info.state, from, id.as_str()).as_deref(),
                 &format!("`{program} list` shows the loops of this project"),
             ),
@@ -175,7 +175,7 @@ pub fn near_id(state: &'static StateSpec, from: &Utf8Path, given: &str) -> Optio
                 .map(|one| one.id),
         );
     }
-    near::id(given, known.iter().map(LoopId::as_str)).map(str::to_owned)
+    suggest::id(given, known.iter().map(LoopId::as_str)).map(str::to_owned)
 }
 
 /// The one active loop above a folder.

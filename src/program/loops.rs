@@ -10,10 +10,10 @@ use super::arguments::Target;
 use super::assembled::{CommandLine, Program};
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
+use super::incompatible::{self, ends_anywhere};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::stranded::{self, ends_anywhere};
-use super::{attempts, locate, out, outlook, rounds, session_start, told, typed, verbs};
+use super::{attempts, locate, messages, next_action, out, rounds, session_start, typed, verbs};
 use crate::behaviours::LoopHandle;
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Table};
@@ -170,7 +170,7 @@ pub fn bring_back(store: &Store, id: &LoopId) -> Result<bool, Failure> {
 /// Another loop is active, the loop cannot be opened, or it cannot be recorded.
 pub fn take_up(info: &ProgramInfo, store: &Store, id: &LoopId, actor: Actor) -> Result<(), Failure> {
     let taken = store.take_up(id, &actor.to_string());
-    if taken.map_err(|error| stranded::failure(info, OpenError::Store(error)))? {
+    if taken.map_err(|error| incompatible::failure(info, OpenError::Store(error)))? {
         store.log(&format!("{id} taken up by {actor}"));
         out::line(&format!(
             "Loop {id} was taken up: it belongs to {} now.",
@@ -187,12 +187,12 @@ pub fn take_up(info: &ProgramInfo, store: &Store, id: &LoopId, actor: Actor) -> 
 /// The loop is over, or the store refused.
 pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
     let (store, id, actor) = (raw.store(), raw.id(), raw.actor());
-    if told::phase(raw).terminal {
+    if messages::phase(raw).terminal {
         return Err(Failure::plain(
             Exit::Refused,
             "claudex::adopt",
             format!("loop {id} is over"),
-            &told::unchanged(raw),
+            &messages::unchanged(raw),
         ));
     }
     let session = Caller::from_env().session.unwrap_or_else(|| UNKNOWN.to_owned());
@@ -255,8 +255,8 @@ pub(super) fn open<M: CommandLine>(store: &Store, id: &LoopId, actor: Actor) -> 
 
 /// A loop that was opened, with what was put right told.
 pub(super) fn opened<M: CommandLine>(opened: Result<M::Any, OpenError>) -> Result<M::Any, Failure> {
-    let held = opened.map_err(|error| stranded::failure(Program::<M>::INFO, error))?;
-    tell_repairs(Program::<M>::INFO, held.raw());
+    let held = opened.map_err(|error| incompatible::failure(M::INFO, error))?;
+    tell_repairs(M::INFO, held.raw());
     Ok(held)
 }
 
@@ -343,7 +343,7 @@ pub(super) fn settings_here(info: &'static ProgramInfo) -> Result<Settings, Fail
 
 /// Takes a loop over into this session.
 pub(super) fn adopt<M: CommandLine>(program: &Program<M>, target: &Target) -> Result<Exit, Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let (id, actor) = named(info, target, "adopt")?;
     person_only(info, actor, "adopt", id.as_deref())?;
     let (store, id) = find(info, id.as_deref())?;
@@ -357,7 +357,7 @@ pub(super) fn adopt<M: CommandLine>(program: &Program<M>, target: &Target) -> Re
 /// Hands a session what the loop said last, where its next stop would not: that was said to another one, or to a conversation
 /// that was cut short.
 fn say_again<M: CommandLine>(program: &Program<M>, held: &M::Any) {
-    let ends_turn = told::phase(held.raw())
+    let ends_turn = messages::phase(held.raw())
         .on_stop
         .as_ref()
         .is_some_and(|on_stop| on_stop.name == "approve");
@@ -371,7 +371,7 @@ fn say_again<M: CommandLine>(program: &Program<M>, held: &M::Any) {
 
 /// Lets a loop go on that was put aside, or that waits where the machine has a transition `resume`.
 pub(super) fn resume<M: CommandLine>(program: &Program<M>, target: &Target) -> Result<Exit, Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let caller = Caller::from_env();
     let (id, actor) = named(info, target, "resume")?;
     person_only(info, actor, "resume", id.as_deref())?;
@@ -383,7 +383,7 @@ pub(super) fn resume<M: CommandLine>(program: &Program<M>, target: &Target) -> R
     bring_back(&store, &id)?;
     let mut held = open::<M>(&store, &id, actor)?;
     held.raw().permit(settings.permissions(actor));
-    let phase = told::phase(held.raw());
+    let phase = messages::phase(held.raw());
     let open_here = M::TABLE.edges_at("resume", held.raw().phase()).next().is_some();
     match M::plain("resume", id.to_string()).filter(|_| open_here || phase.terminal) {
         Some(verb) => held = verbs::take::<M>(program, verb, held, &settings)?,
@@ -392,26 +392,26 @@ pub(super) fn resume<M: CommandLine>(program: &Program<M>, target: &Target) -> R
                 Exit::Refused,
                 "claudex::resume",
                 format!("loop {id} is over"),
-                &told::unchanged(held.raw()),
+                &messages::unchanged(held.raw()),
             ));
         }
         None => {
-            let outlook = outlook::of(program, &held);
+            let next = next_action::of(program, &held);
             out::line(&format!(
                 "Loop {id} is in phase {} and waits for {}\nNext: {}",
-                phase.name, outlook.waits_for, outlook.next
+                phase.name, next.waits_for, next.next
             ));
             say_again(program, &held);
             return Ok(Exit::Complete);
         }
     }
     let raw = held.raw();
-    let round = told::phase(raw)
+    let round = messages::phase(raw)
         .review
         .map(|spec| rounds::of_most(raw, spec.round));
     out::line(&format!(
         "Loop {id} goes on in phase {}{}. The next stop of its session drives it.",
-        told::phase(raw).name,
+        messages::phase(raw).name,
         round.map(|round| format!(", round {round}")).unwrap_or_default()
     ));
     let owner = text::one_line(&raw.text(info.state.fields.session), 200);

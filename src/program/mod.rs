@@ -8,14 +8,14 @@
 //! |---|---|
 //! | `assembled` | a generated machine as a program, and what a program adds to it |
 //! | `arguments`, `dispatch`, `typed` | its command line, and what was typed after a slash command |
-//! | `start`, `verbs`, `loops`, `rollback`, `review`, `look`, `config`, `state`, `generate` | its commands |
+//! | `start`, `verbs`, `loops`, `rollback`, `review`, `display`, `config`, `state`, `generate` | its commands |
 //! | `hooks`, `stop`, `session_start`, `answer` | what a client's hooks call |
-//! | `doctor`, `client_files`, `others` | what a loop needs, and what a client has besides |
+//! | `doctor`, `client_files`, `foreign_hooks` | what a loop needs, and what a client has besides |
 //! | `settings`, `reviewers` | the person's configuration, and who reviews |
-//! | `info`, `told`, `outlook`, `words`, `rounds` | how it names itself, and what it says of a loop and its journal |
+//! | `info`, `messages`, `next_action`, `words`, `rounds` | how it names itself, and what it says of a loop and its journal |
 //! | `attempts` | what was tried and refused, into the journal and out of it |
-//! | `stranded` | what it says of a loop that another version of the machine wrote |
-//! | `locate`, `caller`, `near` | which loop is meant, who calls, what was mistyped |
+//! | `incompatible` | what it says of a loop that another version of the machine wrote |
+//! | `locate`, `caller`, `suggest` | which loop is meant, who calls, what was mistyped |
 //! | `exit`, `out`, `screen`, `table`, `shell` | exit codes, printing, fitting a terminal, quoting |
 //! | `plugin` | the plugin's folder: hooks, launcher, slash commands |
 //! | `machine` | tools on machine files, with the feature `machine-tools` |
@@ -28,20 +28,21 @@ pub mod caller;
 pub mod client_files;
 mod config;
 mod dispatch;
+mod display;
 pub mod doctor;
 pub mod exit;
+pub mod foreign_hooks;
 mod generate;
 pub mod hooks;
+pub mod incompatible;
 pub mod info;
 pub mod locate;
-mod look;
 pub mod loops;
 #[cfg(feature = "machine-tools")]
 pub mod machine;
-pub mod near;
-pub mod others;
+pub mod messages;
+mod next_action;
 pub mod out;
-mod outlook;
 pub mod plugin;
 pub mod review;
 pub mod reviewers;
@@ -54,12 +55,11 @@ pub mod shell;
 pub mod start;
 mod state;
 pub mod stop;
-pub mod stranded;
+pub mod suggest;
 pub mod table;
-pub mod told;
 mod typed;
 mod verbs;
 pub mod words;
 
 pub use arguments::Time;
-pub use assembled::{CommandLine, Program};
+pub use assembled::{CommandLine, Program, RunCommand};

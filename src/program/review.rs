@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::arguments::Review;
 use super::assembled::{CommandLine, Program};
 use super::caller::Caller;
+use super::display::Past;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::look::Past;
 use super::settings::Settings;
-use super::{attempts, loops, out, reviewers, rounds, stranded, told};
+use super::{attempts, incompatible, loops, messages, out, reviewers, rounds};
 use crate::behaviours::LoopHandle;
 use crate::machine::Actor;
 use crate::process::environment::Environment;
@@ -29,7 +29,7 @@ const LAST: usize = 20;
 
 /// Shows a review that another process runs, to its end; never starts one.
 fn follow<M: CommandLine>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
-    let info = Program::<M>::INFO;
+    let info = M::INFO;
     let held = M::open(store, id, Caller::from_env().actor(false))
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     let interrupted = interrupts();
@@ -118,14 +118,14 @@ fn not_the_agents(info: &ProgramInfo, store: &Store, id: &LoopId, named: &str) -
 
 /// Reviews the round that a loop is in.
 pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -> Result<Exit, Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let (store, id) = loops::find(info, arguments.id.as_deref())?;
     if arguments.follow {
         return follow::<M>(&store, &id);
     }
     let caller = Caller::from_env();
     let actor = caller.actor(false);
-    let held = M::open(&store, &id, actor).map_err(|error| stranded::failure(info, error))?;
+    let held = M::open(&store, &id, actor).map_err(|error| incompatible::failure(info, error))?;
     let raw = held.raw();
     let session = Some(raw.text(info.state.fields.session));
     let settings = loops::settings(info, store.root(), session.as_deref())?;
@@ -138,13 +138,13 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
     }
     let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings, store.root())
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let Some(spec) = told::phase(raw).review else {
+    let Some(spec) = messages::phase(raw).review else {
         return Err(Failure::plain(
             Exit::Refused,
             "claudex::review::phase",
             format!(
                 "loop {id} is in phase {}, where nothing is reviewed",
-                told::phase(raw).name
+                messages::phase(raw).name
             ),
             &format!("`{} status` shows what the loop waits for", info.program),
         ));

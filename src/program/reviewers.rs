@@ -10,8 +10,8 @@ use derive_more::{Display, Error};
 
 use crate::machine::Raw;
 use crate::process::limits::Limits;
-use crate::program::near;
 use crate::program::settings::Settings;
+use crate::program::suggest;
 use crate::review::Lint;
 use crate::review::claude::{self, Claude};
 use crate::review::codex::{self, Codex};
@@ -31,7 +31,7 @@ pub const AUTO: [&str; 2] = [codex::PROGRAM, claude::PROGRAM];
     code(claudex::reviewer::unknown),
     help(
         "{}",
-        near::help(
+        suggest::help(
             near.as_deref(),
             &format!("the reviewers here are {known}, and `auto`: the first of codex and claude that is installed, else lint")
         )
@@ -117,18 +117,23 @@ pub fn choose(name: Option<&str>, settings: &Settings, root: &Utf8Path) -> Resul
     if let Some(found) = settings.reviewers.get(name) {
         return Ok(build(name, found, settings.limits));
     }
-    let known: Vec<String> = settings
-        .reviewers
-        .keys()
+    let own = settings.info.reviewers.iter().map(|make| make());
+    if let Some(reviewer) = own.into_iter().find(|own| own.name() == name) {
+        return Ok(Chosen {
+            reviewer,
+            shown: name.to_owned(),
+            limits: settings.limits,
+        });
+    }
+    let names = settings.reviewer_names();
+    let known: Vec<String> = names
+        .iter()
+        .filter(|name| *name != "auto")
         .map(|name| format!("`{}`", text::one_line(name, 60)))
         .collect();
     Err(UnknownReviewer {
         name: text::one_line(name, 60),
-        near: near::word(
-            name,
-            settings.reviewers.keys().map(String::as_str).chain(["auto"]),
-        )
-        .map(str::to_owned),
+        near: suggest::word(name, names.iter().map(String::as_str)).map(str::to_owned),
         known: known.join(", "),
     })
 }
@@ -172,8 +177,36 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::program::info::ProgramInfo;
+    use crate::review::reviewer::{Outcome, Request, Watch};
 
     const ROOT: &str = "/p";
+
+    struct Own;
+
+    impl Reviewer for Own {
+        fn name(&self) -> &str {
+            "own"
+        }
+
+        fn review(&self, _: &Request<'_>, _: &mut Watch<'_>) -> Outcome {
+            Outcome::Clean
+        }
+    }
+
+    #[test]
+    fn a_programs_own_reviewer_is_named_like_the_others() {
+        static OWN: ProgramInfo = ProgramInfo {
+            reviewers: &[|| Box::new(Own)],
+            ..*crate::plan::INFO
+        };
+        let settings = Settings::usual(&OWN);
+        let chosen = choose(Some("own"), &settings, ROOT.into()).unwrap();
+        assert_eq!((chosen.shown.as_str(), chosen.reviewer.name()), ("own", "own"));
+        let error = choose(Some("onw"), &settings, ROOT.into()).unwrap_err();
+        assert_eq!(error.near.as_deref(), Some("own"));
+        assert_eq!(error.known, "`claude`, `codex`, `lint`, `own`");
+    }
 
     #[test]
     fn a_reviewer_of_the_configuration_keeps_its_name_and_its_limits() {

@@ -190,7 +190,7 @@ fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
 }
 
 /// Returns the evidence that transitions were taken with, by transition, oldest first.
-pub fn claims(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
+pub fn records(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
     let changes = journal.iter().filter_map(|entry| match entry {
         Entry::Change(change) => Some(change),
         Entry::Note(_) => None,
@@ -203,20 +203,20 @@ pub fn claims(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
 
 /// Returns what has to be admitted of any loop's reviews, each a sentence.
 pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
-    let claims = claims(journal);
+    let records = records(journal);
     let mut admitted = Vec::new();
-    for (what, claim) in &claims {
-        if let Some(why) = claim.rejecting() {
+    for (what, record) in &records {
+        if let Some(why) = record.rejecting() {
             admitted.push(format!(
                 "Findings that were open at `{what}` (round {}) were rejected: {}",
-                claim.round(),
+                record.round(),
                 text::one_line(why, 500)
             ));
         }
     }
-    let waived: Vec<_> = claims.iter().filter(|(_, claim)| claim.is_waived()).collect();
+    let waived: Vec<_> = records.iter().filter(|(_, record)| record.is_waived()).collect();
     if !waived.is_empty() {
-        let mut rounds: Vec<u64> = waived.iter().map(|(_, claim)| claim.round()).collect();
+        let mut rounds: Vec<u64> = waived.iter().map(|(_, record)| record.round()).collect();
         rounds.dedup();
         let info = super::info::ProgramInfo::of(raw.table());
         admitted.push(format!(

@@ -16,9 +16,9 @@ use super::loops::with_help;
 use super::settings::Settings;
 use super::stop::{Surroundings, stores_of};
 use super::words::elapsed;
-use super::{outlook, stranded, told};
+use super::{incompatible, messages, next_action};
 use crate::behaviours::{LoopHandle, words};
-use crate::hooks::answers::Told;
+use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
 use crate::machine::table::EdgeInfo;
 use crate::machine::{Actor, Raw};
@@ -50,17 +50,17 @@ pub(super) fn tell<M: CommandLine>(
     input: &Input,
     surroundings: &Surroundings,
     now: Timestamp,
-) -> Told {
+) -> HookOutput {
     if surroundings.reviewer_child || input.is_subagent() {
-        return Told::default();
+        return HookOutput::default();
     }
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let stores = stores_of(info, input, surroundings);
     let source = input.source.as_deref().unwrap_or_default();
     match waiting(&stores, input.session_id.as_deref()) {
         Some(Waiting::Own(store, listed)) => own(program, &store, &listed, source == "compact", now),
         // Compaction is no start: the rest was said when the session began.
-        Some(_) if source == "compact" => Told::default(),
+        Some(_) if source == "compact" => HookOutput::default(),
         Some(Waiting::Nobodys(listed)) => both(
             info,
             &format!(
@@ -78,13 +78,13 @@ pub(super) fn tell<M: CommandLine>(
             ),
         ),
         Some(Waiting::Anothers(store, listed)) => anothers(info, &store, &listed, source == "clear"),
-        None if source == "compact" => Told::default(),
-        None => Told {
+        None if source == "compact" => HookOutput::default(),
+        None => HookOutput {
             person: stores
                 .iter()
                 .find_map(Store::refusal)
                 .map(|refusal| info.line(&text::note(&with_help(&refusal), LONGEST))),
-            ..Told::default()
+            ..HookOutput::default()
         },
     }
 }
@@ -127,12 +127,12 @@ fn own<M: CommandLine>(
     listed: &Listed,
     compacted: bool,
     now: Timestamp,
-) -> Told {
-    let (info, id) = (Program::<M>::INFO, &listed.id);
+) -> HookOutput {
+    let (info, id) = (program.info, &listed.id);
     let held = match M::open(store, id, Actor::Hook) {
         Ok(held) => held,
         Err(error) => {
-            let said = stranded::line(info, &store.path_of(id), &error);
+            let said = incompatible::line(info, &store.path_of(id), &error);
             let line = format!(
                 "loop {id} of this session cannot go on: {}",
                 text::note(&said, 300)
@@ -141,11 +141,11 @@ fn own<M: CommandLine>(
         }
     };
     let raw = held.raw();
-    let outlook = outlook::of(program, &held);
-    let phase = told::phase(raw).name;
+    let next = next_action::of(program, &held);
+    let phase = messages::phase(raw).name;
     let (waits_for, next) = (
-        text::one_line(&outlook.waits_for, PART),
-        text::note(&outlook.next, PART),
+        text::one_line(&next.waits_for, PART),
+        text::note(&next.next, PART),
     );
     let resume = info.table.edges_at("resume", raw.phase()).next();
     let resume = resume.map(|_| format!("resume {id}"));
@@ -173,7 +173,7 @@ fn own<M: CommandLine>(
     // Opening it was the one time that this can be told.
     let repairs: Vec<String> = raw.repairs().iter().map(ToString::to_string).collect();
     let repaired = (!repairs.is_empty()).then(|| repairs.join("; "));
-    Told {
+    HookOutput {
         agent: Some(info.line(&agent)),
         more: compacted.then(|| again(program, &held, now)).flatten(),
         person: match (compacted, repaired) {
@@ -190,8 +190,8 @@ fn own<M: CommandLine>(
 pub(super) fn again<M: CommandLine>(program: &Program<M>, held: &M::Any, now: Timestamp) -> Option<String> {
     let raw = held.raw();
     // Settings that cannot be used cost the personas' names, not the text: the next stop says what is wrong.
-    let settings = Settings::load(Program::<M>::INFO, raw.store().root());
-    let settings = settings.unwrap_or_else(|_| Settings::usual(Program::<M>::INFO));
+    let settings = Settings::load(program.info, raw.store().root());
+    let settings = settings.unwrap_or_else(|_| Settings::usual(program.info));
     let own = (program.context)(held, &settings, now);
     let message = entered_by(raw).and_then(|edge| edge.words(M::TABLE));
     let message = message.or(M::TABLE.phases[raw.phase()].message);
@@ -216,13 +216,13 @@ fn entered_by(raw: &Raw) -> Option<&'static EdgeInfo> {
 }
 
 /// A loop of another session, which may be at work, or over: after `/clear` a session has another id.
-fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -> Told {
+fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -> HookOutput {
     let idle = SystemTime::now()
         .duration_since(listed.modified)
         .unwrap_or_default();
     let running = store.is_running(&listed.id);
     if running && !cleared {
-        return Told::default();
+        return HookOutput::default();
     }
     let (id, phase) = (&listed.id, phase(info, listed));
     let age = elapsed(idle.as_secs());
@@ -239,9 +239,9 @@ fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -
         let line = format!(
             "another session has loop {id} (phase {phase}) in its hands; its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
         );
-        return Told {
+        return HookOutput {
             person: Some(info.line(&line)),
-            ..Told::default()
+            ..HookOutput::default()
         };
     }
     both(
@@ -253,8 +253,8 @@ fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -
 }
 
 /// A line for the person; the agent gets it as news, not as work.
-fn both(info: &ProgramInfo, line: &str) -> Told {
-    Told {
+fn both(info: &ProgramInfo, line: &str) -> HookOutput {
+    HookOutput {
         agent: Some(info.line(&format!(
             "{line}\nThis is for the person to decide: do nothing about it unasked"
         ))),

@@ -14,7 +14,7 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::{locate, loops, near, out, stranded, told, typed};
+use super::{incompatible, locate, loops, messages, out, suggest, typed};
 use crate::behaviours::LoopHandle;
 use crate::behaviours::words;
 use crate::files::scratch;
@@ -266,7 +266,7 @@ pub const LONGEST: usize = 64 * 1024;
 
 /// Starts a loop.
 pub(super) fn start<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let caller = Caller::from_env();
     let mode = mode::<M>(matches)?;
     let from_prompt = matches.get_flag(typed::FROM_PROMPT);
@@ -308,7 +308,7 @@ pub(super) fn start<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) 
         out::text(&format!(
             "Loop {} is in phase {}. Its state: {}\n",
             raw.id(),
-            told::phase(raw).name,
+            messages::phase(raw).name,
             text::exact(store.path_of(raw.id()))
         ));
         out::line(match caller.session {
@@ -346,7 +346,7 @@ fn from_typed<M: CommandLine>(
     } else {
         "start"
     };
-    let typed = typed::taken(Program::<M>::INFO, name, caller)?;
+    let typed = typed::taken(program.info, name, caller)?;
     let mut command = super::arguments::command(program)
         .find_subcommand("start")
         .cloned()
@@ -384,7 +384,7 @@ fn begin<M: CommandLine>(
     store: &Store,
     caller: &Caller,
 ) -> Result<M::Any, Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let named = match M::TABLE.state.ids {
         IdForm::Stamp => None,
         IdForm::Name => matches.get_one::<String>(ID),
@@ -458,7 +458,7 @@ fn not_a_flag<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Res
         .filter_map(|argument| Some(format!("--{}", argument.get_long()?)))
         .collect();
     let (name, _) = flag.split_once('=').unwrap_or((flag, ""));
-    let near = near::word(name, known.iter().map(String::as_str));
+    let near = suggest::word(name, known.iter().map(String::as_str));
     let otherwise = format!(
         "flags: {}; a text that begins with `--` goes after ` -- `",
         known.join(", ")
@@ -467,7 +467,7 @@ fn not_a_flag<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Res
         Exit::Usage,
         "claudex::start::flag",
         format!("`{}` is no flag of start", text::one_line(flag, 60)),
-        &near::help(near, &otherwise),
+        &suggest::help(near, &otherwise),
     ))
 }
 
@@ -511,7 +511,7 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
     match error {
         StartError::Active { ref id, .. } => active(info, id, &error.to_string()),
         StartError::Store(StoreError::NotStartedHere { ref id, .. }) => {
-            let help = stranded::in_the_way(info, id);
+            let help = incompatible::in_the_way(info, id);
             let code = "claudex::start::not_started_here";
             Failure::plain(Exit::Refused, code, error.to_string(), &help)
         }
@@ -527,7 +527,7 @@ fn active(info: &ProgramInfo, id: &str, message: &str) -> Failure {
         .unwrap_or_default();
     let program = info.program;
     let help = if listed.iter().any(|(_, one)| one.id.as_str() == id && one.ours) {
-        let give_up = stranded::way_out(info, id).map(|way| format!(", or give it up:\n    {way}"));
+        let give_up = incompatible::way_out(info, id).map(|way| format!(", or give it up:\n    {way}"));
         format!(
             "see it with `{program} status`; to take it over into this session:{}{}",
             info.command(&format!("adopt {id}")),

@@ -13,7 +13,7 @@ use super::assembled::{CommandLine, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{attempts, locate, loops, out, rounds, stranded, told};
+use super::{attempts, incompatible, locate, loops, messages, out, rounds};
 use crate::behaviours::LoopHandle;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::findings::Counts;
@@ -52,7 +52,7 @@ pub(super) fn changes(command: &State) -> bool {
 
 /// Runs a helper.
 pub(super) fn state<M: CommandLine>(program: &Program<M>, command: State) -> Result<Exit, Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     match command {
         State::NewId => {
             let id = LoopId::new_stamp(Timestamp::now()).map_err(|error| {
@@ -256,14 +256,14 @@ fn move_phase<M: CommandLine>(
     from: &str,
     to: &str,
 ) -> Result<Exit, Failure> {
-    let (info, table) = (Program::<M>::INFO, M::TABLE);
+    let (info, table) = (program.info, M::TABLE);
     let Some((store, id)) = ours(info, file) else {
         return Ok(yes_or_no(
             partial::transition(&absolute(file)?, from, to).map_err(refused)?,
         ));
     };
     let actor = Caller::from_env().actor(false);
-    let held = M::open(&store, &id, actor).map_err(|error| stranded::failure(info, error))?;
+    let held = M::open(&store, &id, actor).map_err(|error| incompatible::failure(info, error))?;
     held.raw().end_orphans();
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);
@@ -296,9 +296,9 @@ fn move_phase<M: CommandLine>(
     let verb = verb.ok_or_else(|| refused(why))?;
     let settings = loops::settings(info, store.root(), None)?;
     let now = M::run(verb, held).map_err(|error| refused(error.to_string()))?;
-    let phase = told::phase(now.raw());
+    let phase = messages::phase(now.raw());
     store.log(&format!("{id} moved by {actor}: {from} -> {}", phase.name));
-    told::clear(now.raw());
+    messages::clear(now.raw());
     (program.entered)(&now, &settings).map_err(|problem| {
         Failure::plain(
             Exit::Internal,

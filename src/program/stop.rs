@@ -12,7 +12,7 @@ use super::caller::UNKNOWN;
 use super::info::ProgramInfo;
 use super::loops::with_help;
 use super::settings::Settings;
-use super::{locate, outlook, rounds, stranded, told};
+use super::{incompatible, locate, messages, next_action, rounds};
 use crate::behaviours::{LoopHandle, Step, words};
 use crate::hooks::decision::Decision;
 use crate::hooks::input::Input;
@@ -61,13 +61,13 @@ pub(super) fn decide<M: CommandLine>(
     if surroundings.reviewer_child || input.is_subagent() {
         return approve;
     }
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let stores = stores_of(info, input, surroundings);
     if stores.is_empty() {
         return approve;
     }
-    let mut healed = Vec::new();
-    let choice = choose(info, &stores, input.session_id.as_deref(), &mut healed);
+    let mut repairs = Vec::new();
+    let choice = choose(info, &stores, input.session_id.as_deref(), &mut repairs);
     let decision = match choice {
         _ if surroundings.budget.is_over() => noted(info.line(&out_of_time(info, &stores[0]))),
         Choice::Drive { store, id } => drive(program, &store, &id, input, now),
@@ -76,12 +76,12 @@ pub(super) fn decide<M: CommandLine>(
             info.command(&format!("resume {id}"))
         ))),
         Choice::Broken { problem } => {
-            healed.retain(|one| !problem.ends_with(one));
+            repairs.retain(|one| !problem.ends_with(one));
             noted(info.line(&problem))
         }
         Choice::None => approve,
     };
-    with_repairs(info, decision, &healed)
+    with_repairs(info, decision, &repairs)
 }
 
 /// Says that the time was over before a loop was found and could be driven. What went wrong until then is not said: it may
@@ -128,7 +128,7 @@ pub fn owned(
                     && listed.ours
                     && store.is_for(listed.root.as_deref())
             };
-            let id = heal(info, &store, &mut Vec::new()).into_iter().find(is_own)?.id;
+            let id = repair(info, &store, &mut Vec::new()).into_iter().find(is_own)?.id;
             Some((store, id))
         })
 }
@@ -145,9 +145,9 @@ enum Choice {
     None,
 }
 
-/// The loop that is not over and belongs to this session; else one that belongs to nobody yet. `healed` gets what was put
+/// The loop that is not over and belongs to this session; else one that belongs to nobody yet. `repairs` gets what was put
 /// right or set aside on the way, each a sentence: whoever's loop it was, this is the one time that it can be told.
-fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>, healed: &mut Vec<String>) -> Choice {
+fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>, repairs: &mut Vec<String>) -> Choice {
     let mut unknown = None;
     let mut broken = None;
     let mut left_alone = None;
@@ -156,15 +156,17 @@ fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>, healed: &
             broken.get_or_insert_with(|| text::note(&with_help(&error), 700));
             continue;
         }
-        for listed in heal(info, store, healed) {
+        for listed in repair(info, store, repairs) {
             if listed.left_alone && !listed.terminal && store.is_for(listed.root.as_deref()) {
                 left_alone.get_or_insert_with(|| {
                     let what = text::one_line(listed.problem.as_deref().unwrap_or_default(), 700);
                     let id = listed.id.as_str();
-                    let taken_up = store.has_journal(&listed.id).then(|| stranded::take_up(info, id));
+                    let taken_up = store
+                        .has_journal(&listed.id)
+                        .then(|| incompatible::take_up(info, id));
                     format!(
                         "{what}; {}",
-                        taken_up.unwrap_or_else(|| stranded::NO_LOOP.to_owned())
+                        taken_up.unwrap_or_else(|| incompatible::NO_LOOP.to_owned())
                     )
                 });
                 continue;
@@ -221,12 +223,12 @@ fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>, healed: &
 
 /// The loops of a store, after those that cannot be read were opened once: opening heals from the journal, or sets the
 /// file aside and says why.
-fn heal(info: &ProgramInfo, store: &Store, healed: &mut Vec<String>) -> Vec<Listed> {
+fn repair(info: &ProgramInfo, store: &Store, repairs: &mut Vec<String>) -> Vec<Listed> {
     let mut listed = store.list();
     let mut repaired = false;
     // What this user's record does not know is left as it is.
-    let to_heal = |listed: &&mut Listed| listed.problem.is_some() && listed.owned;
-    for broken in listed.iter_mut().filter(to_heal) {
+    let to_repair = |listed: &&mut Listed| listed.problem.is_some() && listed.owned;
+    for broken in listed.iter_mut().filter(to_repair) {
         if store.budget().is_over() {
             break;
         }
@@ -234,7 +236,7 @@ fn heal(info: &ProgramInfo, store: &Store, healed: &mut Vec<String>) -> Vec<List
             Ok(opened) => {
                 repaired = true;
                 let id = &broken.id;
-                healed.extend(opened.repairs.iter().map(|repair| format!("loop {id}: {repair}")));
+                repairs.extend(opened.repairs.iter().map(|repair| format!("loop {id}: {repair}")));
             }
             Err(error) => {
                 let kept = match &error {
@@ -244,12 +246,12 @@ fn heal(info: &ProgramInfo, store: &Store, healed: &mut Vec<String>) -> Vec<List
                     } => Some(format!("; it was set aside as {}", text::shown(kept))),
                     _ => None,
                 };
-                let help = stranded::help(info, &error).map(|help| format!("; {help}"));
+                let help = incompatible::help(info, &error).map(|help| format!("; {help}"));
                 let (kept_at, help) = (kept.as_deref().unwrap_or_default(), help.unwrap_or_default());
                 // What is to be done must not fall to a long reason.
                 let problem = text::one_line(&format!("{error}{kept_at}"), 700) + &help;
                 if kept.is_some() {
-                    healed.push(problem.clone());
+                    repairs.push(problem.clone());
                 }
                 broken.problem = Some(problem);
             }
@@ -281,7 +283,7 @@ fn drive<M: CommandLine>(
     input: &Input,
     now: Timestamp,
 ) -> Decision {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let fault = |problem: String| {
         let mut line = text::note(&problem, 900);
         if store.budget().is_over() {
@@ -296,7 +298,7 @@ fn drive<M: CommandLine>(
     let open = || M::open(store, id, Actor::Hook);
     let mut held = match open() {
         Ok(held) => held,
-        Err(error) => return fault(stranded::line(info, &store.path_of(id), &error)),
+        Err(error) => return fault(incompatible::line(info, &store.path_of(id), &error)),
     };
     let repairs: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
     let owner = held.raw().text(info.state.fields.session);
@@ -386,10 +388,10 @@ fn said<M: CommandLine>(
     settings: &Settings,
     now: Timestamp,
 ) -> Result<Decision, String> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let (held, edge) = match &step {
         Step::Over(_) => return Ok(Decision::Approve { note: None }),
-        Step::Waits(held) => return Ok(noted(info.line(&outlook::waiting(info, held.raw())))),
+        Step::Waits(held) => return Ok(noted(info.line(&next_action::waiting(info, held.raw())))),
         Step::Moved { now, edge } => (now, edge),
     };
     let (raw, table) = (held.raw(), M::TABLE);
@@ -408,7 +410,7 @@ fn said<M: CommandLine>(
     ));
     let caveats = (program.entered)(held, settings)?;
     if edge.lets_turn_end(table) {
-        told::clear(raw);
+        messages::clear(raw);
         // Where a phase waits for the end of the turn alone, the block before it has said the rest.
         let said = table.phases[edge.from]
             .on_stop
@@ -417,7 +419,7 @@ fn said<M: CommandLine>(
         if said && caveats.is_empty() {
             return Ok(Decision::Approve { note: None });
         }
-        return Ok(noted(told::ended(info, raw, &caveats)));
+        return Ok(noted(messages::ended(info, raw, &caveats)));
     }
     let own = (program.context)(held, settings, now);
     let words = words::of(raw, edge, own).map_err(|error| error.to_string())?;

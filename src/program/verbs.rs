@@ -7,7 +7,7 @@ use super::assembled::{CommandLine, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
-use super::{arguments, attempts, loops, out, stranded, told, typed};
+use super::{arguments, attempts, incompatible, loops, messages, out, typed};
 use crate::behaviours::{LoopHandle, words};
 use crate::machine::{Actor, Refusal};
 use crate::store::LoopId;
@@ -15,7 +15,7 @@ use crate::text;
 
 /// Takes a verb, as the command line has it, or as it was typed after its slash command.
 pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Result<Exit, Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let caller = Caller::from_env();
     let name = M::transition(&verb).replace('_', "-");
     let (verb, actor) = match M::from_prompt(&verb) {
@@ -44,11 +44,11 @@ pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Resul
     let raw = now.raw();
     let edge = raw.taken();
     let message = edge.and_then(|edge| edge.words(M::TABLE));
-    let over = told::phase(raw).terminal;
+    let over = messages::phase(raw).terminal;
     if edge.is_none_or(|edge| edge.message.is_none()) || over {
         out::line(&format!(
             "Loop {id}: {name}, now in phase {}",
-            told::phase(raw).name
+            messages::phase(raw).name
         ));
     }
     if over {
@@ -72,16 +72,16 @@ pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Resul
 
 /// Loads the settings for a verb: a slip in a file keeps nobody from giving a loop up, so what ends one takes the defaults.
 fn settings<M: CommandLine>(transition: &str, store: &crate::store::Store) -> Result<Settings, Failure> {
-    let info = Program::<M>::INFO;
+    let info = M::INFO;
     match loops::settings(info, store.root(), None) {
-        Err(_) if stranded::ends_loops(M::TABLE, transition) => Ok(Settings::usual(info)),
+        Err(_) if incompatible::ends_loops(M::TABLE, transition) => Ok(Settings::usual(info)),
         settings => settings,
     }
 }
 
 /// Parses what was typed after a verb's slash command as if it had been typed in a terminal.
 fn from_typed<M: CommandLine>(program: &Program<M>, name: &str, typed: &str) -> Result<M::Verb, Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let mut command = arguments::command(program);
     let verb = command.find_subcommand(name).cloned().unwrap_or_default();
     let is_there = |id: &LoopId| {
@@ -99,7 +99,7 @@ fn from_typed<M: CommandLine>(program: &Program<M>, name: &str, typed: &str) -> 
 
 /// Says what to do where a verb was meant for a loop that is over: none is active, and the last one is.
 fn over_instead<M: CommandLine>(program: &Program<M>, transition: &str) -> Option<Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let loops = super::locate::loops(info.state, &loops::here().ok()?);
     let (store, last) = loops
         .first()
@@ -112,7 +112,7 @@ fn over_instead<M: CommandLine>(program: &Program<M>, transition: &str) -> Optio
         format!(
             "no loop is active: the last one, {}, is over ({})",
             last.id,
-            told::phase(held.raw()).name
+            messages::phase(held.raw()).name
         ),
         &help,
     ))
@@ -125,7 +125,7 @@ pub(super) fn take<M: CommandLine>(
     held: M::Any,
     settings: &Settings,
 ) -> Result<M::Any, Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let transition = M::transition(&verb);
     let name = transition.replace('_', "-");
     let (store, id, actor) = {
@@ -145,7 +145,7 @@ pub(super) fn take<M: CommandLine>(
                 "nothing was changed; a person decides it:{}",
                 info.command(&format!("{name} {id}"))
             ),
-            _ => own().unwrap_or_else(|| told::unchanged(refused.held.raw())),
+            _ => own().unwrap_or_else(|| messages::unchanged(refused.held.raw())),
         };
         Failure::plain(
             Exit::Refused,
@@ -156,9 +156,9 @@ pub(super) fn take<M: CommandLine>(
     })?;
     store.log(&format!(
         "{id} {name} by {actor}: now {}",
-        told::phase(now.raw()).name
+        messages::phase(now.raw()).name
     ));
-    told::clear(now.raw());
+    messages::clear(now.raw());
     (program.entered)(&now, settings).map_err(|problem| {
         Failure::plain(
             Exit::Internal,

@@ -179,7 +179,7 @@ fn any_loop(context: &Context<'_>) -> TokenStream {
         pub enum AnyLoop { #(#variants),* }
 
         impl AnyLoop {
-            /// Opens a loop, healing what a crash left.
+            /// Opens a loop, repairing what a crash left.
             ///
             /// # Errors
             /// It is not there, belongs to another machine, or holds what this machine does not know.

@@ -270,7 +270,7 @@ pub enum AnyLoop {
     Sunk(Loop<Sunk>),
 }
 impl AnyLoop {
-    /// Opens a loop, healing what a crash left.
+    /// Opens a loop, repairing what a crash left.
     ///
     /// # Errors
     /// It is not there, belongs to another machine, or holds what this machine does not know.

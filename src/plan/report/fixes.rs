@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::super::AnyLoop;
-use super::{Verdict, place, prose};
+use super::{FindingsJson, place, prose};
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::reports;
 use claudex_loop::review::worktree::{Snapshot, names};
@@ -40,11 +40,11 @@ pub(super) struct Fixes {
 }
 
 impl Fixes {
-    pub(super) fn of(held: &AnyLoop, rounds: &[Verdict]) -> Self {
-        let proposed: Vec<(&Verdict, usize, &Finding, &str)> = rounds
+    pub(super) fn of(held: &AnyLoop, rounds: &[FindingsJson]) -> Self {
+        let proposed: Vec<(&FindingsJson, usize, &Finding, &str)> = rounds
             .iter()
             .flat_map(|verdict| {
-                let findings = verdict.twin.findings.0.iter().enumerate();
+                let findings = verdict.findings.0.iter().enumerate();
                 findings.filter_map(move |(index, finding)| {
                     let patch = finding
                         .patch
@@ -70,7 +70,7 @@ impl Fixes {
                 let shown = shown(patch);
                 Fix {
                     number: at + 1,
-                    round: verdict.twin.round,
+                    round: verdict.round,
                     index,
                     place: place(finding),
                     what: prose(&finding.what, 500),
@@ -100,8 +100,8 @@ impl Fixes {
     }
 }
 
-/// A patch as it is shown: what is hidden in it spelled out, its lines and their number capped. The whole one is in the JSON
-/// twin.
+/// A patch as it is shown: what is hidden in it spelled out, its lines and their number capped. The whole one is in the
+/// findings' JSON.
 fn shown(patch: &str) -> String {
     let plain: String = patch.split_inclusive('\n').map(names::visible).collect();
     let plain = plain.replace("\r\n", "\n");

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::hooks::OLDEST_CLIENT;
 use crate::program::client_files::Places;
+use crate::program::foreign_hooks::{self, HookKind, StopHook, Survey};
 use crate::program::info::ProgramInfo;
 use crate::program::locate;
-use crate::program::others::{self, Nature, StopHook, Survey};
 use crate::review::claude;
 use crate::text;
 use camino::Utf8Path;
@@ -22,7 +22,7 @@ const NAMED: usize = 3;
 pub(super) fn checks(info: &'static ProgramInfo, here: &Utf8Path) -> [Check; 3] {
     let root = locate::root(info.state, here);
     let places = Places::from_env(here, &root);
-    let survey = others::survey(&places, info.program);
+    let survey = foreign_hooks::survey(&places, info.program);
     [
         Check::useful("client", client(&root)),
         Check::useful("plugin", own(info, &survey, &places)),
@@ -83,7 +83,7 @@ fn own(info: &ProgramInfo, survey: &Survey, places: &Places) -> Result<String, P
             "mend it: the client takes no hook from it as it is",
         ));
     }
-    let ours: Vec<String> = survey.of(Nature::Ours).map(place).collect();
+    let ours: Vec<String> = survey.of(HookKind::Ours).map(place).collect();
     match ours.as_slice() {
         [] if info.plugin.is_some() => {
             let config = places.config.as_ref();
@@ -117,8 +117,8 @@ fn of_others(survey: &Survey) -> Result<String, Problem> {
     if survey.off.is_some() {
         return Ok("none runs: hooks are switched off".to_owned());
     }
-    if let Some(gate) = survey.of(Nature::GateOn).next() {
-        let more = named(survey.of(Nature::Blocks));
+    if let Some(gate) = survey.of(HookKind::GateOn).next() {
+        let more = named(survey.of(HookKind::Blocks));
         return Err(Problem::new(
             format!(
                 "Codex's review gate is on for this project ({}): at each stop Codex looks at the turn, for up to 15 minutes, and may hold it \
@@ -129,7 +129,7 @@ fn of_others(survey: &Survey) -> Result<String, Problem> {
              reasons in one message, and each stop of a loop takes as long as the gate",
         ));
     }
-    let blocking: Vec<&StopHook> = survey.of(Nature::Blocks).collect();
+    let blocking: Vec<&StopHook> = survey.of(HookKind::Blocks).collect();
     if let Some(first) = blocking.first() {
         let switch = match &first.plugin {
             Some(plugin) => format!("to switch it off: claude plugin disable {plugin}"),
@@ -148,8 +148,8 @@ fn of_others(survey: &Survey) -> Result<String, Problem> {
         ));
     }
     let rest: Vec<&StopHook> = survey
-        .of(Nature::GateOff)
-        .chain(survey.of(Nature::Other))
+        .of(HookKind::GateOff)
+        .chain(survey.of(HookKind::Other))
         .collect();
     if rest.is_empty() {
         return Ok("no Stop hook of others was found".to_owned());
@@ -172,7 +172,7 @@ fn hooks(count: usize) -> String {
 fn named<'h>(hooks: impl Iterator<Item = &'h StopHook>) -> String {
     let all: Vec<String> = hooks
         .map(|hook| match hook.nature {
-            Nature::GateOff => format!(
+            HookKind::GateOff => format!(
                 "Codex's review gate, which is off for this project ({})",
                 place(hook)
             ),

@@ -93,7 +93,7 @@ impl Problem {
 
 /// Runs the checks; exit 1 when a required one fails.
 pub(super) fn doctor<M: CommandLine>(program: &Program<M>, json: bool) -> Result<Exit, Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let here = loops::here()?;
     let root = locate::root(info.state, &here);
     // Before those that run the program, which closes the folder to others.

@@ -33,6 +33,9 @@ pub(super) fn checks(settings: &Settings, root: &Utf8Path) -> Vec<Check> {
             check(settings, one, is_chosen, root),
         ));
     }
+    let built_in = || Ok("built into this program".to_owned());
+    let own = settings.info.own_reviewers().into_iter();
+    checks.extend(own.map(|own| Check::of(&format!("reviewer {own}"), own == name, built_in())));
     checks
 }
 

@@ -115,7 +115,7 @@ fn written<M: CommandLine>(
     let body = match command.text {
         Some(text) => text.text.to_owned(),
         None => known.body.render(&json!({
-            "program": Program::<M>::INFO.program, "plugin": plugin, "call": call, "reviews": reviews(table),
+            "program": M::INFO.program, "plugin": plugin, "call": call, "reviews": reviews(table),
         }))?,
     };
     Ok(Written {
@@ -232,7 +232,7 @@ fn own<M: CommandLine>(name: &str) -> Known {
 /// The rules of `allowed-tools`.
 fn allowed<M: CommandLine>(command: &CommandInfo, call: &str, further: &Further) -> String {
     let table = M::TABLE;
-    let line = |call: &str| format!("Bash({} {call}:*)", Program::<M>::INFO.program);
+    let line = |call: &str| format!("Bash({} {call}:*)", M::INFO.program);
     let own = line(call);
     if let Further::Nothing = further {
         return own;

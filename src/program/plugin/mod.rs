@@ -140,7 +140,7 @@ fn files<M: CommandLine>(
     info: &PluginInfo,
 ) -> Result<Files, MessageError> {
     let commands = commands::all(program, name, info)?;
-    let its_name = Program::<M>::INFO.program;
+    let its_name = program.info.program;
     let facts = |about: &str, verb: &str| {
         json!({
             "plugin": name, "program": its_name, "doc": M::TABLE.doc, "protocol": PROTOCOL, "guard": GUARD,
@@ -190,7 +190,7 @@ fn files<M: CommandLine>(
 
 /// `.claude-plugin/plugin.json`. What the package does not say is left out.
 fn manifest<M: CommandLine>(name: &str, info: &PluginInfo) -> String {
-    let program = Program::<M>::INFO.program;
+    let program = M::INFO.program;
     let description = format!("{} Needs the program {}.", M::TABLE.doc, program);
     let mut manifest = json!({
         "name": name, "version": M::VERSION, "description": text::one_line(description.trim(), 500),

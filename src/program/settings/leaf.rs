@@ -14,8 +14,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
 use strum::IntoEnumIterator;
 
-use super::suggest;
 use crate::process::limits::parse_duration;
+use crate::program::suggest;
 use crate::text;
 
 /// A value and where it stands in its file, in bytes.
@@ -234,7 +234,7 @@ impl<'de, T: FromStr + IntoEnumIterator + fmt::Display> Deserialize<'de> for Wor
                     E::custom(format!(
                         "`{}` is none of its words; {}",
                         text::one_line(given, 40),
-                        suggest::help(given, &words)
+                        suggest::among(given, &words)
                     ))
                 })
             }

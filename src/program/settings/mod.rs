@@ -36,7 +36,6 @@ mod project;
 mod read;
 mod schema;
 mod show;
-mod suggest;
 mod tables;
 mod user;
 mod user_file;
@@ -148,6 +147,13 @@ impl Settings {
             origins: Origins::default(),
             info,
         }
+    }
+
+    /// Returns the names that mean a reviewer: those of the configuration, the program's own, and `auto`.
+    pub(super) fn reviewer_names(&self) -> Vec<String> {
+        let configured = self.reviewers.keys().cloned();
+        let all = configured.chain(self.info.own_reviewers());
+        std::iter::once(names::AUTO.to_owned()).chain(all).collect()
     }
 
     /// Reads the settings that hold in a project, in the environment of this process.

@@ -8,8 +8,9 @@ use camino::Utf8Path;
 use super::findings::Finding;
 use super::origin::Source;
 use super::tables::{ProgramTable, ProjectFile, UserFile};
-use super::{Settings, SettingsError, files, read, refused, suggest, user};
+use super::{Settings, SettingsError, files, read, refused, user};
 use crate::program::info::ProgramInfo;
+use crate::program::suggest;
 use crate::review::personas::Personas;
 use crate::text;
 
@@ -31,7 +32,7 @@ pub(super) fn parse(
     let unknown = |above: &[String], key: &str, known: &[&str]| {
         let path = [above, &[key.to_owned()]].concat().join(".");
         let message = format!("`{path}` may not stand in a project’s file");
-        let near = crate::program::near::word(key, known.iter().copied());
+        let near = crate::program::suggest::word(key, known.iter().copied());
         // A key of the user's file is no slip of the pen, however near another one is.
         let help = match near.filter(|_| !(read::knows::<UserFile>(key) || read::knows::<ProgramTable>(key)))
         {
@@ -94,7 +95,7 @@ pub(super) fn apply(
                 .find(|persona| persona.name == name.value);
             match persona {
                 None => found.push(
-                    wrong(format!("`{shown}` is no persona of yours")).help(suggest::help_and(
+                    wrong(format!("`{shown}` is no persona of yours")).help(suggest::among_and(
                         &name.value,
                         &known,
                         &rule(user),

@@ -10,8 +10,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::findings::{Finding, MOST};
-use super::suggest;
 use super::user_file::{MOST_PARTS, deep_key};
+use crate::program::suggest;
 
 /// What a misspelt or forbidden key is called: the table that it stands in (empty at the top), the key, the keys that
 /// are known there.
@@ -99,7 +99,7 @@ pub(super) fn misspelt(above: &[String], key: &str, known: &[&str]) -> (String, 
         [] => "the file".to_owned(),
         above => format!("`[{}]`", above.join(".")),
     };
-    let help = match crate::program::near::word(key, known.iter().copied()) {
+    let help = match crate::program::suggest::word(key, known.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("{table} takes {}", suggest::list(known)),
     };

@@ -8,7 +8,8 @@ use super::findings::Finding;
 use super::leaf::{At, Whole};
 use super::origin::Source;
 use super::tables::{Evidence, LimitsTable, ProgramTable, UserFile};
-use super::{MOST_ROUNDS, Settings, SettingsError, names, read, refused, suggest};
+use super::{MOST_ROUNDS, Settings, SettingsError, read, refused};
+use crate::program::suggest;
 use crate::text;
 
 mod commands;
@@ -77,12 +78,11 @@ fn evidence(given: Option<At<Evidence>>, source: &Source<'_>, settings: &mut Set
 /// What is wrong with the name of a reviewer that a file chooses. `more` says how to have others.
 pub(super) fn chosen(name: &At<String>, settings: &Settings, more: &str) -> Option<Finding> {
     let shown = text::one_line(&name.value, 60);
-    if name.value == names::AUTO || settings.reviewers.contains_key(&name.value) {
+    let known = settings.reviewer_names();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    if known.contains(&name.value.as_str()) {
         return None;
     }
-    let known: Vec<&str> = std::iter::once(names::AUTO)
-        .chain(settings.reviewers.keys().map(String::as_str))
-        .collect();
     let finding = Finding::new(
         "claudex::config::reviewer",
         name.span.clone(),
@@ -91,7 +91,7 @@ pub(super) fn chosen(name: &At<String>, settings: &Settings, more: &str) -> Opti
     Some(
         finding
             .label("no such reviewer")
-            .help(suggest::help_and(&name.value, &known, more)),
+            .help(suggest::among_and(&name.value, &known, more)),
     )
 }
 
@@ -110,7 +110,7 @@ fn rounds(
             found.push(
                 finding
                     .label("no such mode")
-                    .help(suggest::help(&mode.value, &modes)),
+                    .help(suggest::among(&mode.value, &modes)),
             );
             continue;
         }

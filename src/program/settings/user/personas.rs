@@ -7,9 +7,10 @@ use super::super::findings::Finding;
 use super::super::leaf::{At, Table};
 use super::super::origin::Source;
 use super::super::tables::PersonaTable;
-use super::super::{Settings, names, suggest};
+use super::super::{Settings, names};
 use crate::machine::persona::Focus;
 use crate::program::info::ProgramInfo;
+use crate::program::suggest;
 use crate::review::personas::{Persona, Personas};
 use crate::text;
 

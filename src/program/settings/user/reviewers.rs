@@ -24,6 +24,16 @@ pub(super) fn apply(
             found.push(finding.label("not a name").help(help));
             continue;
         }
+        if settings.info.own_reviewers().contains(&name.value) {
+            let message = format!("the reviewer `{}` is the program's own", name.value);
+            let finding = Finding::new("claudex::config::name", name.span.clone(), message);
+            found.push(
+                finding
+                    .label("built in")
+                    .help("it has no settings: leave this out"),
+            );
+            continue;
+        }
         let own = settings.reviewers.get(&name.value);
         let kind =
             match (own.map(|own| own.kind), &table.kind) {
@@ -91,7 +101,7 @@ pub(super) fn apply(
 fn no_kind(name: &At<String>, settings: &Settings) -> Finding {
     let message = format!("the reviewer `{}` has no `kind`", name.value);
     let known = settings.reviewers.keys().map(String::as_str);
-    let help = match crate::program::near::word(&name.value, known) {
+    let help = match crate::program::suggest::word(&name.value, known) {
         Some(near) => format!("did you mean `{near}`? Else say which program speaks: kind = \"command\""),
         None => "say which program speaks: kind = \"codex\", \"claude\" or \"command\"".to_owned(),
     };

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::machine::Table;
 use crate::machine::table::FieldKind;
-use crate::program::assembled::{CommandLine, Program};
+use crate::program::assembled::CommandLine;
 use crate::program::exit::{Exit, Failure};
 use crate::program::{locate, loops, out, rounds, screen, table, words};
 use crate::review::findings::Counts;
@@ -154,7 +154,7 @@ pub(super) fn subject(machine: &Table) -> Option<&'static str> {
 
 /// Returns the loops of this project, newest first, the swept ones after them.
 fn rows<M: CommandLine>() -> Result<Vec<Row>, Failure> {
-    let state = Program::<M>::INFO.state;
+    let state = M::INFO.state;
     let (here, now) = (loops::here()?, Timestamp::now());
     let row = |(store, listed): &(Store, Listed), swept| Row::of(M::TABLE, store, listed, swept, now);
     let active = locate::loops(state, &here);
@@ -191,7 +191,7 @@ pub(in crate::program) fn list<M: CommandLine>(json: bool) -> Result<Exit, Failu
         legend.push("*: a review or a command is running.".to_owned());
     }
     if rows.iter().any(|row| row.swept) {
-        let program = Program::<M>::INFO.program;
+        let program = M::INFO.program;
         legend.push(format!("swept: this brings it back:\n    {program} resume ID"));
     }
     if !legend.is_empty() {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::info::ProgramInfo;
-use super::outlook;
+use super::next_action;
 use crate::behaviours::words;
 use crate::machine::table::Guard;
 use crate::machine::table::{EdgeInfo, PhaseInfo};
@@ -119,7 +119,7 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String]) -> String {
             "the review gave no verdict: {cause}. With another reviewer:\n    {} review {} --reviewer NAME\nL{}",
             info.program,
             raw.id(),
-            outlook::waiting(info, raw).trim_start_matches('l'),
+            next_action::waiting(info, raw).trim_start_matches('l'),
         )),
         None => info.line(&format!(
             "loop {} is in phase {}{}, and the turn may end{}",

@@ -15,7 +15,7 @@ const GATE: &str = "stop-review-gate-hook";
 
 /// What a Stop hook is, as far as it can be seen without running it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nature {
+pub enum HookKind {
     /// It calls this program.
     Ours,
     /// What it runs speaks of blocking, or a model decides it.
@@ -38,7 +38,7 @@ pub struct StopHook {
     /// What it runs.
     pub command: String,
     /// What it is.
-    pub nature: Nature,
+    pub nature: HookKind,
 }
 
 /// What was found.
@@ -52,7 +52,7 @@ pub struct Survey {
 
 impl Survey {
     /// The hooks of this nature.
-    pub fn of(&self, nature: Nature) -> impl Iterator<Item = &StopHook> {
+    pub fn of(&self, nature: HookKind) -> impl Iterator<Item = &StopHook> {
         self.hooks.iter().filter(move |hook| hook.nature == nature)
     }
 }
@@ -123,12 +123,12 @@ fn command(hook: &Value) -> String {
         .join(" ")
 }
 
-fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places, program: &str) -> Nature {
+fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places, program: &str) -> HookKind {
     if hook.get("command").is_none() {
         return match hook.get("type").and_then(Value::as_str) {
             // A model judges whether the turn may end.
-            Some("prompt" | "agent") => Nature::Blocks,
-            _ => Nature::Other,
+            Some("prompt" | "agent") => HookKind::Blocks,
+            _ => HookKind::Other,
         };
     }
     let words = words(hook, command);
@@ -137,12 +137,12 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
             .iter()
             .any(|word| Utf8Path::new(word).file_name() == Some(program));
     if is_ours {
-        return Nature::Ours;
+        return HookKind::Ours;
     }
     if let Some(plugin) = plugin.filter(|_| command.contains(GATE)) {
         return match gate_is_on(plugin, places) {
-            true => Nature::GateOn,
-            false => Nature::GateOff,
+            true => HookKind::GateOn,
+            false => HookKind::GateOff,
         };
     }
     let files = words.iter().filter_map(|word| file(word, plugin, places));
@@ -155,16 +155,16 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
             .any(|call| text.contains(call))
     };
     if texts.iter().any(calls_ours) {
-        Nature::Ours
+        HookKind::Ours
     } else if texts
         .iter()
         .map(String::as_str)
         .chain([command])
         .any(speaks_of_blocking)
     {
-        Nature::Blocks
+        HookKind::Blocks
     } else {
-        Nature::Other
+        HookKind::Other
     }
 }
 

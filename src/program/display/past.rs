@@ -66,15 +66,15 @@ impl Past {
                 );
             reasons.push(format!("for run {}: {came_to}", text::one_line(run, 60)));
         }
-        if let Some(claim) = claim(change) {
-            if claim.is_waived() {
+        if let Some(record) = record(change) {
+            if record.is_waived() {
                 reasons.push(format!(
                     "round {} was not reviewed ({}=optional)",
-                    claim.round(),
+                    record.round(),
                     ProgramInfo::of(table).variable("EVIDENCE")
                 ));
             }
-            if let Some(why) = claim.rejecting() {
+            if let Some(why) = record.rejecting() {
                 reasons.push(format!("rejecting what is open: {}", text::one_line(why, REASON)));
             }
         }
@@ -99,6 +99,6 @@ impl Past {
     }
 }
 
-fn claim(change: &ChangeEntry) -> Option<EvidenceRecord> {
+fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {
     serde_json::from_value(change.evidence.clone()?).ok()
 }

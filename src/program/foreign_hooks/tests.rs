@@ -41,7 +41,7 @@ impl Machine {
     }
 
     /// The natures of the hooks that are found with this in the user's settings.
-    fn natures(&self, hook: &Value) -> Vec<Nature> {
+    fn natures(&self, hook: &Value) -> Vec<HookKind> {
         self.write(&self.config("settings.json"), stops(hook));
         self.survey().hooks.into_iter().map(|hook| hook.nature).collect()
     }
@@ -93,18 +93,18 @@ fn the_hooks_that_are_printed_are_ours_and_others_are_not() {
         let found = machine.survey().hooks;
         assert_eq!(
             found.iter().map(|hook| hook.nature).collect::<Vec<_>>(),
-            [Nature::Ours],
+            [HookKind::Ours],
             "{program}"
         );
     }
     let exec = json!({"type": "command", "command": "/x y/release-train", "args": ["hook", "stop"]});
-    assert_eq!(machine.natures(&exec), [Nature::Ours]);
+    assert_eq!(machine.natures(&exec), [HookKind::Ours]);
     for other in [
         "other hook stop",
         "release-train status",
         "my-release-train hook stop",
     ] {
-        assert_eq!(machine.natures(&command(other)), [Nature::Other], "{other}");
+        assert_eq!(machine.natures(&command(other)), [HookKind::Other], "{other}");
     }
 }
 
@@ -118,7 +118,7 @@ fn a_hook_may_hold_a_turn_where_its_line_or_its_script_speaks_of_blocking() {
         "process.exit(2)",
         "sys.exit(2)",
     ] {
-        assert_eq!(machine.natures(&command(text)), [Nature::Blocks], "{text}");
+        assert_eq!(machine.natures(&command(text)), [HookKind::Blocks], "{text}");
         machine.write(&script, text);
         for line in [
             "sh \"${CLAUDE_PROJECT_DIR}/it's a gate.sh\"",
@@ -127,22 +127,22 @@ fn a_hook_may_hold_a_turn_where_its_line_or_its_script_speaks_of_blocking() {
         ] {
             assert_eq!(
                 machine.natures(&command(line)),
-                [Nature::Blocks],
+                [HookKind::Blocks],
                 "{text}: {line}"
             );
         }
         let exec =
             json!({"type": "command", "command": "sh", "args": ["${CLAUDE_PROJECT_DIR}/it's a gate.sh"]});
-        assert_eq!(machine.natures(&exec), [Nature::Blocks], "{text}");
+        assert_eq!(machine.natures(&exec), [HookKind::Blocks], "{text}");
     }
     machine.write(&script, "printf '\\a'");
     assert_eq!(
         machine.natures(&command("sh \"it's a gate.sh\"")),
-        [Nature::Other]
+        [HookKind::Other]
     );
     assert_eq!(
         machine.natures(&json!({"type": "prompt", "prompt": "Are we done?"})),
-        [Nature::Blocks]
+        [HookKind::Blocks]
     );
 }
 
@@ -184,7 +184,7 @@ fn what_is_no_settings_file_says_nothing() {
         machine.write(&machine.config("plugins/installed_plugins.json"), text);
         let found = machine.survey();
         assert!(
-            found.hooks.iter().all(|hook| hook.nature == Nature::Other) && found.off.is_none(),
+            found.hooks.iter().all(|hook| hook.nature == HookKind::Other) && found.off.is_none(),
             "{found:?}"
         );
     }
@@ -200,7 +200,7 @@ fn a_plugin_of_a_folder_is_read_in_place_and_only_while_it_is_enabled() {
     assert_eq!(found.len(), 1);
     assert_eq!(
         (found[0].plugin.as_deref(), found[0].nature, &found[0].file),
-        (Some("strict@m"), Nature::Blocks, &root.join("hooks/hooks.json"))
+        (Some("strict@m"), HookKind::Blocks, &root.join("hooks/hooks.json"))
     );
     // The nearer file wins, both ways.
     machine.enable(
@@ -237,7 +237,7 @@ fn hooks_that_the_manifest_names_or_holds_are_found() {
         machine.write(&manifest, json!({"name": "strict", "hooks": hooks}));
         let found = machine.survey().hooks;
         assert_eq!(found.len(), 1, "{hooks}: {found:?}");
-        assert_eq!(found[0].nature, Nature::Blocks, "{hooks}");
+        assert_eq!(found[0].nature, HookKind::Blocks, "{hooks}");
     }
 }
 
@@ -251,21 +251,21 @@ fn codexs_gate_is_on_where_its_state_of_this_project_says_so() {
         "emitDecision({ decision: \"block\" })",
     );
     let nature = || machine.survey().hooks[0].nature;
-    assert_eq!(nature(), Nature::GateOff);
+    assert_eq!(nature(), HookKind::GateOff);
     let digest = Digest::of(machine.project().as_str().as_bytes());
     let state = |folder: &str| machine.config(&format!("plugins/data/codex-m/state/{folder}/state.json"));
     let on = json!({"version": 1, "config": {"stopReviewGate": true}, "jobs": []});
     machine.write(&state("my-pl-n-s-1-0123456789abcdef"), &on);
-    assert_eq!(nature(), Nature::GateOff, "that is another project's");
+    assert_eq!(nature(), HookKind::GateOff, "that is another project's");
     let own = state(&format!("my-pl-n-s-1-{}", &digest.as_str()[..16]));
     for (text, expected) in [
-        (on.to_string(), Nature::GateOn),
-        (on.to_string().replace("true", "false"), Nature::GateOff),
+        (on.to_string(), HookKind::GateOn),
+        (on.to_string().replace("true", "false"), HookKind::GateOff),
         (
             "{\"config\": {\"stopReviewGate\": \"yes\"}}".to_owned(),
-            Nature::GateOff,
+            HookKind::GateOff,
         ),
-        ("broken".to_owned(), Nature::GateOff),
+        ("broken".to_owned(), HookKind::GateOff),
     ] {
         machine.write(&own, &text);
         assert_eq!(nature(), expected, "{text}");

@@ -12,11 +12,11 @@ use crate::program::arguments::Look;
 use crate::program::assembled::{CommandLine, Program};
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
-use crate::program::outlook::{self, Outlook};
+use crate::program::messages::{self, Way};
+use crate::program::next_action::{self, NextAction};
 use crate::program::rounds::{self, RoundLine};
 use crate::program::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use crate::program::told::{self, Way};
-use crate::program::{locate, loops, out, reviewers, screen, stranded, words};
+use crate::program::{incompatible, locate, loops, out, reviewers, screen, words};
 use crate::review::runs::RunOutcome;
 use crate::store::{LoopId, Store, Value};
 use crate::text;
@@ -114,9 +114,9 @@ impl Change {
 }
 
 fn shown<M: CommandLine>(program: &Program<M>, held: &M::Any, settings: &Settings, now: Timestamp) -> Shown {
-    let (info, raw) = (Program::<M>::INFO, held.raw());
+    let (info, raw) = (program.info, held.raw());
     let (table, held_fields) = (raw.table(), &raw.table().state.fields);
-    let phase = told::phase(raw);
+    let phase = messages::phase(raw);
     let shown = |field: &str| text::one_line(&raw.text(field), LONGEST);
     let past = Past::of(raw.store(), raw.id(), raw.journal().unwrap_or_default());
     let own = table
@@ -147,7 +147,7 @@ fn shown<M: CommandLine>(program: &Program<M>, held: &M::Any, settings: &Setting
         };
         notes.push(format!("the last review gave no verdict{which}: {cause}"));
     }
-    let Outlook { waits_for, next } = outlook::of(program, held);
+    let NextAction { waits_for, next } = next_action::of(program, held);
     Shown {
         id: raw.id().to_string(),
         machine: table.name,
@@ -164,7 +164,7 @@ fn shown<M: CommandLine>(program: &Program<M>, held: &M::Any, settings: &Setting
         notes,
         waits_for,
         next,
-        ways_on: told::ways(info, raw),
+        ways_on: messages::ways(info, raw),
         state: raw.store().path_of(raw.id()).to_string(),
     }
 }
@@ -182,12 +182,12 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Review> {
         .last()
         .map(|run| text::one_line(&run.began.reviewer, 80));
     // A loop that has not come to its reviews yet has no rounds to show.
-    let begun = told::phase(raw).review.is_some() || last.is_some();
+    let begun = messages::phase(raw).review.is_some() || last.is_some();
     Some(Review {
         round,
         field: spec.round,
         persona: personas.of_round(round).label.clone(),
-        reviewer: match told::phase(raw).terminal {
+        reviewer: match messages::phase(raw).terminal {
             true => last,
             false => last.or_else(chosen),
         },
@@ -352,7 +352,7 @@ fn picked(
 
 /// Prints where the loop is. Always exits 0: a look changes nothing and fails nobody.
 pub(in crate::program) fn status<M: CommandLine>(program: &Program<M>, look: &Look) -> Result<Exit, Failure> {
-    let info = Program::<M>::INFO;
+    let info = program.info;
     let now = Timestamp::now();
     let id = loops::asked(info, &look.target, &["status"])?;
     let mut all = Vec::new();
@@ -368,7 +368,7 @@ pub(in crate::program) fn status<M: CommandLine>(program: &Program<M>, look: &Lo
                 held.raw().permit(settings.permissions(Actor::Person));
                 all.push(shown(program, &held, &settings, now));
             }
-            Err(error) => problems.push(stranded::line(info, &store.path_of(&id), &error)),
+            Err(error) => problems.push(incompatible::line(info, &store.path_of(&id), &error)),
         }
     }
     if look.format.json {

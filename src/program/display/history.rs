@@ -3,7 +3,7 @@
 use super::past::Past;
 use crate::machine::Table;
 use crate::program::arguments::Look;
-use crate::program::assembled::{CommandLine, Program};
+use crate::program::assembled::CommandLine;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::MAX_ROUNDS;
 use crate::program::{attempts, loops, out, screen, words};
@@ -13,7 +13,7 @@ use crate::text;
 
 /// Prints what happened to a loop; without an id, which loops there are.
 pub(in crate::program) fn journal<M: CommandLine>(look: &Look) -> Result<Exit, Failure> {
-    let info = Program::<M>::INFO;
+    let info = M::INFO;
     let json = look.format.json;
     let Some(id) = loops::asked(info, &look.target, &["history", "journal"])? else {
         let listed = super::list::<M>(json)?;

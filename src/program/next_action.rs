@@ -1,8 +1,8 @@
 //! Where a loop of any machine stands: what it waits for, and what the agent does next.
 
 use super::assembled::{CommandLine, Program};
+use super::incompatible::ends_anywhere;
 use super::info::ProgramInfo;
-use super::stranded::ends_anywhere;
 use crate::behaviours::observe::{RequireFileSeen, require_file};
 use crate::behaviours::{LoopHandle, words};
 use crate::machine::table::{BehaviourInfo, EdgeInfo};
@@ -15,14 +15,14 @@ const WAYS: usize = 6;
 
 /// Where a loop stands, each a part of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Outlook {
+pub(super) struct NextAction {
     /// What it waits for.
     pub(super) waits_for: String,
     /// What the agent does next.
     pub(super) next: String,
 }
 
-impl Outlook {
+impl NextAction {
     fn new(waits_for: impl Into<String>, next: impl Into<String>) -> Self {
         Self {
             waits_for: waits_for.into(),
@@ -32,54 +32,54 @@ impl Outlook {
 }
 
 /// Returns where a loop stands.
-pub(super) fn of<M: CommandLine>(program: &Program<M>, held: &M::Any) -> Outlook {
-    let (info, raw) = (Program::<M>::INFO, held.raw());
+pub(super) fn of<M: CommandLine>(program: &Program<M>, held: &M::Any) -> NextAction {
+    let (info, raw) = (program.info, held.raw());
     let phase = &raw.table().phases[raw.phase()];
     if phase.terminal {
-        return Outlook::new("nothing", "nothing: the loop is over");
+        return NextAction::new("nothing", "nothing: the loop is over");
     }
     let known = phase.on_stop.as_ref().and_then(|behaviour| match behaviour.name {
         "require-file" => Some(of_file(raw, behaviour)),
         "review" => Some(of_review(info, raw, behaviour, (program.reviews_changes)(held))),
-        "approve" | "announce" => Some(Outlook::new(
+        "approve" | "announce" => Some(NextAction::new(
             "the agent, to end its turn",
             "do what the loop said last, then end the turn",
         )),
         _ => None,
     });
     known.unwrap_or_else(|| {
-        let (waits_for, verbs) = words::outlook(raw);
+        let (waits_for, verbs) = words::next_action(raw);
         let next = match verbs.is_empty() {
             true => text::one_line(phase.doc, 200),
             false => format!("a person goes on with:{}", words::lines(&verbs)),
         };
-        Outlook { waits_for, next }
+        NextAction { waits_for, next }
     })
 }
 
-fn of_file(raw: &Raw, behaviour: &BehaviourInfo) -> Outlook {
+fn of_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
     let path = behaviour.parameter("path").unwrap_or_default();
     let before = behaviour.parameter("before").unwrap_or_default();
     let shown = text::shown(raw.fill(path));
     let seen = require_file(raw, path, before);
     match seen.is_ok_and(|looked| matches!(looked.seen, RequireFileSeen::Written)) {
-        true => Outlook::new(
+        true => NextAction::new(
             "the agent, to end its turn",
             format!("end the turn: {shown} is written"),
         ),
-        false => Outlook::new(
+        false => NextAction::new(
             format!("the agent, to write {shown}"),
             format!("write {shown}, then end the turn"),
         ),
     }
 }
 
-fn of_review(info: &ProgramInfo, raw: &Raw, behaviour: &BehaviourInfo, of_changes: bool) -> Outlook {
+fn of_review(info: &ProgramInfo, raw: &Raw, behaviour: &BehaviourInfo, of_changes: bool) -> NextAction {
     let (program, id) = (info.program, raw.id());
     let round = raw.count(behaviour.parameter("round").unwrap_or_default());
     let subject = text::shown(raw.fill(behaviour.parameter("subject").unwrap_or_default()));
     if raw.store().is_running(id) {
-        return Outlook::new(
+        return NextAction::new(
             format!("the review of round {round}, which is running"),
             format!("follow it:\n    {program} review {id} --follow"),
         );
@@ -89,19 +89,19 @@ fn of_review(info: &ProgramInfo, raw: &Raw, behaviour: &BehaviourInfo, of_change
     let of_round = runs.iter().rev().filter(|run| run.began.round == round);
     let mut ended = of_round.filter_map(|run| run.ended.as_ref());
     match ended.find(|how| how.digest().is_some()) {
-        Some(RunOutcome::Clean { .. }) => Outlook::new(
+        Some(RunOutcome::Clean { .. }) => NextAction::new(
             "the agent, to end its turn",
             "end the turn: the reviewer found nothing",
         ),
-        Some(_) if of_changes => Outlook::new(
+        Some(_) if of_changes => NextAction::new(
             format!("the agent, to read the findings of round {round}"),
             "read the findings and end the turn",
         ),
-        Some(_) => Outlook::new(
+        Some(_) => NextAction::new(
             format!("the agent, to deal with the findings of round {round}"),
             format!("revise {subject} and end the turn{}", marks_done(info, raw)),
         ),
-        None => Outlook::new(
+        None => NextAction::new(
             format!("the review of round {round}"),
             format!("run the review:\n    {program} review {id}"),
         ),
@@ -130,12 +130,12 @@ pub(super) fn waiting(info: &ProgramInfo, raw: &Raw) -> String {
             raw.id()
         ),
         _ => {
-            let what = words::outlook(raw).0;
+            let what = words::next_action(raw).0;
             let stop = if what.ends_with(['?', '.', '!']) { "" } else { "." };
             format!("{what}{stop}")
         }
     };
-    let ways = super::told::ways(info, raw);
+    let ways = super::messages::ways(info, raw);
     let commands: Vec<String> = ways
         .iter()
         .take(WAYS)
