@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
-use crate::emit::{Options, gate, plugin_files, templates};
+use crate::emit::{self, Options, gate};
+use crate::templates::{self, TemplateKind};
 use crate::{Format, check_source, draw, generate_checked};
 
 /// Set by cargo for build scripts of crates that depend on claudex-loop with its feature `program`: claudex-loop's own build
@@ -116,22 +117,25 @@ impl Config {
             Ok(machine) => machine,
             Err(found) => return tell(&found, lines),
         };
-        let mut missing = Vec::new();
-        let templates = templates(&machine).into_iter().map(|file| ("template", file));
-        let files = plugin_files(&machine).into_iter().map(|file| ("file", file));
-        for (what, (path, span)) in templates.chain(files) {
-            lines.push(one_line(&format!("cargo::rerun-if-changed={path}")));
-            if let Err(reason) = read(&root.join(&path)) {
-                let found = Diagnostic::new(
-                    "claudex::machine::template",
-                    span,
-                    format!("{what} {path}: {reason}"),
-                );
-                missing.push(found.help(format!("write the {what}, or name another")));
+        let (mut missing, mut wrong) = (Vec::new(), Vec::new());
+        for kind in TemplateKind::ALL {
+            for (path, span) in emit::templates(&machine, kind) {
+                lines.push(one_line(&format!("cargo::rerun-if-changed={path}")));
+                match read(&root.join(&path)) {
+                    Ok(text) => wrong.extend(templates::check(&machine, kind, &path, &text)),
+                    Err(reason) => {
+                        let message = format!("{kind} {path}: {reason}");
+                        let found = Diagnostic::new("claudex::machine::template", span, message);
+                        missing.push(found.help(format!("write the {kind}, or name another")));
+                    }
+                }
             }
         }
         if !missing.is_empty() {
-            return tell(&Diagnostics::new(&name, &source, missing), lines);
+            wrong.push(Diagnostics::new(&name, &source, missing));
+        }
+        if !wrong.is_empty() {
+            return wrong.iter().for_each(|found| tell(found, lines));
         }
         let options = Options {
             commands: self

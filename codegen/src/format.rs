@@ -66,6 +66,8 @@ pub(crate) enum Takes {
     Words(Words),
     /// A list of words of the machine's own.
     Choices,
+    /// A list of names.
+    Names,
     /// A list of phases.
     Phases,
     /// A table that says which arguments there are, each by a word or by a table.
@@ -140,6 +142,12 @@ pub(crate) const MACHINE: Table = Table {
             Takes::Path(true),
             "The folder of the message templates, from the crate's root. Absent: the root itself.",
             r#""src/messages""#,
+        ),
+        key(
+            "context",
+            Takes::Names,
+            "What the program gives to message templates besides the machine's fields: the names of the variables.",
+            r#"["persona"]"#,
         ),
         table(
             "plugin",

@@ -63,6 +63,7 @@ mod emit;
 mod format;
 mod schema;
 mod source;
+pub mod templates;
 
 pub use check::check;
 pub use config::Config;
@@ -149,9 +150,9 @@ pub fn migrations(machine: &Machine) -> String {
 }
 
 fn generate_checked(machine: &Machine, source: &str, options: &Options) -> Generated {
-    let messages = emit::templates(machine)
-        .into_iter()
-        .chain(emit::plugin_files(machine))
+    let kinds = templates::TemplateKind::ALL.into_iter();
+    let messages = kinds
+        .flat_map(|kind| emit::templates(machine, kind))
         .map(|(path, _)| path)
         .collect();
     Generated {

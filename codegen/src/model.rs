@@ -42,6 +42,8 @@ pub struct Machine {
     pub doc: String,
     /// `messages = "src/plan/messages"`: folder of the templates, relative to the crate. Empty: the crate's root.
     pub messages: String,
+    /// `context = ["persona"]`: what the program gives to message templates besides the fields.
+    pub context: Vec<At<String>>,
     /// `[plugin]`.
     pub plugin: Option<Plugin>,
     /// `[state]`.

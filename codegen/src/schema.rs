@@ -155,6 +155,7 @@ fn takes(takes: &Takes) -> Value {
             "minItems": 1,
             "uniqueItems": true,
         }),
+        Takes::Names => names(),
         Takes::Phases => json!({ "anyOf": [reference("name"), names()] }),
         Takes::Arguments(words, inner) => by_name(json!({
             "anyOf": [word(*words), Value::Object(table(inner))],

@@ -260,3 +260,65 @@ fn the_code_is_found_through_a_call_that_names_its_format() {
         "{gate}"
     );
 }
+
+/// What the build says of a template of the plan loop with this text.
+fn said_of(template: &str, text: &str) -> Vec<String> {
+    let folder = Crate::new(&format!("template {}", template.replace('/', " ")));
+    fs::write(folder.0.join(format!("src/plan/messages/{template}.md")), text).unwrap();
+    let lines = folder.compile();
+    assert_eq!(folder.0.join("out/plan.rs").exists(), errors(&lines).is_empty());
+    let prefix = format!("cargo::error=src/plan/messages/{template}.md:");
+    errors(&lines)
+        .into_iter()
+        .map(|line| line.strip_prefix(&prefix).unwrap_or(line).to_owned())
+        .collect()
+}
+
+#[test]
+fn a_name_that_no_loop_has_stops_the_build_where_the_template_says_it() {
+    for (template, text, told) in [
+        (
+            "round",
+            "one\n{{ rund }}\n",
+            "2:4: error[claudex::machine::variable]: the template names `rund`, which no loop has; did you mean `round`?",
+        ),
+        ("round", "rund {% if not rund %}x{% endif %}", "1:16: "),
+        (
+            "round",
+            "{{ persona.label }}{{ verbs.agnt }}",
+            "1:23: error[claudex::machine::variable]: the template names `verbs.agnt`",
+        ),
+        ("round", "{{ round.x }}", "1:4: "),
+        ("round", "{{ flags }}", "1:4: "),
+        ("prompt", "{{ who }}{{ persona }}{{ next_persona }}", "1:26: "),
+        ("summary", "a\n{% if round %}\n", "2:"),
+        ("summary", "{{ round", "1:"),
+    ] {
+        let said = said_of(template, text);
+        assert!(said.len() == 1 && said[0].starts_with(told), "{text}: {said:?}");
+    }
+}
+
+#[test]
+fn what_a_loop_and_its_program_have_can_be_named() {
+    use claudex_build::templates::{ANY, MESSAGE, PROMPT, START};
+    let all = |names: &[&[&str]]| {
+        let names = names.concat();
+        names
+            .iter()
+            .map(|name| format!("{{{{ {name} }}}}\n"))
+            .collect::<String>()
+    };
+    let own = "{{ persona }} {% for line in caveats %}{{ line.what }}{% endfor %}{% set x = 1 %}{{ x }}";
+    for (template, text) in [
+        ("started", all(&[&ANY, &MESSAGE, &START]) + own),
+        ("round", all(&[&ANY, &MESSAGE]) + own),
+        (
+            "prompt",
+            all(&[&ANY, &PROMPT]) + "{% include \"review/answer.md\" %}{{ topic }}",
+        ),
+        ("personas/engineer", "{{ anything }} {{".to_owned()),
+    ] {
+        assert_eq!(said_of(template, &text), [""; 0], "{template}");
+    }
+}

@@ -69,7 +69,12 @@ fn another_status_is_told_to_the_agent_with_the_end_of_the_output_until_it_is_gi
             )
         );
     }
-    assert_eq!(project.stop(), "moved give_up broken\nends true\n");
+    let said = project.stop();
+    let end = "moved give_up broken\nends true\nid: ";
+    assert!(
+        said.starts_with(end) && said.contains("\nlast_run.exit: exit status 7\n"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -13,6 +13,7 @@ fn program() -> &'static Path {
     let built = PROGRAM.get_or_init(|| {
         let stranger = Crate::new("every");
         write_below(&stranger, Path::new(""));
+        stranger.write("messages/all.md", &all_names());
         let built = stranger.cargo(&["build"]);
         if !built.status.success() {
             return Err(String::from_utf8_lossy(&built.stderr).into_owned());
@@ -27,6 +28,16 @@ fn program() -> &'static Path {
         Ok((_, program)) => program,
         Err(why) => panic!("the crate does not build:\n{why}"),
     }
+}
+
+/// A template with all that the build lets a message name where no question is asked.
+fn all_names() -> String {
+    use claudex_build::templates::{ANY, MESSAGE};
+    let names = ANY.into_iter().chain(MESSAGE);
+    names
+        .filter(|name| !name.starts_with("question."))
+        .map(|name| format!("{name}: {{{{ {name} }}}}\n"))
+        .collect()
 }
 
 /// Writes what lies in a folder of `crate/`.

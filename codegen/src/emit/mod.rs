@@ -25,6 +25,7 @@ use quote::quote;
 
 use crate::catalogue::{self, ParameterKind};
 use crate::model::{At, Edge, FieldKind, Held, Machine, Transition, guard_fields};
+use crate::templates::TemplateKind;
 
 /// The shape of generated code. The runtime refuses, at compile time, what it was not written for: the number stands in
 /// its macro `generated!` as well.
@@ -163,8 +164,8 @@ pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
     spec::markdown(&Context::new(machine, source, &options))
 }
 
-/// Every template that the machine names, each once, relative to the crate's root.
-pub(crate) fn templates(machine: &Machine) -> Vec<(String, std::ops::Range<usize>)> {
+/// Every template or text of this kind that the machine names, each once, relative to the crate's root.
+pub(crate) fn templates(machine: &Machine, kind: TemplateKind) -> Vec<(String, std::ops::Range<usize>)> {
     let modes = machine.modes.iter().filter_map(|mode| mode.message.as_ref());
     let phases = machine.phases.iter().filter_map(|phase| phase.message.as_ref());
     let edges = machine
@@ -179,20 +180,15 @@ pub(crate) fn templates(machine: &Machine) -> Vec<(String, std::ops::Range<usize
         behaviour.parameter(parameter.name)
     });
     let personas = machine.personas.iter().map(|persona| &persona.prompt);
-    below_messages(
-        machine,
-        modes.chain(phases).chain(edges).chain(prompts).chain(personas),
-    )
-}
-
-/// Every file that the plugin has as it is, each once, relative to the crate's root.
-pub(crate) fn plugin_files(machine: &Machine) -> Vec<(String, std::ops::Range<usize>)> {
-    let plugin = machine.plugin.iter();
-    let texts = plugin
-        .clone()
-        .flat_map(|plugin| &plugin.commands)
-        .filter_map(|command| command.text.as_ref());
-    below_messages(machine, texts.chain(plugin.flat_map(|plugin| &plugin.files)))
+    let commands = machine.plugin.iter().flat_map(|plugin| &plugin.commands);
+    let texts = commands.filter_map(|command| command.text.as_ref());
+    let files = machine.plugin.iter().flat_map(|plugin| &plugin.files);
+    match kind {
+        TemplateKind::Start => below_messages(machine, modes),
+        TemplateKind::Message => below_messages(machine, phases.chain(edges)),
+        TemplateKind::Prompt => below_messages(machine, prompts),
+        TemplateKind::Plain => below_messages(machine, personas.chain(texts).chain(files)),
+    }
 }
 
 /// Paths below the messages' folder, each once, relative to the crate's root.

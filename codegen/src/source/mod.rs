@@ -124,6 +124,14 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
         .value("messages")
         .and_then(|value| reader.string("messages", value));
     let messages = messages.map(|path| reader.relative("messages", path, true).value);
+    let context = match keys.value("context") {
+        Some(value) => reader.strings("context", value),
+        None => Vec::new(),
+    };
+    let context = context
+        .into_iter()
+        .map(|name| reader.name("a variable of templates", name));
+    let context = context.collect();
     let doc = reader.doc(&keys);
     let plugin = plugin::plugin(reader, &keys);
     let state = state(reader, &keys, &name);
@@ -138,6 +146,7 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
         name,
         doc,
         messages,
+        context,
         plugin,
         state,
         modes,
