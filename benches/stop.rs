@@ -10,29 +10,47 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_claudex-loop");
+
 fn claudex(root: &Path, arguments: &[&str], input: &str, evidence: &str) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_claudex-loop"))
-        .args(arguments)
+    let mut command = Command::new(PROGRAM);
+    let command = command.args(arguments).env_clear();
+    call(root, command.env("CLAUDEX_EVIDENCE", evidence), input);
+}
+
+/// A Stop hook of the plugin, as the client runs it.
+fn hook(root: &Path, command: &mut Command) {
+    call(root, command.env_clear(), &event(root));
+}
+
+fn event(root: &Path) -> String {
+    format!(r#"{{"session_id":"bench","cwd":{root:?},"hook_event_name":"Stop"}}"#)
+}
+
+fn call(root: &Path, command: &mut Command, input: &str) {
+    let mut child = command
         .current_dir(root)
-        .env_clear()
         .env("HOME", root)
-        .env("CLAUDEX_EVIDENCE", evidence)
+        .env(
+            "PATH",
+            Path::new(PROGRAM).parent().expect("a program is in a folder"),
+        )
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .expect("the binary was built for this benchmark");
-    let mut stdin = child.stdin.take().expect("stdin is piped");
-    stdin
-        .write_all(input.as_bytes())
-        .expect("the hook reads its input");
-    drop(stdin);
+    // Who answers without reading has gone by now.
+    let _ = child
+        .stdin
+        .take()
+        .expect("stdin is piped")
+        .write_all(input.as_bytes());
     assert!(child.wait().expect("the child is ours").success());
 }
 
 fn stop(root: &Path, evidence: &str) {
-    let input = format!(r#"{{"session_id":"bench","cwd":{root:?},"hook_event_name":"Stop"}}"#);
-    claudex(root, &["hook", "stop"], &input, evidence);
+    claudex(root, &["hook", "stop"], &event(root), evidence);
 }
 
 fn project() -> tempfile::TempDir {
@@ -63,6 +81,15 @@ fn stops(criterion: &mut Criterion) {
     let idle = project();
     group.bench_function("a project without a loop", |bencher| {
         bencher.iter(|| stop(idle.path(), "required"))
+    });
+
+    let minimal = r#"answer=$(/bin/echo '{"decision":"approve"}'); printf '%s\n' "$answer""#;
+    group.bench_function("a shell that prints a program's answer", |bencher| {
+        bencher.iter(|| hook(idle.path(), Command::new("/bin/sh").args(["-c", minimal])));
+    });
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin/hooks/stop-hook.sh");
+    group.bench_function("a project without a loop, through the plugin", |bencher| {
+        bencher.iter(|| hook(idle.path(), &mut Command::new(script)));
     });
 
     let waiting = project();

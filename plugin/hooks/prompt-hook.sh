@@ -8,6 +8,9 @@ set -u
 [ -z "${CLAUDEX_REVIEWER_CHILD:-}" ] || exit 0
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
-output=$(/bin/sh "$here/../bin/claudex-loop" hook prompt 2>/dev/null) || exit 0
-[ -z "$output" ] || printf '%s\n' "$output"
+exec 2>/dev/null
+set -- --hook prompt
+# `command`: without it a file that is gone ends this shell with an error.
+command . "$here/../bin/claudex-loop"
+[ "${found:+$status}" != 0 ] || [ -z "$answer" ] || printf '%s\n' "$answer"
 exit 0

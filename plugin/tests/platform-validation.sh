@@ -65,12 +65,13 @@ done
 
 section "Launcher"
 
-# A stand-in for the program: answers --protocol with $2, else says what it was given, one argument a line.
+# A stand-in for the program: answers --protocol with $2, where a hook asks before its own answer; else says what it was given,
+# one argument a line.
 program() {
     mkdir -p "${1%/*}"
     {
         echo '#!/bin/sh'
-        echo "[ \"\$1\" != --protocol ] || { echo '$2'; exit 0; }"
+        echo "case \$1 in --protocol) echo '$2'; exit 0 ;; --protocol=*) echo '$2' ;; esac"
         echo "echo 'this is ${3:-the program}'"
         # shellcheck disable=SC2016
         printf '%s\n' 'for a; do printf "<%s>\n" "$a"; done; [ "${1-}" != cat ] || cat; exit 7'
@@ -197,7 +198,30 @@ broken 'echo "{\"decision\":\"block\""; exit 0'
 last_resort "program prints half a document" "$work/broken/claudex-loop"
 broken 'echo "{\"decision\":\"block\",\"reason\":\"x\"}"; exit 3'
 last_resort "program fails after its decision" "$work/broken/claudex-loop"
+broken 'echo "{\"decision\":\"block\"}"; exit 2'
+last_resort "program exits with 2, which blocks" "$work/broken/claudex-loop"
+broken 'echo "loading"; echo "{\"decision\":\"block\"}"'
+last_resort "program prints noise before its decision" "$work/broken/claudex-loop"
+last_resort "program is a newer one" "$work/old/claudex-loop"
+mkdir -p "$work/noisy" "$work/refusing"
+printf '#!/bin/sh\ncat\necho "{\"decision\":\"block\"}"\n' >"$work/noisy/claudex-loop"
+printf '#!/bin/sh\necho "error: unexpected argument" >&2\nexit 2\n' >"$work/refusing/claudex-loop"
+chmod +x "$work/noisy/claudex-loop" "$work/refusing/claudex-loop"
+last_resort "program is another one, with a decision of its own" "$work/noisy/claudex-loop"
+last_resort "program is too old to be asked" "$work/refusing/claudex-loop"
 broken 'echo "{\"decision\":\"block\",\"reason\":\"go on\"}"'
+printf '{}' | env -i PATH="$work/refusing:$work/old:$work/broken:/usr/bin:/bin" HOME="$work/nobody" \
+    "$work/plug in/hooks/stop-hook.sh" >"$work/out.json" 2>/dev/null
+is "stop hook: PATH is searched past programs of other versions" "go on" "$(json_get "$work/out.json" reason)"
+mkdir -p "$work/half/hooks"
+cp "$PLUGIN/hooks/"*.sh "$work/half/hooks/"
+for hook in stop prompt answer session-start; do
+    run env -i PATH=/usr/bin:/bin "$work/half/hooks/$hook-hook.sh" </dev/null
+    is "$hook hook: a plugin that is half there is exit 0" 0 "$status"
+done
+(mkdir -p "$work/gone folder" && cd "$work/gone folder" && rmdir "$work/gone folder" && printf '{}' |
+    env -i PATH="$work/broken:/usr/bin:/bin" "$work/plug in/hooks/stop-hook.sh") >"$work/out.json" 2>/dev/null
+is "stop hook: it works in a folder that is gone" "go on" "$(json_get "$work/out.json" reason)"
 printf '{}' | CLAUDEX_LOOP_BIN="$work/broken/claudex-loop" "$PLUGIN/hooks/stop-hook.sh" >"$work/out.json"
 is "stop hook: the program's own block passes" "go on" "$(json_get "$work/out.json" reason)"
 printf '{}' | CLAUDEX_REVIEWER_CHILD=1 CLAUDEX_LOOP_BIN="$work/broken/claudex-loop" "$PLUGIN/hooks/stop-hook.sh" >"$work/out.json"

@@ -247,6 +247,32 @@ const LATER: [&str; 10] = [
     "man",
 ];
 
+/// Reads the arguments of this process.
+pub(super) fn read<M: CommandLine>(program: &Program<M>) -> clap::error::Result<clap::ArgMatches> {
+    let mut words = std::env::args_os().skip(1).take(2);
+    if words.any(|word| word == "hook") {
+        // A hook is called at every stop, and to make all the other commands costs more than its answer.
+        let hook = Hook::augment_subcommands(clap::Command::new("hook"));
+        let command = clap::Command::new(program.info.program).arg(protocol());
+        if let Ok(matches) = command.subcommand(hook).try_get_matches() {
+            return Ok(matches);
+        }
+    }
+    command(program).try_get_matches()
+}
+
+fn protocol() -> clap::Arg {
+    clap::Arg::new("protocol")
+        .long("protocol")
+        .value_name("N")
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("")
+        .help(
+            "Print the protocol that plugin and program speak, and exit; with N, go on where it is that one",
+        )
+}
+
 /// Returns the whole command line.
 pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
     let info = program.info;
@@ -257,12 +283,7 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
         .max_term_width(100)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .arg(
-            clap::Arg::new("protocol")
-                .long("protocol")
-                .action(clap::ArgAction::SetTrue)
-                .help("Print the protocol that plugin and program speak, and exit"),
-        )
+        .arg(protocol())
         .subcommand(start::command::<M>());
     for own in &program.commands {
         command = command.subcommand(own.command.clone());

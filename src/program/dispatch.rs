@@ -25,7 +25,7 @@ impl<M: CommandLine> Program<M> {
     pub fn main(self) -> ExitCode {
         crate::process::keeper::serve();
         exit::set_up_reports();
-        let matches = match arguments::command(&self).try_get_matches() {
+        let matches = match arguments::read(&self) {
             Ok(matches) => matches,
             Err(error) => return exit::bad_usage(&error).into(),
         };
@@ -46,9 +46,13 @@ pub(super) fn protocol<M: CommandLine>() -> String {
 
 fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
-    if matches.get_flag("protocol") {
+    if let Some(wanted) = matches.get_one::<String>("protocol") {
         out::line(&format!("{} {}", info.program, protocol::<M>()));
-        return Ok(Exit::Complete);
+        // A plugin asks and calls in one: what is printed next is the answer of the protocol that it speaks.
+        if *wanted != PROTOCOL.to_string() {
+            let ends_here = wanted.is_empty();
+            return Ok(if ends_here { Exit::Complete } else { Exit::Refused });
+        }
     }
     let Some((name, given)) = matches.subcommand() else {
         return Ok(Exit::Usage);

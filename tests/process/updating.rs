@@ -114,8 +114,9 @@ fn older(project: &Project, protocol: u32) -> PathBuf {
     let file = project.home.join("older/claudex-loop");
     let real = assert_cmd::cargo::cargo_bin!("claudex-loop");
     let script = format!(
-        "#!/bin/sh\ncase \"$*\" in\n--protocol) echo 'claudex-loop protocol {protocol} (0.0.9)' ;;\n\
-         'hook session-start') echo \"error: unrecognized subcommand 'session-start'\" >&2; echo usage; exit 2 ;;\n\
+        "#!/bin/sh\ncase \"$*\" in\n--protocol*) echo 'claudex-loop protocol {protocol} (0.0.9)' ;;\nesac\n\
+         case \"$*\" in\n--protocol) exit ;;\n--protocol=*) [ {protocol} = 1 ] || exit 1; shift ;;\nesac\n\
+         case \"$*\" in\n'hook session-start') echo \"error: unrecognized subcommand 'session-start'\" >&2; echo usage; exit 2 ;;\n\
          *) exec '{}' \"$@\" ;;\nesac\n",
         real.display()
     );

@@ -1,27 +1,53 @@
 #!/bin/sh
 # Launcher: finds the program {{ program }} and becomes it. It decides nothing else.
 #
-# A plugin's bin/ is the last folder on the agent's PATH and is not on a hook's PATH at all, so the scripts and
-# hooks of this plugin call this file by its path and the agent calls it by its name. A program is taken only when
-# `--protocol` answers with the protocol that these scripts were written for.
+# A plugin's bin/ is the last folder on the agent's PATH and is not on a hook's PATH at all, so the scripts of this plugin
+# call this file by its path and the agent calls it by its name. A program is taken only when `--protocol` answers with the
+# protocol that these scripts were written for.
+#
+# The hooks read this file into their own shell, with `--hook NAME` as its arguments. The program is then started once: it is asked
+# for the protocol and for the answer in one call. That leaves `found`, its exit `status` and its `answer`.
 set -u
 
 name={{ program }}
 protocol={{ protocol }}
+hook=
+self=$0
+if [ "${1:-}" = --hook ]; then
+    hook=$2
+    self=$here/../bin/$name
+fi
 
 # Another launcher, or a wrapper around this file, asked us: we are not the program it looks for.
-if [ -n "${{ '{' }}{{ probe }}:-}" ]; then
+if [ -n "${{ '{' }}{{ probe }}:-}" ] && [ -z "$hook" ]; then
     echo "$name: this is the plugin's launcher, not the program" >&2
     exit 127
 fi
 
 found=
 looked=
+answer=
 newline='
 '
+# Where to come back to from another folder, without a process of its own for each; empty where that cannot be.
+start=
+! cd -P . 2>/dev/null || ! cd -- "$PWD" 2>/dev/null || start=$PWD
 
 note() {
     looked="$looked  $1: $2$newline"
+}
+
+# ask FILE: what it says first becomes `said`, and the rest `answer`.
+ask() {
+    if [ -z "$hook" ]; then
+        said=$({{ probe }}=1 "$1" --protocol </dev/null 2>/dev/null) || said=
+    else
+        answer=$({{ probe }}=1 "$1" "--protocol=$protocol" hook "$hook")
+        status=$?
+        said=${answer%%"$newline"*}
+        answer=${answer#"$said"}
+        answer=${answer#"$newline"}
+    fi
 }
 
 # take FILE: sets `found` when FILE is a program of ours; else notes why it is not.
@@ -30,42 +56,54 @@ take() {
         note "$1" "not there"
     elif [ ! -x "$1" ]; then
         note "$1" "not executable"
-    elif [ "$1" -ef "$0" ]; then
+    elif [ "$1" -ef "$self" ]; then
         note "$1" "this launcher"
     else
-        answer=$({{ probe }}=1 "$1" --protocol </dev/null 2>/dev/null) || answer=
-        case $answer in
+        ask "$1"
+        case $said in
             "$name protocol $protocol ("*")") found=$1 ;;
-            "$name protocol "[0-9]*" ("*")") note "$1" "another version, wanted protocol $protocol: ${answer#"$name "}" ;;
+            "$name protocol "[0-9]*" ("*")") note "$1" "another version, wanted protocol $protocol: ${said#"$name "}" ;;
             *) note "$1" "gives no answer to --protocol" ;;
         esac
     fi
     [ -n "$found" ]
 }
 
-# top FOLDER: prints the top of the repository that a folder lies in, else the folder. A home, or what holds one, is no
-# project here: what a person installed lies in it.
+# physical FOLDER: sets `physical` to its path without symlinks, or to nothing.
+physical() {
+    if [ -n "$start" ]; then
+        physical=
+        ! cd -P -- "$1" 2>/dev/null || physical=$PWD
+        cd -- "$start" || start=
+    else
+        physical=$(cd -P -- "$1" 2>/dev/null && pwd)
+    fi
+}
+
+# top FOLDER: sets `top` to the top of the repository that a folder lies in, else to the folder. A home, or what holds one, is
+# no project here: what a person installed lies in it.
 top() {
-    folder=$(CDPATH='' cd -- "$1" 2>/dev/null && pwd -P) || folder=/
-    found=$folder
-    while [ -n "$found" ] && [ ! -e "$found/.git" ]; do
-        found=${found%/*}
+    physical "$1"
+    top=${physical:-/}
+    while [ -n "$top" ] && [ ! -e "$top/.git" ]; do
+        top=${top%/*}
     done
-    folder=${found:-$folder}
+    top=${top:-${physical:-/}}
     case ${HOME:-}/ in
-        "$folder"/*) folder=/ ;;
+        "$top"/*) top=/ ;;
     esac
-    printf '%s\n' "$folder"
 }
 
 # Relative entries of PATH are passed over, and those in the project, which npm puts first: a repository must not be able
 # to bring its own program.
 search_path() {
     case ${CLAUDE_PROJECT_DIR:-} in
-        /*) project=$(top "$CLAUDE_PROJECT_DIR") ;;
-        *) project=/ ;;
+        /*) top "$CLAUDE_PROJECT_DIR" ;;
+        *) top=/ ;;
     esac
-    around=$(top .)
+    project=$top
+    top .
+    around=$top
     rest=${PATH-}:
     while [ -n "$rest" ]; do
         entry=${rest%%:*}
@@ -74,8 +112,9 @@ search_path() {
             /*) [ -e "$entry/$name" ] || continue ;;
             *) continue ;;
         esac
-        place=$(CDPATH='' cd -- "$entry" 2>/dev/null && pwd -P) || continue
-        case $place/ in
+        physical "$entry"
+        case $physical/ in
+            /) continue ;;
             "$project"/* | "$around"/*) note "$entry/$name" "in the project, which must not bring its own" ;;
             *) ! take "$entry/$name" || return 0 ;;
         esac
@@ -99,7 +138,7 @@ search_cargo() {
 # Only in a checkout of the project itself: the newer of the two builds, as a developer expects. `command -p` finds the
 # system's own tools, whatever PATH says.
 search_checkout() {
-    self=$(command -p readlink -f -- "$0" 2>/dev/null) || self=$0
+    self=$(command -p readlink -f -- "$self" 2>/dev/null) || return 1
     root=$(CDPATH='' cd -- "$(command -p dirname -- "$self")/../.." 2>/dev/null && pwd -P) || return 1
     command -p grep -Eqs "^name[[:space:]]*=[[:space:]]*\"$name\"" "$root/Cargo.toml" || return 1
     if [ "$root/target/debug/$name" -nt "$root/target/release/$name" ]; then
@@ -115,13 +154,18 @@ case ${{ '{' }}{{ named }}:-} in
     ?*) note "${{ named }}" "a relative path, which would be another program in each project" ;;
     *) search_path || search_cargo || search_checkout ;;
 esac
-[ -z "$found" ] || exec "$found" "$@"
 
-{
+# not_found: says what was looked at, and what to do.
+not_found() {
     echo "$name: the program was not found. The plugin is only its shell; it wants protocol $protocol. Looked at:"
     [ -z "${{ '{' }}{{ named }}:-}" ] || echo "  {{ named }} is set, so nowhere else"
     printf '%s' "$looked"
     echo "Install it, in a clone of its project: cargo install --path ."
     echo "or name one that exists:                {{ named }}=/path/to/$name"
-} >&2
-exit 127
+}
+
+if [ -z "$hook" ]; then
+    [ -z "$found" ] || exec "$found" "$@"
+    not_found >&2
+    exit 127
+fi

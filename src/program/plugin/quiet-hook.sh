@@ -7,6 +7,9 @@ set -u
 [ -z "${{ '{' }}{{ guard }}:-}" ] || exit 0
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
-output=$(/bin/sh "$here/../bin/{{ program }}" hook {{ verb }} 2>/dev/null) || exit 0
-[ -z "$output" ] || printf '%s\n' "$output"
+exec 2>/dev/null
+set -- --hook {{ verb }}
+# `command`: without it a file that is gone ends this shell with an error.
+command . "$here/../bin/{{ program }}"
+[ "${found:+$status}" != 0 ] || [ -z "$answer" ] || printf '%s\n' "$answer"
 exit 0

@@ -7,6 +7,9 @@ set -u
 [ -z "${CLAUDEX_REVIEWER_CHILD:-}" ] || exit 0
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
-output=$(/bin/sh "$here/../bin/release-train" hook session-start 2>/dev/null) || exit 0
-[ -z "$output" ] || printf '%s\n' "$output"
+exec 2>/dev/null
+set -- --hook session-start
+# `command`: without it a file that is gone ends this shell with an error.
+command . "$here/../bin/release-train"
+[ "${found:+$status}" != 0 ] || [ -z "$answer" ] || printf '%s\n' "$answer"
 exit 0

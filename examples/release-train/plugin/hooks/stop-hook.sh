@@ -14,13 +14,16 @@ approve() {
 # The client names this file by its path, so no process is needed to take the folder off it.
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
+set -- --hook stop
+# `command`: without it a file that is gone ends this shell, with a status that blocks.
+command . "$here/../bin/release-train"
 
-decision=$(/bin/sh "$here/../bin/release-train" hook stop)
-status=$?
-
-case $status:$decision in
-    0:'{'*'}') printf '%s\n' "$decision" ;;
-    127:*) approve "release-train: the release-train program was not found or has another version, so no loop is driven. Install it (cargo install --path ., in a clone of its project); /release-train:doctor says what was looked at." ;;
+case ${found:+$status}:${answer-} in
+    0:'{'*'}') printf '%s\n' "$answer" ;;
+    :*)
+        [ -z "${looked-}" ] || not_found >&2
+        approve "release-train: the release-train program was not found or has another version, so no loop is driven. Install it (cargo install --path ., in a clone of its project); /release-train:doctor says what was looked at."
+        ;;
     *) approve "release-train: the release-train program ended with status $status and no decision, so this turn ends; the loop is as it was. Try: release-train status" ;;
 esac
 exit 0
