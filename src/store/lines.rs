@@ -8,6 +8,13 @@ use super::document::{Document, DocumentError, is_field_name};
 use super::scalar;
 use super::value::Value;
 
+/// How many fields a document may have: twice as many as a machine.
+const MOST_FIELDS: usize = 2048;
+/// How deep brackets may be nested in a value.
+const DEEPEST: usize = 32;
+/// How much of a document may stand outside of quotes, in bytes.
+const MOST_OUTSIDE: usize = 64 * 1024;
+
 /// A document of lines.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines {
@@ -30,11 +37,13 @@ impl Lines {
         })?;
         let mut entries: Vec<Entry> = Vec::new();
         let mut keys: Vec<Option<&str>> = Vec::new();
+        // The last line with a key.
+        let mut owner: Option<usize> = None;
         for line in text.split_inclusive('\n') {
             let continues = line.starts_with([' ', '\t']) && !line.trim().is_empty()
                 || line.starts_with("- ")
                 || line.trim_end() == "-";
-            match keys.iter().rposition(Option::is_some) {
+            match owner {
                 // Blanks in between belong to the value too: a block scalar may hold some.
                 Some(owner) if continues => {
                     let between: String = entries.drain(owner + 1..).map(|entry| entry.raw).collect();
@@ -43,13 +52,18 @@ impl Lines {
                     entries[owner].raw.push_str(line);
                 }
                 _ => {
-                    keys.push(key_of(line));
+                    let key = key_of(line);
+                    owner = key.map(|_| keys.len()).or(owner);
+                    keys.push(key);
                     entries.push(Entry {
                         raw: line.to_owned(),
                         field: None,
                     });
                 }
             }
+        }
+        if keys.iter().flatten().count() > MOST_FIELDS || !is_simple(&entries) {
+            return Err(DocumentError::NotLines);
         }
         let read = match serde_yaml::from_str::<serde_yaml::Value>(text) {
             Ok(serde_yaml::Value::Mapping(read)) => read,
@@ -171,6 +185,48 @@ impl Document for Lines {
     fn boxed_clone(&self) -> Box<dyn Document> {
         Box::new(self.clone())
     }
+}
+
+/// Returns whether the YAML reader is done with these lines in no time: its own takes the square of how deep brackets are nested, and
+/// of how much stands outside of quotes. What we write is a value in a line, and text in quotes.
+fn is_simple(entries: &[Entry]) -> bool {
+    let mut outside = 0;
+    entries.iter().all(|entry| {
+        let (mut depth, mut quote, mut escaped) = (0_usize, None, false);
+        // The byte before, and the last one that is no blank.
+        let (mut last, mut before) = (b' ', b' ');
+        for byte in entry.raw.bytes() {
+            match (quote, byte) {
+                (Some(b'"'), b'\\') if !escaped => {
+                    escaped = true;
+                    continue;
+                }
+                (Some(open), _) if byte == open && !escaped => quote = None,
+                (Some(_), _) => {}
+                // Elsewhere it is an apostrophe, or an inch.
+                (None, b'"' | b'\'') if b",[{".contains(&before) || before == b':' && last != b':' => {
+                    quote = Some(byte);
+                }
+                (None, _) => {
+                    outside += 1;
+                    match byte {
+                        b'[' | b'{' => depth += 1,
+                        b']' | b'}' => depth = depth.saturating_sub(1),
+                        _ => {}
+                    }
+                }
+            }
+            escaped = false;
+            if depth > DEEPEST || outside > MOST_OUTSIDE {
+                return false;
+            }
+            last = byte;
+            if !byte.is_ascii_whitespace() {
+                before = byte;
+            }
+        }
+        true
+    })
 }
 
 /// Returns the key that a line starts with, if it does.
@@ -297,6 +353,47 @@ mod tests {
             3,
             "one line each"
         );
+    }
+
+    #[test]
+    fn what_the_reader_would_take_long_for_is_refused_by_its_shape() {
+        let most = crate::store::MAX_BYTES;
+        for part in [
+            "[",
+            "{",
+            "? ",
+            "- ",
+            "b,",
+            "!",
+            "&a ",
+            "x\n",
+            "%YAML 1.2\n",
+            "---\n",
+            "#\n",
+            "k: v\n",
+        ] {
+            for begin in ["", "a: ", "a: [", "a: [it's ", "a: [\"x\" ", "a: [b:\""] {
+                let text = format!("{begin}{}", part.repeat((most - begin.len()) / part.len()));
+                assert!(Form::Lines.parse(text.as_bytes()).is_err(), "{begin}{part}");
+            }
+        }
+        let deep = |depth: usize| format!("a: {}{}\n", "[".repeat(depth), "]".repeat(depth));
+        assert!(Form::Lines.parse(deep(DEEPEST).as_bytes()).is_ok());
+        assert_eq!(
+            Form::Lines.parse(deep(DEEPEST + 1).as_bytes()).unwrap_err(),
+            DocumentError::NotLines
+        );
+    }
+
+    #[test]
+    fn long_texts_and_lists_are_read_whatever_stands_in_their_quotes() {
+        let long = "[{\"it's\" \\".repeat(40_000);
+        let mut document = parse("phase: reviewing\n");
+        document.set("topic", &Value::Text(long.clone()));
+        document.set("all", &Value::List(vec![long[..200].to_owned(); 1000]));
+        let back = Form::Lines.parse(&document.to_bytes()).unwrap();
+        assert_eq!(back.fields(), document.fields());
+        assert_eq!(back.get("topic").unwrap().as_str(), Some(&long[..]));
     }
 
     #[test]
