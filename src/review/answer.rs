@@ -12,7 +12,9 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::findings::{Finding, Findings};
-use super::findings_file::{self, MAX_FILE_BYTES, MAX_FINDING_CHARS, Unreadable, Verdict, severity_word};
+use super::findings_file::{
+    self, MAX_FILE_BYTES, MAX_FINDING_CHARS, MOST_FINDINGS, Unreadable, Verdict, severity_word,
+};
 use crate::text;
 
 /// The JSON Schema of an answer, in the form that strict structured output takes: every property required, nothing else
@@ -255,6 +257,9 @@ fn by_schema(answer: &Map<String, Value>) -> Result<Verdict, NoAnswer> {
     let Value::Array(listed) = listed else {
         return Err(NoAnswer::CutOff);
     };
+    if listed.len() > MOST_FINDINGS {
+        return Err(NoAnswer::Form(Unreadable::TooMany { found: listed.len() }));
+    }
     let findings = listed
         .iter()
         .enumerate()

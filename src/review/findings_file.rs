@@ -22,6 +22,9 @@ use super::findings::{Finding, Findings, Severity};
 /// The largest findings file that is read, in bytes. Reviewers write a few kilobytes.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 
+/// The most findings that are read. Nobody mends more in a round, and each is compared with all of earlier ones.
+pub const MOST_FINDINGS: usize = 1000;
+
 /// The one line of a file without findings.
 pub const CLEAN_LINE: &str = "No substantive findings.";
 
@@ -52,6 +55,16 @@ pub enum Unreadable {
         bytes: usize,
         /// The limit, in bytes.
         limit: usize,
+    },
+    /// More than [`MOST_FINDINGS`].
+    #[display("there are {found} findings, the limit is {MOST_FINDINGS}")]
+    #[diagnostic(
+        code(claudex::review::findings_too_many),
+        help("let the reviewer name those that matter most, then run it again")
+    )]
+    TooMany {
+        /// How many there are.
+        found: usize,
     },
     /// Not UTF-8, or text with NUL bytes in it.
     #[display("the findings are not text: byte {offset} is not UTF-8 or is NUL")]

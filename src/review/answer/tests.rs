@@ -241,3 +241,20 @@ proptest! {
         let _ = read(&format!("{{\"verdict\":{text}"));
     }
 }
+
+#[test]
+fn more_findings_than_anyone_mends_are_no_verdict() {
+    let text = |count: usize| {
+        let one = r#"{"severity":"high","what":"x"}"#;
+        format!(
+            r#"{{"verdict":"findings","findings":[{}]}}"#,
+            vec![one; count].join(",")
+        )
+    };
+    assert!(matches!(read(&text(MOST_FINDINGS)), Ok(Verdict::Findings(_))));
+    let found = MOST_FINDINGS + 1;
+    assert_eq!(
+        read(&text(found)),
+        Err(NoAnswer::Form(Unreadable::TooMany { found }))
+    );
+}

@@ -5,7 +5,7 @@
 
 use super::text::{self, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS};
 use super::words::{self, SeverityHeading};
-use super::{CLEAN_LINE, MAX_FILE_BYTES, Unreadable, Verdict};
+use super::{CLEAN_LINE, MAX_FILE_BYTES, MOST_FINDINGS, Unreadable, Verdict};
 use crate::review::findings::{Finding, Findings, Severity};
 use strum::IntoEnumIterator as _;
 
@@ -48,7 +48,12 @@ pub fn parse(bytes: &[u8]) -> Result<Verdict, Unreadable> {
             Fence::Inside => reader.code(line),
         }
     }
-    reader.verdict()
+    match reader.verdict()? {
+        Verdict::Findings(findings) if findings.0.len() > MOST_FINDINGS => Err(Unreadable::TooMany {
+            found: findings.0.len(),
+        }),
+        verdict => Ok(verdict),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

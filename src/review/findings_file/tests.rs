@@ -273,6 +273,18 @@ fn an_absent_verdict_is_unreadable() {
 }
 
 #[test]
+fn more_findings_than_anyone_mends_are_no_verdict() {
+    let text = |count: usize| format!("## High\n{}", "- x\n".repeat(count));
+    let Ok(Verdict::Findings(most)) = parse(text(MOST_FINDINGS).as_bytes()) else {
+        panic!("as many as that are read")
+    };
+    assert_eq!(most.0.len(), MOST_FINDINGS);
+    for found in [MOST_FINDINGS + 1, 200_000] {
+        assert_eq!(parse(text(found).as_bytes()), Err(Unreadable::TooMany { found }));
+    }
+}
+
+#[test]
 fn the_clean_line_is_read_and_findings_outweigh_it() {
     for text in [
         "No substantive findings.",
