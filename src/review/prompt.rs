@@ -113,9 +113,10 @@ impl Prompt<'_> {
     }
 }
 
-/// Returns the findings files of a loop's rounds before this one, oldest first.
+/// Returns the findings files of a loop's rounds before this one, the latest of them, oldest first.
 pub fn earlier(raw: &Raw, spec: &ReviewSpec) -> Vec<Utf8PathBuf> {
-    (1..raw.count(spec.round))
+    let round = raw.count(spec.round);
+    (round.saturating_sub(EARLIER as u64).max(1)..round)
         .map(|round| findings_json::findings_path(raw.store(), raw.id(), round))
         .collect()
 }

@@ -6,7 +6,7 @@ use serde_json::Map;
 
 use super::id::iso;
 use super::spec::StateSpec;
-use super::value::{Value, value_in};
+use super::value::{MOST_COUNT, Value, value_in};
 
 /// Names the change by which a person takes a loop up.
 pub(super) const ADOPT: &str = "adopt";
@@ -179,6 +179,9 @@ impl Entry {
             }));
         }
         let line: ChangeLine = serde_json::from_value(json).ok()?;
+        if line.revision > MOST_COUNT {
+            return None;
+        }
         let mut fields = Vec::with_capacity(line.fields.len());
         for (name, value) in line.fields {
             let value: Value = serde_json::from_value(value).ok()?;

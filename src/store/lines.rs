@@ -6,7 +6,7 @@
 
 use super::document::{Document, DocumentError, is_field_name};
 use super::scalar;
-use super::value::Value;
+use super::value::{MOST_COUNT, Value};
 
 /// How many fields a document may have: twice as many as a machine.
 const MOST_FIELDS: usize = 2048;
@@ -247,6 +247,7 @@ fn value_of(read: serde_yaml::Value, raw: &str) -> Value {
         serde_yaml::Value::Bool(flag) => Value::Flag(flag),
         serde_yaml::Value::Number(number) => number
             .as_u64()
+            .filter(|number| *number <= MOST_COUNT)
             .map_or_else(|| Value::Word(number.to_string()), Value::Count),
         serde_yaml::Value::String(text) if quoted => Value::Text(text),
         serde_yaml::Value::String(text) => Value::Word(text),

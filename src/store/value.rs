@@ -5,6 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+/// The largest number that is read from a file: what every reader of JSON has exactly, and nothing overflows that adds to it.
+pub(super) const MOST_COUNT: u64 = (1 << 53) - 1;
+
 /// The value of one field.
 ///
 /// `Word` and `Text` differ only in how they are written: two values with the same characters are equal.
@@ -14,7 +17,7 @@ pub enum Value {
     Null,
     /// True or false.
     Flag(bool),
-    /// A whole number, never negative.
+    /// A whole number, never negative, and of what is read never more than `MOST_COUNT`.
     Count(u64),
     /// Text that is written plain where it can be.
     Word(String),
@@ -122,7 +125,7 @@ pub(super) fn is_hidden(c: char) -> bool {
 /// Reads a decimal number without sign and without leading zeros: what reads back as the same characters.
 fn decimal(text: &str) -> Option<u64> {
     let number: u64 = text.parse().ok()?;
-    (number.to_string() == text).then_some(number)
+    (number <= MOST_COUNT && number.to_string() == text).then_some(number)
 }
 
 impl PartialEq for Value {
@@ -178,6 +181,7 @@ impl<'de> Deserialize<'de> for Value {
             serde_json::Value::Bool(flag) => Ok(Self::Flag(flag)),
             serde_json::Value::Number(number) => number
                 .as_u64()
+                .filter(|number| *number <= MOST_COUNT)
                 .map(Self::Count)
                 .ok_or_else(|| de::Error::custom("a number that is no count")),
             serde_json::Value::String(text) => Ok(Self::Word(text)),
@@ -216,6 +220,14 @@ mod tests {
 
     #[test]
     fn shell_text_becomes_what_it_looks_like() {
+        for (text, count) in [("9007199254740991", true), ("9007199254740992", false)] {
+            assert_eq!(
+                matches!(Value::from_plain(text), Value::Count(_)),
+                count,
+                "{text}"
+            );
+            assert_eq!(serde_json::from_str::<Value>(text).is_ok(), count, "{text}");
+        }
         assert!(matches!(Value::from_plain("12"), Value::Count(12)));
         assert!(matches!(Value::from_plain("true"), Value::Flag(true)));
         for word in ["012", "+1", "-1", "1.0", "yes", "", "99999999999999999999"] {

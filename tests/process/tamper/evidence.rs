@@ -93,3 +93,26 @@ fn a_torn_last_line_of_the_journal_is_cut_and_the_loop_goes_on() {
     project.fire().blocked();
     assert_eq!(project.changes(&id).last().unwrap(), "remind");
 }
+
+#[test]
+fn a_forged_round_that_nobody_counts_to_costs_a_command_nothing() {
+    for (round, is_read) in [
+        ("999999999", true),
+        ("9007199254740991", true),
+        ("18446744073709551615", false),
+    ] {
+        let (project, id) = Project::reviewing(&[]);
+        let path = project.folder().join(&id).join("journal.jsonl");
+        for (file, field) in [(path, "\"round\":"), (project.state_path(&id), "\nround: ")] {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let (before, after) = text.rsplit_once(&format!("{field}1")).unwrap();
+            std::fs::write(&file, format!("{before}{field}{round}{after}")).unwrap();
+        }
+        if is_read {
+            project.review(&id, "fake-clean").exits(0);
+        }
+        project.run(&["status", &id]).exits(0);
+        project.fire().blocked();
+        assert_eq!(project.field(&id, "round"), if is_read { round } else { "1" });
+    }
+}
