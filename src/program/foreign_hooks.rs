@@ -150,9 +150,10 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
         .filter_map(|file| files::read_to_string(&file).ok())
         .collect();
     let calls_ours = |text: &String| {
-        [format!("{program} hook stop"), format!("{program}\" hook stop")]
-            .iter()
-            .any(|call| text.contains(call))
+        let calls = [format!("{program} hook stop"), format!("{program}\" hook stop")];
+        // A plugin's script reads the launcher into its own shell.
+        let reads = text.contains("--hook stop") && text.contains(&format!("/bin/{program}\""));
+        reads || calls.iter().any(|call| text.contains(call))
     };
     if texts.iter().any(calls_ours) {
         HookKind::Ours

@@ -99,6 +99,15 @@ fn the_hooks_that_are_printed_are_ours_and_others_are_not() {
     }
     let exec = json!({"type": "command", "command": "/x y/release-train", "args": ["hook", "stop"]});
     assert_eq!(machine.natures(&exec), [HookKind::Ours]);
+    // The script of a plugin as it is written, which speaks of blocking itself.
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/release-train/plugin/hooks/stop-hook.sh"
+    );
+    assert_eq!(
+        machine.natures(&command(&format!("'{script}'"))),
+        [HookKind::Ours]
+    );
     for other in [
         "other hook stop",
         "release-train status",
