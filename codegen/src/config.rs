@@ -34,7 +34,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The settings that crates want: with a command line where claudex-loop has its feature `program`, else types alone.
+    /// Makes the settings that crates want: with a command line where claudex-loop has its feature `program`, else types alone.
     pub fn new() -> Self {
         Self {
             commands: None,
@@ -43,7 +43,7 @@ impl Config {
         }
     }
 
-    /// Whether to generate the command line, which needs the feature `program` of `claudex-loop`. Unless told, it is
+    /// Says whether to generate the command line, which needs the feature `program` of `claudex-loop`. Unless told, it is
     /// generated where that feature is on; cargo tells the build script of a crate that depends on `claudex-loop`.
     #[must_use]
     pub fn commands(mut self, commands: bool) -> Self {
@@ -51,14 +51,14 @@ impl Config {
         self
     }
 
-    /// The crate's folder; `CARGO_MANIFEST_DIR` where it is not given.
+    /// Sets the crate's folder; `CARGO_MANIFEST_DIR` where it is not given.
     #[must_use]
     pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = Some(root.into());
         self
     }
 
-    /// The folder for the code; `OUT_DIR` where it is not given.
+    /// Sets the folder for the code; `OUT_DIR` where it is not given.
     #[must_use]
     pub fn out_dir(mut self, out: impl Into<PathBuf>) -> Self {
         self.out = Some(out.into());

@@ -1,7 +1,7 @@
 //! Message templates at build time: whether each can be read as one, and names nothing that a loop does not have.
 //!
-//! What a template can name is said in `docs/behaviours.md`; the lists here are what the engine gives at run time, which
-//! `src/behaviours/words.rs` and `src/review/prompt.rs` hold against them in a test.
+//! `docs/behaviours.md` says what a template can name; the lists here are what the engine gives at run time. `tests/behaviours/` renders
+//! all that a message can name.
 
 use std::fmt;
 
@@ -11,16 +11,16 @@ use minijinja::syntax::SyntaxConfig;
 use crate::diagnostic::{Diagnostic, Diagnostics, suggest};
 use crate::model::Machine;
 
-/// What a template is for, which decides what it can name.
+/// Says what a template is for, which decides what it can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateKind {
-    /// What a start prints.
+    /// Holds what a start prints.
     Start,
-    /// The text of a block.
+    /// Holds the text of a block.
     Message,
-    /// The prompt of a reviewer.
+    /// Holds the prompt of a reviewer.
     Prompt,
-    /// Text that is not rendered.
+    /// Holds text that is not rendered.
     Plain,
 }
 
@@ -62,7 +62,7 @@ pub const START: [&str; 4] = ["notes", "from_prompt", "flags", "state"];
 pub const PROMPT: [&str; 9] = [
     "round", "persona", "who", "kind", "earlier", "known", "marker", "document", "cut",
 ];
-/// The template language's own functions.
+/// Lists the template language's own functions.
 const FUNCTIONS: [&str; 4] = ["range", "dict", "namespace", "debug"];
 
 /// Returns what is wrong with a template. `path` is the file's name in messages.
@@ -87,7 +87,7 @@ pub(crate) fn check(machine: &Machine, kind: TemplateKind, path: &str, text: &st
     (!found.is_empty()).then(|| Diagnostics::new(path, text, found))
 }
 
-/// The names that a template looks up, with the parts of each.
+/// Returns the names that a template looks up, with the parts of each.
 fn names(text: &str) -> Result<Vec<String>, Box<Diagnostic>> {
     let wrong = |error: minijinja::Error| {
         let span = error.range().unwrap_or(0..0);
@@ -122,7 +122,7 @@ fn unknown(known: &[&str], context: &[&str], text: &str, name: &str) -> Option<D
     })))
 }
 
-/// Where a template first names it, inside a tag.
+/// Returns where a template first names it, inside a tag.
 fn place(text: &str, name: &str) -> std::ops::Range<usize> {
     let word =
         |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(byte));

@@ -64,7 +64,7 @@ _claudex() (
     exit 127
 )
 
-# Prints a new id: YYYYMMDD-HHMMSS-XXXXXX.
+# Prints a new id: date, time (UTC) and six hex digits, joined by `-`.
 claudex_new_review_id() { _claudex state new-id; }
 
 # claudex_validate_review_id ID: 0 or 1.

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use super::checks::{Distrust, UntrustedError};
 
-/// How the names of our temporary files begin; the sweep removes what a crash left of them.
+/// Begins the names of our temporary files; the sweep removes what a crash left of them.
 pub const TEMPORARY: &str = ".loop-tmp-";
 
 /// A folder that is held open. Names of its files are single names, never paths.

@@ -26,7 +26,7 @@ pub enum Requirement {
     Settled,
 }
 
-/// An evidence record, as the journal holds it.
+/// Holds an evidence record, as it stands in the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceRecord {
     kind: Requirement,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::message::Message;
 
-/// A point of view of a reviewer, as `[personas]` declares it.
+/// Describes a point of view of a reviewer, as `[personas]` declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PersonaInfo {
     /// Its name.

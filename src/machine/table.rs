@@ -49,7 +49,7 @@ pub struct ModeInfo {
     pub message: Option<Message>,
 }
 
-/// What a reviewing phase reviews. Generated, one per phase whose `on_stop` is `review`.
+/// Says what a reviewing phase reviews. Generated, one per phase whose `on_stop` is `review`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReviewSpec {
     /// The file under review, from the loop's root; `{field}` stands for a field.

@@ -28,7 +28,7 @@ pub fn of(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Map<String, Js
     }
 }
 
-/// What every message can say of its loop.
+/// Holds what every message can say of its loop.
 #[derive(Debug, Serialize)]
 pub struct Facts {
     topic: String,
@@ -62,7 +62,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// What a loop knows of itself now.
+    /// Collects what a loop knows of itself now.
     pub fn of(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Self {
         let (raw, fields, personas) = (held.raw(), held.fields(), &settings.personas);
         let lines = rounds::rounds(raw, personas);
@@ -108,7 +108,7 @@ impl Facts {
         }
     }
 
-    /// Why the last review failed.
+    /// Tells why the last review failed.
     pub fn cause(&self) -> &str {
         &self.cause
     }

@@ -30,7 +30,7 @@ use serde_json::json;
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, Reviewing, ReviseNext, TABLE};
 use super::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, PlanLoop, Start, context, runner, summary};
 
-/// What `session_id` holds in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
+/// Stands in `session_id` in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
 pub const RUN: &str = "run";
 /// What a drafter is told.
 const DRAFT: Message = Message {

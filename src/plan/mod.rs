@@ -28,10 +28,10 @@ use claudex_loop::program::settings::Settings;
 
 pub use typestate::{AnyLoop, Loop, Mode, OnStop, Phase, Start, Verb};
 
-/// The plan loop's program, as its messages name it.
+/// Names the plan loop's program in its messages.
 pub const INFO: &ProgramInfo = &ProgramInfo::of(&typestate::TABLE);
 
-/// The plan loop's behaviours: those of the machine file, all of them.
+/// Behaves as the plan loop does: by those of the machine file, all of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlanLoop;
 

@@ -31,9 +31,9 @@ pub struct ConfiguredCommand {
 }
 
 impl ConfiguredCommand {
-    /// How long a command may take that does not say otherwise: less than the Stop hook of the plugin.
+    /// Limits a command that does not say otherwise: less than the Stop hook of the plugin.
     pub const USUAL_TIMEOUT: Duration = Duration::from_secs(50);
-    /// The longest that one can be given: a minute less than what a client gives a hook that does not say otherwise.
+    /// Limits what one can be given: a minute less than what a client gives a hook that does not say otherwise.
     pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(540);
 
     /// Returns whether its program is there to be started for the project with this root.

@@ -119,7 +119,7 @@ pub(super) struct Review {
     pub(super) follow: bool,
 }
 
-/// The limits of a review.
+/// Sets the limits of a review.
 #[derive(Debug, Args)]
 pub struct Time {
     /// How long one review may take, such as 90s or 10m

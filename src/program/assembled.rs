@@ -24,7 +24,7 @@ use crate::machine::{Actor, Machine, Refused};
 use crate::review::reviewer::Reviewer;
 use crate::store::{LoopId, StartError, Store, Value};
 
-/// A machine with a command line. `claudex-build` writes the implementation; it is not for hands.
+/// Makes a command line of a machine. `claudex-build` writes the implementation; it is not for hands.
 pub trait CommandLine: Machine {
     /// A loop in any phase.
     type Any: LoopHandle;
@@ -86,7 +86,7 @@ pub(super) struct OwnCommand {
     pub(super) run: RunCommand,
 }
 
-/// What a subcommand of the program's own does.
+/// Does the work of a subcommand of the program's own.
 pub type RunCommand = fn(&'static ProgramInfo, &ArgMatches) -> Result<Exit, Failure>;
 
 /// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].

@@ -57,7 +57,7 @@ pub fn session_start(budget: &Budget, tell: impl FnOnce(&Input) -> HookOutput) -
     Exit::Complete
 }
 
-/// The prompt hooks: keep what was typed after one of our commands. Say nothing: what they print reaches the model.
+/// Answers the prompt hooks: keeps what was typed after one of our commands. Says nothing: what they print reaches the model.
 pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
     let kept = catch_unwind(AssertUnwindSafe(|| {
         let Ok(input) = input::read(io::stdin(), ReadLimits::default()) else {

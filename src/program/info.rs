@@ -5,7 +5,7 @@ use crate::review::reviewer::Reviewer;
 use crate::store::StateSpec;
 use crate::text::COMMAND;
 
-/// A program as its own messages name it.
+/// Names a program in its own messages.
 #[derive(Debug, Clone, Copy)]
 pub struct ProgramInfo {
     /// What its lines to people begin with.
@@ -58,7 +58,7 @@ impl ProgramInfo {
         format!("{}_{name}", self.name.replace('-', "_").to_uppercase())
     }
 
-    /// A line for a person: `release-train: …`.
+    /// Makes a line for a person: `release-train: …`.
     pub fn line(&self, text: &str) -> String {
         format!("{}: {text}", self.name)
     }

@@ -225,7 +225,7 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
     Ok(exit_of(&report))
 }
 
-/// What a round is run with.
+/// Holds what a round is run with.
 #[derive(Debug)]
 pub struct Job<'j> {
     /// What the loop's phase reviews.

@@ -17,7 +17,7 @@ use crate::review::{ReviewSpec, evidence, findings_file, findings_json};
 use crate::store::{ChangeEntry, Entry, LoopId, Store, StoreError};
 use crate::text;
 
-/// A round, as the table shows it.
+/// Describes a round, as the table shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RoundLine {
     /// From 1.
@@ -121,7 +121,7 @@ fn listed(rounds: &[u64]) -> String {
     }
 }
 
-/// What a findings file counts; None: it cannot be read as one.
+/// Counts what a findings file has; None: it cannot be read as one.
 pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
     match findings_file::parse(bytes) {
         Ok(findings_file::Verdict::Clean) => Some(Counts::default()),
@@ -235,7 +235,7 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     admitted
 }
 
-/// Who gave the verdicts of a loop, each once, in the order of their runs.
+/// Names who gave the verdicts of a loop, each once, in the order of their runs.
 pub fn reviewers(raw: &Raw) -> String {
     let mut names: Vec<String> = Vec::new();
     for run in runs(raw) {

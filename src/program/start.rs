@@ -30,7 +30,7 @@ const MODE: &str = "the mode";
 pub const WORDS: &str = "the words";
 const ID: &str = "the id";
 
-/// What a program's own part of a start goes by.
+/// Holds what a program's own part of a start goes by.
 #[derive(Debug)]
 pub struct StartRequest<'a> {
     /// The mode.
@@ -64,7 +64,7 @@ impl StartRequest<'_> {
     }
 }
 
-/// What a program puts into a loop that starts.
+/// Holds what a program puts into a loop that starts.
 #[derive(Debug, Default)]
 pub struct StartFields {
     /// Values that go before those that were given.
@@ -261,7 +261,7 @@ fn mode<M: CommandLine>(matches: &ArgMatches) -> Result<&'static ModeInfo, Failu
     })
 }
 
-/// The most bytes of a text that a start takes.
+/// Limits the bytes of a text that a start takes.
 pub const LONGEST: usize = 64 * 1024;
 
 /// Starts a loop.

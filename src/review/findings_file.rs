@@ -22,7 +22,7 @@ use super::findings::{Finding, Findings, Severity};
 /// The largest findings file that is read, in bytes. Reviewers write a few kilobytes.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 
-/// The most findings that are read. Nobody mends more in a round, and each is compared with all of earlier ones.
+/// Limits the findings that are read. Nobody mends more in a round, and each is compared with all of earlier ones.
 pub const MOST_FINDINGS: usize = 1000;
 
 /// The one line of a file without findings.

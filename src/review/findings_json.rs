@@ -12,7 +12,7 @@ use crate::review::findings::Findings;
 use crate::review::{Digest, findings_file};
 use crate::store::{LoopId, Store};
 
-/// What the findings JSON holds.
+/// Holds what stands in the findings JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingsJson {
     /// The format's version: 1.

@@ -1,6 +1,6 @@
 //! What kind of text a review reads.
 
-/// What kind of text is under review.
+/// Says what kind of text is under review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A document, such as a plan.

@@ -15,7 +15,7 @@ pub(super) const MIGRATE: &str = "migrate";
 /// Names who makes one.
 pub(super) const ENGINE: &str = "engine";
 
-/// A change that is to be made.
+/// Describes a change that is to be made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// The transition's name, or what else it is: `start`, `bind`, `adopt`, `set-field`, `migrate`, `bring-back`.
@@ -60,7 +60,7 @@ pub enum Entry {
     Note(NoteEntry),
 }
 
-/// A change that was made.
+/// Describes a change that was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeEntry {
     /// Its number, from 1.
@@ -92,7 +92,7 @@ impl ChangeEntry {
     }
 }
 
-/// A note.
+/// Holds a note.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NoteEntry {
     /// When, in whole seconds.

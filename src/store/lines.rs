@@ -8,11 +8,11 @@ use super::document::{Document, DocumentError, is_field_name};
 use super::scalar;
 use super::value::{MOST_COUNT, Value};
 
-/// How many fields a document may have: twice as many as a machine.
+/// Limits the fields of a document: twice as many as a machine.
 const MOST_FIELDS: usize = 2048;
-/// How deep brackets may be nested in a value.
+/// Limits how deep brackets are nested in a value.
 const DEEPEST: usize = 32;
-/// How much of a document may stand outside of quotes, in bytes.
+/// Limits what of a document stands outside of quotes, in bytes.
 const MOST_OUTSIDE: usize = 64 * 1024;
 
 /// A document of lines.

@@ -12,7 +12,7 @@ use super::tracked::GitTracking;
 use super::versions::Versions;
 use crate::files::Folder;
 
-/// A loop as [`Store::list`] sees it.
+/// Describes a loop as [`Store::list`] sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// Its id.
@@ -40,7 +40,7 @@ pub struct Listed {
     pub problem: Option<String>,
 }
 
-/// A state file whose name is no id: made by hand.
+/// Describes a state file whose name is no id: made by hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign {
     /// The file.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The largest number that is read from a file: what every reader of JSON has exactly, and nothing overflows that adds to it.
+/// Limits the numbers that are read from a file: what every reader of JSON has exactly, and nothing overflows that adds to it.
 pub(super) const MOST_COUNT: u64 = (1 << 53) - 1;
 
 /// The value of one field.

@@ -164,7 +164,7 @@ pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
     spec::markdown(&Context::new(machine, source, &options))
 }
 
-/// Every template or text of this kind that the machine names, each once, relative to the crate's root.
+/// Lists every template or text of this kind that the machine names, each once, relative to the crate's root.
 pub(crate) fn templates(machine: &Machine, kind: TemplateKind) -> Vec<(String, std::ops::Range<usize>)> {
     let modes = machine.modes.iter().filter_map(|mode| mode.message.as_ref());
     let phases = machine.phases.iter().filter_map(|phase| phase.message.as_ref());

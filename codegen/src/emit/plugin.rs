@@ -1,4 +1,4 @@
-//! What the program needs to write its plugin: its slash commands, and the files that it has as they are.
+//! Writes down what the program needs for its plugin: its slash commands, and the files that it has as they are.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,4 +1,4 @@
-//! What makes a machine a program of its own: the `CommandLine` that the runtime's program is generic over.
+//! Makes a machine a program of its own: the `CommandLine` that the runtime's program is generic over.
 //!
 //! Everything that can be read from the machine's table at run time is left to the runtime; here stands only what needs
 //! the generated types. Emitted with the command line alone, since it needs clap.

@@ -18,7 +18,7 @@ pub struct Plugin {
 /// `[plugin.commands.x]`: what a slash command says.
 #[derive(Debug, Clone)]
 pub struct PluginCommand {
-    /// The table's name.
+    /// Holds the table's name.
     pub name: At<String>,
     /// `doc`, or empty.
     pub doc: String,
@@ -28,14 +28,14 @@ pub struct PluginCommand {
     pub text: Option<At<String>>,
 }
 
-/// A slash command that a machine's plugin can have.
+/// Describes a slash command that a machine's plugin can have.
 #[derive(Debug, Clone, Copy)]
 pub struct SlashCommand<'m> {
     /// Its name, with `_`.
     pub name: &'m str,
-    /// What it does.
+    /// Tells what it does.
     pub does: Does<'m>,
-    /// What `[plugin.commands]` says of it.
+    /// Holds what `[plugin.commands]` says of it.
     pub declared: Option<&'m PluginCommand>,
 }
 
@@ -50,11 +50,11 @@ pub enum Does<'m> {
     Own,
 }
 
-/// The slash commands that every program has, but for those that start.
+/// Lists the slash commands that every program has, but for those that start.
 const OWN: [&str; 6] = ["status", "history", "resume", "adopt", "rollback", "doctor"];
 
 impl Machine {
-    /// The slash commands that the plugin can have: one for each mode, the engine's own, and one for each transition that a
+    /// Returns the slash commands that the plugin can have: one for each mode, the engine's own, and one for each transition that a
     /// person may take. Names may be there twice; `check` reports them.
     pub fn possible_slash_commands(&self) -> Vec<SlashCommand<'_>> {
         let is_only = self.modes.len() == 1;
@@ -87,7 +87,7 @@ impl Machine {
         .collect()
     }
 
-    /// The slash commands that the plugin has: of the transitions that an agent may take as well, those that the file names.
+    /// Returns the slash commands that the plugin has: of the transitions that an agent may take as well, those that the file names.
     pub fn slash_commands(&self) -> Vec<SlashCommand<'_>> {
         let agents = self.open_to(Actor::Agent);
         let mut commands = self.possible_slash_commands();
@@ -99,7 +99,7 @@ impl Machine {
         commands
     }
 
-    /// The transitions that an actor may take.
+    /// Returns the transitions that an actor may take.
     fn open_to(&self, actor: Actor) -> HashSet<&str> {
         let is_open = |by: &[At<Actor>]| by.iter().any(|allowed| allowed.value == actor);
         let entries = self.transitions.iter().filter(|entry| is_open(&entry.by));

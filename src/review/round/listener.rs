@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-/// What whoever watches a round is told.
+/// Tells whoever watches a round what happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoundEvent<'a> {
     /// The run began.

@@ -16,7 +16,7 @@ pub(super) const FOUND_BY: [&str; 7] = [
 /// The most names that a difference lists.
 const SHOWN: usize = 8;
 
-/// What a difference means for loops on disk. The later, the worse.
+/// Says what a difference means for loops on disk. The later, the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::Display, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -53,7 +53,7 @@ pub struct Difference {
     pub(in crate::store) place: bool,
 }
 
-/// A line of a `[[migrations]]` entry.
+/// Holds a line of a `[[migrations]]` entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Suggestion {
     /// `phases = { old = "new" }`
