@@ -294,7 +294,8 @@ fn no_path_leads_the_plugins_scripts_into_the_project() {
             // It is over after some stops, which only the program can say.
             let ran = run(&[runner.as_os_str()], &[]);
             assert!(ran.code == 0 || ran.err.contains("is in phase"), "{ran:?}");
-            let helpers = format!(". '{PLUGIN}/scripts/state-helpers.sh'; claudex_new_review_id");
+            let plugin = shlex::try_quote(PLUGIN).unwrap();
+            let helpers = format!(". {plugin}/scripts/state-helpers.sh; claudex_new_review_id");
             let root = [("CLAUDE_PLUGIN_ROOT", PLUGIN)];
             run(&["-c".as_ref(), helpers.as_ref()], &root).exits(0);
             run(&["-c".as_ref(), helpers.as_ref()], &[]);

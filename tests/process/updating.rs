@@ -117,8 +117,8 @@ fn older(project: &Project, protocol: u32) -> PathBuf {
         "#!/bin/sh\ncase \"$*\" in\n--protocol*) echo 'claudex-loop protocol {protocol} (0.0.9)' ;;\nesac\n\
          case \"$*\" in\n--protocol) exit ;;\n--protocol=*) [ {protocol} = 1 ] || exit 1; shift ;;\nesac\n\
          case \"$*\" in\n'hook session-start') echo \"error: unrecognized subcommand 'session-start'\" >&2; echo usage; exit 2 ;;\n\
-         *) exec '{}' \"$@\" ;;\nesac\n",
-        real.display()
+         *) exec {} \"$@\" ;;\nesac\n",
+        shlex::try_quote(real.to_str().unwrap()).unwrap()
     );
     write(&file, script);
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();

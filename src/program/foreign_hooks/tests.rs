@@ -104,10 +104,8 @@ fn the_hooks_that_are_printed_are_ours_and_others_are_not() {
         env!("CARGO_MANIFEST_DIR"),
         "/examples/release-train/plugin/hooks/stop-hook.sh"
     );
-    assert_eq!(
-        machine.natures(&command(&format!("'{script}'"))),
-        [HookKind::Ours]
-    );
+    let exec = json!({"type": "command", "command": script, "args": []});
+    assert_eq!(machine.natures(&exec), [HookKind::Ours]);
     for other in [
         "other hook stop",
         "release-train status",

@@ -307,7 +307,8 @@ fn what_a_command_does_around_its_verdict_is_noticed_too() {
 #[test]
 fn a_reviewer_can_neither_change_its_loop_nor_wait_for_itself() {
     let bench = Bench::new();
-    let program = assert_cmd::cargo::cargo_bin!("claudex-loop");
+    let program = assert_cmd::cargo::cargo_bin!("claudex-loop").to_str().unwrap();
+    let program = shlex::try_quote(program).unwrap();
     let (id, told) = (&bench.id, bench.note("told").display().to_string());
     let calls: Vec<String> = [
         format!("review {id}"),
@@ -319,21 +320,12 @@ fn a_reviewer_can_neither_change_its_loop_nor_wait_for_itself() {
         "rollback --yes".to_owned(),
     ]
     .iter()
-    .map(|call| {
-        format!(
-            "'{}' {call} </dev/null >>'{told}' 2>&1; echo \"status $?\" >>'{told}'",
-            program.display()
-        )
-    })
+    .map(|call| format!("{program} {call} </dev/null >>'{told}' 2>&1; echo \"status $?\" >>'{told}'",))
     .collect();
     let answer = codex_answers(&clean().to_string());
     bench.install(
         "codex",
-        &format!(
-            "{}\n'{}' status >>'{told}' 2>&1\n{answer}",
-            calls.join("\n"),
-            program.display()
-        ),
+        &format!("{}\n{program} status >>'{told}' 2>&1\n{answer}", calls.join("\n"),),
     );
     let before = bench.project.state(&bench.id);
     bench
