@@ -10,6 +10,8 @@ fn said(yard: &Yard, arguments: &[&str]) -> String {
     format!("{}{}", said.out, said.err)
         .replace(&format!("{home}/claudex-loop/config.toml"), "")
         .replace(home, "")
+        // Where it was built is the person's choice: a clone may have the engine's name.
+        .replace(env!("CARGO_BIN_EXE_release-train"), "")
 }
 
 #[test]
