@@ -1,10 +1,11 @@
 //! What a build script does with files: what it tells cargo, what it writes, and that it never panics.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::SystemTime;
 
 use claudex_build::Config;
+use tempfile::TempDir;
 
 const PLAN: &str = include_str!("../../machine.toml");
 /// The templates that it names.
@@ -41,12 +42,15 @@ const FILES: [&str; 13] = [
 ];
 
 /// A crate's folder with the plan loop's machine and its templates.
-struct Crate(PathBuf);
+struct Crate(TempDir);
 
 impl Crate {
-    fn new(name: &str) -> Self {
-        let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("a crate's {name} é"));
-        let _ = fs::remove_dir_all(&root);
+    fn new() -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("a crate's é ")
+            .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
+            .unwrap();
+        let root = folder.path();
         for folder in ["personas", "commands", "scripts"] {
             fs::create_dir_all(root.join("src/plan/messages").join(folder)).unwrap();
         }
@@ -58,13 +62,17 @@ impl Crate {
         for file in FILES {
             fs::write(root.join("src/plan/messages").join(file), "text").unwrap();
         }
-        Self(root)
+        Self(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
     }
 
     fn compile(&self) -> Vec<String> {
         Config::new()
-            .root(&self.0)
-            .out_dir(self.0.join("out"))
+            .root(self.path())
+            .out_dir(self.path().join("out"))
             .commands(true)
             .compile_to_lines("machine.toml")
     }
@@ -87,7 +95,7 @@ fn place(source: &str, text: &str) -> String {
 
 #[test]
 fn a_right_machine_is_written_and_watched() {
-    let folder = Crate::new("right");
+    let folder = Crate::new();
     let lines = folder.compile();
     let watched: Vec<&str> = lines
         .iter()
@@ -97,23 +105,27 @@ fn a_right_machine_is_written_and_watched() {
     expected.extend(TEMPLATES.map(|template| format!("src/plan/messages/{template}.md")));
     expected.extend(FILES.map(|file| format!("src/plan/messages/{file}")));
     assert_eq!(watched, expected);
-    let written = fs::read_to_string(folder.0.join("out/plan.rs")).unwrap();
+    let written = fs::read_to_string(folder.path().join("out/plan.rs")).unwrap();
     assert_eq!(
         written,
         claudex_build::generate("machine.toml", PLAN).unwrap().rust
     );
-    let picture = fs::read_to_string(folder.0.join("out/plan.svg")).unwrap();
+    let picture = fs::read_to_string(folder.path().join("out/plan.svg")).unwrap();
     assert!(picture.starts_with("<svg ") && picture.contains("drafting"));
 }
 
 #[test]
 fn two_machines_of_one_name_do_not_replace_each_other() {
-    let folder = Crate::new("two of one name");
+    let folder = Crate::new();
     assert_eq!(errors(&folder.compile()), [""; 0]);
-    fs::copy(folder.0.join("machine.toml"), folder.0.join("second.toml")).unwrap();
+    fs::copy(
+        folder.path().join("machine.toml"),
+        folder.path().join("second.toml"),
+    )
+    .unwrap();
     let lines = Config::new()
-        .root(&folder.0)
-        .out_dir(folder.0.join("out"))
+        .root(folder.path())
+        .out_dir(folder.path().join("out"))
         .compile_to_lines("second.toml");
     let found = errors(&lines);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -130,16 +142,16 @@ fn two_machines_of_one_name_do_not_replace_each_other() {
 
 #[test]
 fn what_has_not_changed_is_not_written_again() {
-    let folder = Crate::new("unchanged");
+    let folder = Crate::new();
     folder.compile();
     let target = fs::File::options()
         .write(true)
-        .open(folder.0.join("out/plan.rs"))
+        .open(folder.path().join("out/plan.rs"))
         .unwrap();
     target.set_modified(SystemTime::UNIX_EPOCH).unwrap();
     folder.compile();
     assert_eq!(
-        fs::metadata(folder.0.join("out/plan.rs"))
+        fs::metadata(folder.path().join("out/plan.rs"))
             .unwrap()
             .modified()
             .unwrap(),
@@ -149,11 +161,11 @@ fn what_has_not_changed_is_not_written_again() {
 
 #[test]
 fn each_finding_is_one_line_and_nothing_is_written() {
-    let folder = Crate::new("wrong");
+    let folder = Crate::new();
     let wrong = PLAN
         .replacen("written = \"begin\"", "written = \"begn\"", 1)
         .replacen("terminal = true", "terminal = 1", 1);
-    fs::write(folder.0.join("machine.toml"), &wrong).unwrap();
+    fs::write(folder.path().join("machine.toml"), &wrong).unwrap();
     let lines = folder.compile();
     let (first, second) = (
         place(&wrong, "\"begn\""),
@@ -172,13 +184,13 @@ fn each_finding_is_one_line_and_nothing_is_written() {
             ),
         ]
     );
-    assert!(!folder.0.join("out/plan.rs").exists());
+    assert!(!folder.path().join("out/plan.rs").exists());
 }
 
 #[test]
 fn a_missing_template_names_the_line_that_wants_it() {
-    let folder = Crate::new("template");
-    fs::remove_file(folder.0.join("src/plan/messages/failed.md")).unwrap();
+    let folder = Crate::new();
+    fs::remove_file(folder.path().join("src/plan/messages/failed.md")).unwrap();
     let lines = folder.compile();
     let place = place(PLAN, "\"failed.md\"");
     let expected = format!(
@@ -191,13 +203,13 @@ fn a_missing_template_names_the_line_that_wants_it() {
 
 #[test]
 fn a_machine_that_cannot_be_read_is_one_line() {
-    let folder = Crate::new("unreadable");
-    fs::write(folder.0.join("machine.toml"), b"name = \"\xff\"").unwrap();
+    let folder = Crate::new();
+    fs::write(folder.path().join("machine.toml"), b"name = \"\xff\"").unwrap();
     assert_eq!(
         errors(&folder.compile()),
         ["cargo::error=machine.toml: it is not UTF-8 (at byte 8)"]
     );
-    fs::remove_file(folder.0.join("machine.toml")).unwrap();
+    fs::remove_file(folder.path().join("machine.toml")).unwrap();
     assert_eq!(
         folder.compile(),
         [
@@ -209,17 +221,17 @@ fn a_machine_that_cannot_be_read_is_one_line() {
 
 #[test]
 fn a_folder_in_place_of_a_file_is_one_line() {
-    let folder = Crate::new("folders");
-    fs::remove_file(folder.0.join("machine.toml")).unwrap();
-    fs::create_dir(folder.0.join("machine.toml")).unwrap();
+    let folder = Crate::new();
+    fs::remove_file(folder.path().join("machine.toml")).unwrap();
+    fs::create_dir(folder.path().join("machine.toml")).unwrap();
     assert_eq!(
         errors(&folder.compile()),
         ["cargo::error=machine.toml: it is a folder"]
     );
-    fs::remove_dir(folder.0.join("machine.toml")).unwrap();
-    fs::write(folder.0.join("machine.toml"), PLAN).unwrap();
-    fs::remove_file(folder.0.join("src/plan/messages/failed.md")).unwrap();
-    fs::create_dir(folder.0.join("src/plan/messages/failed.md")).unwrap();
+    fs::remove_dir(folder.path().join("machine.toml")).unwrap();
+    fs::write(folder.path().join("machine.toml"), PLAN).unwrap();
+    fs::remove_file(folder.path().join("src/plan/messages/failed.md")).unwrap();
+    fs::create_dir(folder.path().join("src/plan/messages/failed.md")).unwrap();
     let lines = folder.compile();
     assert_eq!(errors(&lines).len(), 1, "{lines:#?}");
     assert!(
@@ -234,24 +246,24 @@ fn code_that_cannot_be_written_is_one_line_that_names_the_place() {
         let lines = folder.compile();
         let expected = format!(
             "cargo::error=cannot write the generated code to {}: ",
-            folder.0.join("out").join(name).display()
+            folder.path().join("out").join(name).display()
         );
         assert_eq!(errors(&lines).len(), 1, "{lines:#?}");
         assert!(errors(&lines)[0].starts_with(&expected), "{lines:#?}");
     };
-    let folder = Crate::new("unwritable");
+    let folder = Crate::new();
     // A folder in the file's place stops root, too, whom permissions do not.
-    fs::create_dir(folder.0.join("out/plan.rs")).unwrap();
+    fs::create_dir(folder.path().join("out/plan.rs")).unwrap();
     place(&folder, "plan.rs");
-    fs::remove_dir_all(folder.0.join("out")).unwrap();
+    fs::remove_dir_all(folder.path().join("out")).unwrap();
     place(&folder, "plan.format.rs");
 }
 
 #[test]
 fn the_code_is_found_through_a_call_that_names_its_format() {
-    let folder = Crate::new("format");
+    let folder = Crate::new();
     folder.compile();
-    let gate = fs::read_to_string(folder.0.join("out/plan.format.rs")).unwrap();
+    let gate = fs::read_to_string(folder.path().join("out/plan.format.rs")).unwrap();
     let version = env!("CARGO_PKG_VERSION");
     assert!(
         gate.ends_with(&format!(
@@ -263,10 +275,17 @@ fn the_code_is_found_through_a_call_that_names_its_format() {
 
 /// What the build says of a template of the plan loop with this text.
 fn said_of(template: &str, text: &str) -> Vec<String> {
-    let folder = Crate::new(&format!("template {}", template.replace('/', " ")));
-    fs::write(folder.0.join(format!("src/plan/messages/{template}.md")), text).unwrap();
+    let folder = Crate::new();
+    fs::write(
+        folder.path().join(format!("src/plan/messages/{template}.md")),
+        text,
+    )
+    .unwrap();
     let lines = folder.compile();
-    assert_eq!(folder.0.join("out/plan.rs").exists(), errors(&lines).is_empty());
+    assert_eq!(
+        folder.path().join("out/plan.rs").exists(),
+        errors(&lines).is_empty()
+    );
     let prefix = format!("cargo::error=src/plan/messages/{template}.md:");
     errors(&lines)
         .into_iter()
