@@ -305,7 +305,9 @@ impl Folder {
     /// # Errors
     /// When a step fails. Only an error of the last sync comes after the rename.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.prepare(name, bytes)?.rename()?;
+        let prepared = self.prepare(name, bytes)?;
+        prepared.sync()?;
+        prepared.rename()?;
         self.sync()
     }
 
@@ -318,24 +320,24 @@ impl Folder {
         let prepared = self.prepare(name, bytes)?;
         let mode = Mode::from_raw_mode(mode);
         rustix::fs::chmodat(&self.fd, &prepared.temporary, mode, AtFlags::empty())?;
+        prepared.sync()?;
         prepared.rename()?;
         self.sync()
     }
 
-    /// Writes the new content of a file beside it.
+    /// Writes the new content of a file beside it. Not synced.
     pub(crate) fn prepare(&self, name: &str, bytes: &[u8]) -> io::Result<Prepared<'_>> {
         single(name)?;
         let mut random = [0_u8; 16];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let temporary = format!("{TEMPORARY}{:032x}", u128::from_be_bytes(random));
-        let mut file = self.new_file(&temporary)?;
-        let prepared = Prepared {
+        let mut prepared = Prepared {
             folder: self,
             name: name.to_owned(),
+            file: self.new_file(&temporary)?,
             temporary,
         };
-        file.write_all(bytes)?;
-        file.sync_all()?;
+        prepared.file.write_all(bytes)?;
         Ok(prepared)
     }
 
@@ -402,15 +404,22 @@ impl Folder {
     }
 }
 
-/// The new content of a file, synced beside the one that it will replace. Dropping it removes it.
+/// The new content of a file, beside the one that it will replace. Dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct Prepared<'f> {
     folder: &'f Folder,
     name: String,
+    file: File,
     temporary: String,
 }
 
 impl Prepared<'_> {
+    /// Makes the content survive a power loss.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    /// Puts it in the old one's place.
     pub(crate) fn rename(mut self) -> io::Result<()> {
         self.folder.rename(&self.temporary, self.folder, &self.name)?;
         self.temporary.clear();

@@ -21,6 +21,7 @@ pub mod scratch;
 pub(crate) use below::{Made, make_all};
 pub use below::{folder_of, read_in};
 pub use checks::{Distrust, UntrustedError};
+pub(crate) use folder::Prepared;
 pub use folder::TEMPORARY;
 pub use folder::{Folder, Found, if_there};
 pub(crate) use read::MOST;

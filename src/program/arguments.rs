@@ -25,7 +25,7 @@ pub(super) enum Command {
     List(Format),
     /// Show what happened to a loop, change by change; without an id, which loops there are
     #[command(alias = "history")]
-    Journal(Look),
+    Journal(Journal),
     /// Review the round that a loop is in, or follow the review that is running
     Review(Review),
     /// Let a loop that waits, or that was put aside, go on (a person's command)
@@ -147,6 +147,16 @@ pub(super) struct Look {
     pub(super) target: Target,
     #[command(flatten)]
     pub(super) format: Format,
+}
+
+/// A loop whose journal is wanted.
+#[derive(Debug, Args)]
+pub(super) struct Journal {
+    #[command(flatten)]
+    pub(super) look: Look,
+    /// Print no more than whether each change follows from the one before it
+    #[arg(long, conflicts_with = "json")]
+    pub(super) verify: bool,
 }
 
 /// Text or JSON.

@@ -81,7 +81,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
     match command {
         Command::Status(look) => display::status(program, &look),
         Command::List(format) => display::list::<M>(format.json),
-        Command::Journal(look) => display::journal::<M>(&look),
+        Command::Journal(journal) => display::journal::<M>(&journal),
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Resume(target) => loops::resume(program, &target),
         Command::Adopt(target) => loops::adopt(program, &target),

@@ -6,7 +6,7 @@ use super::error::StoreError;
 use super::id::LoopId;
 use super::inspect::{State, read_state, text_in};
 use super::lock::LockGuard;
-use super::repair::{Older, Repair, repair, set_aside};
+use super::repair::{Look, Older, Repair, repair, set_aside};
 use super::store::{StateFile, Store};
 use crate::files::Folder;
 
@@ -33,7 +33,7 @@ impl Store {
             };
             let id = LoopId::parse(&file.stem, self.spec().ids);
             let healed = match &id {
-                Ok(id) => repair(self, lock, id, Older::Leave),
+                Ok(id) => repair(self, lock, id, Look::Newest, Older::Leave),
                 Err(_) => Err(StoreError::NoMachine {
                     path: file.path.clone(),
                 }),

@@ -1,15 +1,14 @@
 //! Taking up a loop that no record of this user's knows.
 
 use super::entry::{ADOPT, Change};
-use super::error::{StoreError, io_error};
+use super::error::StoreError;
 use super::id::LoopId;
 use super::journal::Loaded;
-use super::repair::{Older, repair_as};
+use super::repair::{Look, Older, repair};
 use super::store::Store;
 use super::validation;
 use super::value::value_in;
 use super::versions::Versions;
-use crate::files::if_there;
 
 impl Store {
     /// Takes up a loop that no record knows, as a person decides: one that was copied or moved here, or that an earlier
@@ -27,13 +26,8 @@ impl Store {
             tracking.untracked(&self.journal_path(id))?;
             // A record that cannot be read is written anew.
             let known = self.ownership(id).unwrap_or_default();
-            let folder = if_there(lock.folder().below(id.as_str()));
-            let loaded = match folder.map_err(io_error("open", &self.loop_folder(id)))? {
-                Some(folder) => {
-                    Loaded::read(&folder, &validation::possible(self, known.as_ref(), &versions))?
-                }
-                None => None,
-            };
+            let storage = self.storage(lock.folder(), id)?;
+            let loaded = Loaded::read(&*storage, &validation::possible(self, known.as_ref(), &versions))?;
             let spec = self.spec();
             let text = |fields, name| value_in(fields, name).map(|value| value.to_plain().into_owned());
             let root = loaded
@@ -75,7 +69,7 @@ impl Store {
             let mut as_it_was = self.unowned(id);
             as_it_was.root = root;
             as_it_was.graphs.clone_from(&graphs);
-            let found = repair_as(self, lock, id, Older::Leave, Some(as_it_was))?.record;
+            let found = repair(self, lock, id, Look::As(as_it_was), Older::Leave)?.record;
             self.own(id, graphs)?;
             let taken = self.apply_at(lock, found, Change::bare(ADOPT, by), Some(self.root()));
             if taken.is_err() {

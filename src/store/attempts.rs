@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Map, json};
 
 use super::entry::{Entry, NoteEntry};
-use super::error::{StoreError, io_error};
+use super::error::StoreError;
 use super::id::LoopId;
 use super::journal::{self, Loaded};
 use super::lock::LockGuard;
@@ -35,10 +35,9 @@ impl Store {
         note: &str,
         data: &[(&str, &str)],
     ) -> Result<(), StoreError> {
-        let folder = lock.folder().below(id.as_str());
-        let folder = folder.map_err(io_error("open", &self.loop_folder(id)))?;
+        let storage = self.storage(lock.folder(), id)?;
         let (owned, versions) = (self.ownership(id)?, Versions::default());
-        let Some(loaded) = Loaded::read(&folder, &validation::possible(self, owned.as_ref(), &versions))?
+        let Some(loaded) = Loaded::read(&*storage, &validation::possible(self, owned.as_ref(), &versions))?
         else {
             return Ok(());
         };
@@ -57,7 +56,7 @@ impl Store {
             let why = format!("{before} notes like this were written; further ones are not");
             entry.data = Map::from_iter([("why".to_owned(), json!(why))]);
         }
-        journal::append(&folder, &Entry::Note(entry)).map(drop)
+        journal::append(&*storage, &Entry::Note(entry)).map(drop)
     }
 }
 

@@ -1,12 +1,12 @@
 //! The way back from `swept/<id>/`.
 
-use super::entry::Change;
+use super::entry::{Change, PERSON};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::inspect::Reader;
-use super::journal;
 use super::record::Record;
-use super::repair::{Older, repair};
+use super::repair::{Look, Older, repair};
+use super::storage::JOURNAL;
 use super::store::Store;
 use super::sweep::SWEPT;
 use super::versions::Versions;
@@ -39,9 +39,7 @@ impl Store {
                 return Err(exists());
             }
             // A journal here means that a move in either direction was cut off by a crash: it is finished.
-            let cut_off = here
-                .below(id.as_str())
-                .is_ok_and(|folder| folder.has(journal::FILE));
+            let cut_off = here.below(id.as_str()).is_ok_and(|folder| folder.has(JOURNAL));
             if !cut_off {
                 let reader = Reader {
                     store: &swept,
@@ -49,7 +47,7 @@ impl Store {
                     tracking: &self.tracking(),
                     versions: &Versions::default(),
                 };
-                reader.judge(id, &reader.inspect(id, None)?)?;
+                reader.look_whole(id, None)?;
             }
             for name in swept.pieces(id).iter().rev().filter(|name| from.has(name)) {
                 if here.has(name) && !cut_off {
@@ -61,8 +59,8 @@ impl Store {
             let _ = here
                 .below(SWEPT)
                 .and_then(|folder| folder.remove_folder(id.as_str()));
-            let found = repair(self, lock, id, Older::Migrate)?.record;
-            self.apply(lock, found, Change::bare("bring-back", "person"))
+            let found = repair(self, lock, id, Look::Newest, Older::Migrate)?.record;
+            self.apply(lock, found, Change::bare("bring-back", PERSON))
         })
     }
 }

@@ -1,11 +1,11 @@
 //! Changing a loop: compare-and-swap on revision and phase, journal first, document second.
 
 use super::document::is_field_name;
-use super::entry::Change;
+use super::entry::{Change, PERSON};
 use super::error::{CommitError, StoreError};
 use super::id::LoopId;
 use super::record::Record;
-use super::repair::{Older, repair};
+use super::repair::{Look, Older, Opened, Repair, repair};
 use super::store::Store;
 use super::value::Value;
 
@@ -22,7 +22,19 @@ impl Store {
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, CommitError> {
         self.some_loop(&held.id)?;
         self.locked(|lock| {
-            let found = repair(self, lock, &held.id, Older::Migrate)?.record;
+            // A loop is over only where all of its journal holds. A person ends it whatever it holds.
+            let to = change.to.as_deref().filter(|_| change.by != PERSON);
+            let ends = to.is_some_and(|to| self.spec().is_terminal(to));
+            let look = if ends { Look::Whole } else { Look::Newest };
+            let Opened {
+                record: found,
+                repairs,
+            } = repair(self, lock, &held.id, look, Older::Migrate)?;
+            let cleaned = repairs.into_iter().find_map(Repair::cleaned);
+            if let Some(lines) = cleaned.filter(|_| ends) {
+                let path = self.journal_path(&held.id);
+                return Err(StoreError::JournalCleaned { path, lines }.into());
+            }
             let expected_phase = change.from.as_deref().unwrap_or(&held.phase);
             if found.revision != held.revision || found.phase != held.phase || found.phase != expected_phase {
                 return Err(CommitError::Stale {
@@ -96,7 +108,7 @@ impl Store {
         }
         self.some_loop(id)?;
         self.locked(|lock| {
-            let found = repair(self, lock, id, Older::Migrate)?.record;
+            let found = repair(self, lock, id, Look::Newest, Older::Migrate)?.record;
             self.apply(
                 lock,
                 found,

@@ -49,12 +49,9 @@ pub fn is_field_name(name: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error, miette::Diagnostic)]
 pub enum DocumentError {
     /// Larger than [`MAX_BYTES`].
-    #[display("the document has {bytes} bytes, more than {MAX_BYTES}")]
+    #[display("the document has more than {MAX_BYTES} bytes")]
     #[diagnostic(code(claudex::store::document_too_large))]
-    TooLarge {
-        /// How many bytes it has.
-        bytes: usize,
-    },
+    TooLarge,
     /// Not UTF-8.
     #[display("the document is not UTF-8 from byte {at} on")]
     #[diagnostic(code(claudex::store::document_not_utf8))]

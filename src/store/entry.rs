@@ -14,6 +14,8 @@ pub(super) const ADOPT: &str = "adopt";
 pub(super) const MIGRATE: &str = "migrate";
 /// Names who makes one.
 pub(super) const ENGINE: &str = "engine";
+/// A person makes it.
+pub(super) const PERSON: &str = "person";
 
 /// Describes a change that is to be made.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::document::DocumentError;
 use super::id::InvalidId;
 use super::lock::LockError;
+use super::storage::MOST_JOURNAL;
 use crate::files::{Distrust, UntrustedError};
 
 /// Why an operation of the store failed.
@@ -183,6 +184,52 @@ pub enum StoreError {
         /// What would be wrong with it.
         #[error(source)]
         error: DocumentError,
+    },
+    /// The journal is as long as one may be.
+    #[display("the journal {path} is full: it may have {} MiB", MOST_JOURNAL >> 20, path = crate::text::shown(path))]
+    #[diagnostic(
+        code(claudex::store::journal_full),
+        help(
+            "a person ends the loop all the same, with the verb for that, such as cancel, and its id; its files are kept"
+        )
+    )]
+    JournalFull {
+        /// The journal.
+        path: Utf8PathBuf,
+    },
+    /// The journal has lines that nobody can read, or that no change made.
+    #[display(
+        "the journal {path} has lines that nobody can read, or that no change made: {}",
+        lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", "), path = crate::text::shown(path)
+    )]
+    #[diagnostic(
+        code(claudex::store::journal_forged),
+        help(
+            "they count for nothing, and are taken out before the loop can end; the journal as it is now is kept then, in the folder `quarantine`"
+        )
+    )]
+    JournalForged {
+        /// The journal.
+        path: Utf8PathBuf,
+        /// Which, from 1.
+        lines: Vec<usize>,
+    },
+    /// The journal had lines that nobody could read, or that no change had made, so what was to be done was not.
+    #[display(
+        "{} line(s) that nobody could read, or that no change had made, were taken out of the journal {path}; nothing else was done",
+        lines.len(), path = crate::text::shown(path)
+    )]
+    #[diagnostic(
+        code(claudex::store::journal_cleaned),
+        help(
+            "the journal as it was is kept in the folder `quarantine`; look at what is left, and do it again"
+        )
+    )]
+    JournalCleaned {
+        /// The journal.
+        path: Utf8PathBuf,
+        /// Which, from 1.
+        lines: Vec<usize>,
     },
     /// A field that only the machine or the store may write.
     #[display("the field `{field}` is written by {owner} only")]

@@ -1,20 +1,50 @@
 //! Reading what stands on disk for a loop. Nothing here writes.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::document::{self, Document, DocumentError};
+use super::entry::ChangeEntry;
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
-use super::journal::Loaded;
+use super::journal::{Loaded, Possible};
 use super::ownership::Ownership;
+use super::recover::Judged;
+use super::storage::Storage;
 use super::store::Store;
 use super::tracked::GitTracking;
 use super::validation::possible;
 use super::value::Value;
 use super::versions::Versions;
-use crate::files::{Folder, if_there};
+use crate::files::Folder;
+
+impl State {
+    /// Returns the document, where it can be read.
+    pub(super) fn document(&self) -> Option<&dyn Document> {
+        match self {
+            Self::Read(document, _) => Some(&**document),
+            Self::Missing | Self::TooLarge | Self::Unreadable(..) => None,
+        }
+    }
+
+    /// Returns the file's bytes, where there are not too many.
+    pub(super) fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::Read(_, bytes) | Self::Unreadable(_, bytes) => Some(bytes),
+            Self::Missing | Self::TooLarge => None,
+        }
+    }
+
+    /// Returns why what stands there is no document.
+    pub(super) fn error(&self) -> Option<DocumentError> {
+        match self {
+            Self::TooLarge => Some(DocumentError::TooLarge),
+            Self::Unreadable(error, _) => Some(error.clone()),
+            Self::Missing | Self::Read(..) => None,
+        }
+    }
+}
 
 /// Holds what stands on disk for a loop.
 pub(super) struct Found {
@@ -26,7 +56,8 @@ pub(super) struct Found {
 /// Tells what the state file holds.
 pub(super) enum State {
     Missing,
-    Unreadable(DocumentError),
+    TooLarge,
+    Unreadable(DocumentError, Vec<u8>),
     Read(Box<dyn Document>, Vec<u8>),
 }
 
@@ -41,55 +72,68 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     /// Reads a loop's files, by what the user's record says of it; by `owned` where that says what it is to say.
     pub(super) fn inspect(&self, id: &LoopId, owned: Option<Ownership>) -> Result<Found, StoreError> {
-        self.read(id, owned, |folder, owned| {
-            Loaded::read(folder, &possible(self.store, Some(owned), self.versions))
+        self.read(id, owned, |storage, possible| Loaded::read(storage, possible))
+    }
+
+    /// Does the same, with no more of the journal than the newest two changes where those tell enough.
+    pub(super) fn inspect_newest(&self, id: &LoopId, owned: Option<Ownership>) -> Result<Found, StoreError> {
+        let spec = self.store.spec();
+        // Whether a loop of another version goes on is asked of its whole history.
+        let is_ours =
+            |change: &ChangeEntry| change.graph_hash(spec).is_none_or(|hash| hash == spec.graph_hash);
+        self.read(id, owned, |storage, possible| {
+            let newest = Loaded::newest(storage, possible)?;
+            match newest.filter(|loaded| loaded.changes().next().is_some_and(is_ours)) {
+                Some(newest) => Ok(Some(newest)),
+                None => Loaded::read(storage, possible),
+            }
         })
     }
 
-    /// Reads what [`Reader::judge`] needs alone: of a loop of our own version that is no more of the journal than the newest
-    /// two changes.
-    pub(super) fn inspect_newest(&self, id: &LoopId) -> Result<Found, StoreError> {
-        let spec = self.store.spec();
-        self.read(id, None, |folder, owned| {
-            let possible = possible(self.store, Some(owned), self.versions);
-            let newest = Loaded::newest(folder, &possible)?;
-            // Whether a loop of another version goes on is asked of its whole history.
-            match newest.as_ref().and_then(|loaded| loaded.changes().next()) {
-                Some(last) if last.graph_hash(spec).is_some_and(|hash| hash != spec.graph_hash) => {
-                    Loaded::read(folder, &possible)
-                }
-                _ => Ok(newest),
-            }
-        })
+    /// Says what the loop is, by the newest of its journal where that agrees with the document, else by the whole of it.
+    pub(super) fn look(&self, id: &LoopId, owned: Option<Ownership>) -> Result<(Found, Judged), StoreError> {
+        let found = self.inspect_newest(id, owned.clone())?;
+        match self.judge(id, &found) {
+            Ok(judged) if judged.fix.is_none() => Ok((found, judged)),
+            _ => self.look_whole(id, owned),
+        }
+    }
+
+    /// Says what the loop is, by the whole of its journal.
+    pub(super) fn look_whole(
+        &self,
+        id: &LoopId,
+        owned: Option<Ownership>,
+    ) -> Result<(Found, Judged), StoreError> {
+        let found = self.inspect(id, owned)?;
+        let judged = self.judge(id, &found)?;
+        Ok((found, judged))
     }
 
     fn read(
         &self,
         id: &LoopId,
         owned: Option<Ownership>,
-        load: impl FnOnce(&Folder, &Ownership) -> Result<Option<Loaded>, StoreError>,
+        load: impl FnOnce(&dyn Storage, Possible<'_>) -> Result<Option<Loaded>, StoreError>,
     ) -> Result<Found, StoreError> {
         let &Self {
             store,
             here,
             tracking,
-            ..
+            versions,
         } = self;
-        let state = read_state(store, here, tracking, &store.name_of(id))?;
-        // What nobody started here is read no further: not its folder, not its journal.
+        let storage = store.storage(here, id)?;
+        let state = state_of(store, &storage.document_path(), storage.document(), tracking)?;
+        // What nobody started here is read no further: not its journal.
         let owned = match owned {
             Some(owned) => owned,
             None => store
                 .ownership(id)?
                 .ok_or_else(|| store.why_not_ours(id, &state))?,
         };
-        let folder = if_there(here.below(id.as_str())).map_err(io_error("open", &store.loop_folder(id)))?;
-        let journal = match folder {
-            Some(folder) => load(&folder, &owned)?,
-            None => None,
-        };
+        let journal = load(&*storage, &possible(store, Some(&owned), versions))?;
         if journal.is_some() {
-            tracking.untracked(&store.journal_path(id))?;
+            tracking.untracked(&storage.journal_path())?;
         }
         Ok(Found {
             state,
@@ -99,30 +143,33 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a state file, unless git tracks it.
+/// Reads a state file by its name, unless git tracks it.
 pub(super) fn read_state(
     store: &Store,
     here: &Folder,
     tracking: &GitTracking,
     name: &str,
 ) -> Result<State, StoreError> {
-    let path = store.folder().join(name);
-    let state = match here.read(name, document::MAX_BYTES as u64) {
+    let bytes = here.read(name, document::MAX_BYTES as u64);
+    state_of(store, &store.folder().join(name), bytes, tracking)
+}
+
+fn state_of(
+    store: &Store,
+    path: &Utf8Path,
+    bytes: io::Result<Vec<u8>>,
+    tracking: &GitTracking,
+) -> Result<State, StoreError> {
+    let state = match bytes {
         Ok(bytes) => match store.spec().form.parse(&bytes) {
             Ok(document) => State::Read(document, bytes),
-            Err(error) => State::Unreadable(error),
+            Err(error) => State::Unreadable(error, bytes),
         },
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(State::Missing),
-        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-            let found = here.look(name).map_err(io_error("look at", &path))?;
-            let bytes = found.map_or(0, |found| found.size());
-            State::Unreadable(DocumentError::TooLarge {
-                bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
-            })
-        }
-        Err(error) => return Err(io_error("read", &path)(error)),
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => State::TooLarge,
+        Err(error) => return Err(io_error("read", path)(error)),
     };
-    tracking.untracked(&path)?;
+    tracking.untracked(path)?;
     Ok(state)
 }
 
@@ -130,10 +177,9 @@ impl Store {
     /// Says why a loop without a record is not driven: it is no loop of this machine, or nobody started it here.
     pub(super) fn why_not_ours(&self, id: &LoopId, state: &State) -> StoreError {
         let path = self.path_of(id);
-        let machine = match state {
-            State::Read(document, _) => Some(document.get(self.spec().fields.machine)),
-            State::Missing | State::Unreadable(..) => None,
-        };
+        let machine = state
+            .document()
+            .map(|document| document.get(self.spec().fields.machine));
         match machine {
             Some(None) => StoreError::NoMachine { path },
             Some(Some(machine)) if machine.to_plain() != self.spec().machine => {
@@ -147,14 +193,10 @@ impl Store {
     /// Returns the phase that stands in a state file, and what is wrong with the file.
     pub(super) fn phase_in(&self, here: &Folder, name: &str) -> (Option<String>, Option<String>) {
         match read_state(self, here, &self.tracking(), name) {
-            Ok(State::Read(document, _)) => (
-                document
-                    .get(self.spec().fields.phase)
-                    .map(|phase| phase.to_plain().into_owned()),
-                None,
+            Ok(state) => (
+                text_in(&state, self.spec().fields.phase),
+                state.error().map(|error| error.to_string()),
             ),
-            Ok(State::Unreadable(error)) => (None, Some(error.to_string())),
-            Ok(State::Missing) => (None, None),
             Err(error) => (None, Some(error.to_string())),
         }
     }
@@ -162,10 +204,8 @@ impl Store {
 
 /// Returns a field as it stands in a state file.
 pub(super) fn text_in(state: &State, field: &str) -> Option<String> {
-    match state {
-        State::Read(document, _) => document.get(field).map(|value| value.to_plain().into_owned()),
-        State::Missing | State::Unreadable(..) => None,
-    }
+    let value = state.document()?.get(field)?;
+    Some(value.to_plain().into_owned())
 }
 
 /// Makes the error of a document that another machine wrote.

@@ -2,21 +2,18 @@
 //!
 //! This file reads and writes lines; what a journal means for a state document is the subject of `recover`.
 
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io;
 use std::sync::Arc;
 
 use super::entry::{ChangeEntry, Entry};
 use super::error::{StoreError, io_error};
-use super::fault::{self, Point};
-use crate::files::{Folder, if_there};
+use super::storage::{MOST_JOURNAL, Part, Storage, TooLong};
+use crate::files::if_there;
 
-/// Name of the journal in a loop's folder.
-pub(super) const FILE: &str = "journal.jsonl";
-
-/// The largest journal that is read, in bytes: some ten thousand changes.
-pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
-/// How much of its end [`Loaded::newest`] looks at first, in bytes.
+/// How much of its end [`Loaded::newest`] reads, in bytes.
 const TAIL: u64 = 16 * 1024;
+/// How much where that has no two changes.
+const LONG_TAIL: u64 = 1024 * 1024;
 
 /// Holds a journal as it was read.
 #[derive(Debug, Default)]
@@ -41,34 +38,33 @@ pub(super) enum Damage {
 }
 
 impl Loaded {
-    /// Reads the journal in a loop's folder; `None` if there is none. A change that is not `possible` after the one before it
-    /// is a line that cannot be read.
-    pub(super) fn read(folder: &Folder, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
-        let bytes =
-            if_there(folder.read(FILE, MAX_BYTES)).map_err(io_error("read", &folder.path().join(FILE)))?;
-        let Some(bytes) = bytes else { return Ok(None) };
+    /// Reads the whole journal; `None` if there is none. A change that is not `possible` after the one before it is a line that
+    /// cannot be read.
+    pub(super) fn read(storage: &dyn Storage, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
+        let bytes = if_there(storage.journal(Part::Whole));
+        let bytes = bytes.map_err(|error| failed("read", storage, error))?;
+        let Some((_, bytes)) = bytes else {
+            return Ok(None);
+        };
         let mut loaded = Self::default();
         loaded.take(&bytes, possible);
         Ok(Some(loaded))
     }
 
     /// Reads what was appended since. Returns `false`, and changes nothing, where the file does not go on from what was read.
-    pub(super) fn read_on(&mut self, folder: &Folder, possible: Possible<'_>) -> io::Result<bool> {
+    pub(super) fn read_on(&mut self, storage: &dyn Storage, possible: Possible<'_>) -> io::Result<bool> {
         let Some(end) = self.good.len().checked_sub(1).filter(|_| self.damage.is_none()) else {
             return Ok(false);
         };
         let last = self.good[..end].iter().rposition(|byte| *byte == b'\n');
         let last = last.map_or(0, |at| at + 1);
-        let mut file = folder.file(FILE)?;
-        if file.metadata()?.len() > MAX_BYTES {
-            return Ok(false);
-        }
-        file.seek(SeekFrom::Start(last as u64))?;
-        let mut bytes = Vec::new();
-        file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+        let (_, bytes) = storage.journal(Part::From(last as u64))?;
         let Some(new) = bytes.strip_prefix(&self.good[last..]) else {
             return Ok(false);
         };
+        if self.good.len() as u64 + new.len() as u64 > MOST_JOURNAL {
+            return Ok(false);
+        }
         self.take(new, possible);
         Ok(true)
     }
@@ -99,47 +95,31 @@ impl Loaded {
         }
     }
 
-    /// Reads only as much as tells where the loop is: the newest two changes, and what stands behind them. What is damaged
-    /// is passed over as [`Loaded::read`] does, but not said. A stop looks at every loop of the folder, also at those that
-    /// have long been over, and should not read their whole history for it.
-    pub(super) fn newest(folder: &Folder, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
-        let tail = if_there(read_tail(folder, TAIL)).map_err(io_error("read", &folder.path().join(FILE)))?;
-        let Some((tail, is_whole)) = tail else {
-            return Ok(None);
-        };
-        let mut lines: Vec<&[u8]> = tail.split_inclusive(|byte| *byte == b'\n').collect();
-        if !is_whole && !lines.is_empty() {
-            // The first of them most likely begins in the middle.
-            lines.remove(0);
-        }
-        let mut entries = Vec::new();
-        let mut changes = 0;
-        for line in lines.into_iter().rev() {
-            let Some(entry) = Entry::parse(line) else { continue };
-            changes += usize::from(matches!(entry, Entry::Change(_)));
-            entries.push(entry);
-            if changes == 2 {
-                break;
-            }
-        }
-        if changes < 2 && !is_whole {
-            return Self::read(folder, possible);
-        }
-        entries.reverse();
-        let newest = Self {
-            entries: Arc::new(entries),
-            ..Self::default()
-        };
-        let holds = {
+    /// Reads only as much as tells where the loop is: the newest two changes, and what stands behind them. Where long notes lie
+    /// between them, the newest alone has to do. Returns `None` where the end does not tell: there is no journal, or it is damaged.
+    pub(super) fn newest(storage: &dyn Storage, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
+        for most in [TAIL, LONG_TAIL] {
+            let tail = if_there(storage.journal(Part::Last(most)));
+            let Some((from, tail)) = tail.map_err(io_error("read", &storage.journal_path()))? else {
+                return Ok(None);
+            };
+            let Some(entries) = last_entries(&tail, from == 0) else {
+                return Ok(None);
+            };
+            let newest = Self {
+                entries: Arc::new(entries),
+                ..Self::default()
+            };
             let mut changes = newest.changes();
             let (last, before) = (changes.next(), changes.next());
-            last.is_none_or(|last| possible(before, last))
-        };
-        if holds {
-            Ok(Some(newest))
-        } else {
-            Self::read(folder, possible)
+            if before.is_none() && from > 0 && most < LONG_TAIL {
+                continue;
+            }
+            let tells = last.is_some_and(|last| possible(before, last));
+            drop(changes);
+            return Ok(tells.then_some(newest));
         }
+        Ok(None)
     }
 
     /// Returns the file's bytes without the damage.
@@ -156,59 +136,55 @@ impl Loaded {
     }
 }
 
-/// Reads the last bytes of the journal, and says whether they are all that it has.
-fn read_tail(folder: &Folder, most: u64) -> io::Result<(Vec<u8>, bool)> {
-    let mut file = folder.file(FILE)?;
-    let length = file.metadata()?.len();
-    let from = length.saturating_sub(most);
-    file.seek(SeekFrom::Start(from))?;
-    let mut tail = Vec::new();
-    file.take(most).read_to_end(&mut tail)?;
-    Ok((tail, from == 0))
+/// Returns the newest two changes of a journal's end, and what stands behind them; `None` where a line cannot be read.
+fn last_entries(tail: &[u8], is_whole: bool) -> Option<Vec<Entry>> {
+    if !tail.ends_with(b"\n") {
+        return None;
+    }
+    let lines: Vec<&[u8]> = tail.split_inclusive(|byte| *byte == b'\n').collect();
+    // The first of them most likely begins in the middle.
+    let whole = lines.get(usize::from(!is_whole)..).unwrap_or_default();
+    let (mut entries, mut changes) = (Vec::new(), 0);
+    for line in whole.iter().rev() {
+        let entry = Entry::parse(line)?;
+        changes += usize::from(matches!(entry, Entry::Change(_)));
+        entries.push(entry);
+        if changes == 2 {
+            break;
+        }
+    }
+    entries.reverse();
+    Some(entries)
 }
 
-/// Appends `entry` and syncs it. Returns the file's length before, for [`cut`]. A failed append leaves the file as it
-/// was. The file must end with a whole line, which `repair` sees to.
-pub(super) fn append(folder: &Folder, entry: &Entry) -> Result<u64, StoreError> {
-    let path = &folder.path().join(FILE);
-    let mut line = serde_json::to_vec(entry).map_err(|error| io_error("write", path)(error.into()))?;
+/// Appends `entry` and syncs it. Returns the journal's length before, for [`Storage::cut`]. A failed append leaves the journal as
+/// it was. It must end with a whole line, which `repair` sees to.
+pub(super) fn append(storage: &dyn Storage, entry: &Entry) -> Result<u64, StoreError> {
+    append_up_to(storage, entry, MOST_JOURNAL)
+}
+
+/// Does the same to a journal that may have another length than [`MOST_JOURNAL`] then.
+pub(super) fn append_up_to(storage: &dyn Storage, entry: &Entry, most: u64) -> Result<u64, StoreError> {
+    let path = storage.journal_path();
+    let mut line = serde_json::to_vec(entry).map_err(|error| io_error("write", &path)(error.into()))?;
     line.push(b'\n');
-    let mut file = folder.file_to_append(FILE).map_err(io_error("open", path))?;
-    let before = file.metadata().map_err(io_error("look at", path))?.len();
-    if fault::is_armed(Point::HalfLine) {
-        line.truncate(line.len() / 2);
-    }
-    let written = file.write_all(&line).and_then(|()| {
-        fault::point(Point::HalfLine);
-        file.sync_data()
-    });
-    if let Err(error) = written {
-        let _ = file.set_len(before);
-        return Err(io_error("write", path)(error));
-    }
-    Ok(before)
+    (storage.append(&line, most)).map_err(|error| failed("write", storage, error))
 }
 
-/// Makes what stands in the journal survive a power loss, and its name too.
-pub(super) fn sync(folder: &Folder) -> Result<(), StoreError> {
-    folder
-        .file(FILE)
-        .and_then(|file| file.sync_data())
-        .and_then(|()| folder.sync())
-        .map_err(io_error("sync", &folder.path().join(FILE)))
-}
-
-/// Takes the last line back: the change that it announced was not made.
-pub(super) fn cut(folder: &Folder, length: u64) -> io::Result<()> {
-    let file = folder.file_to_change(FILE)?;
-    file.set_len(length)?;
-    file.sync_data()
+fn failed(doing: &'static str, storage: &dyn Storage, error: io::Error) -> StoreError {
+    let path = storage.journal_path();
+    if TooLong::is(&error) {
+        StoreError::JournalFull { path }
+    } else {
+        io_error(doing, &path)(error)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::testing::{fields, folder};
+    use crate::store::memory::Disk;
+    use crate::store::testing::fields;
     use crate::store::{NoteEntry, Value};
 
     fn any(_: Option<&ChangeEntry>, _: &ChangeEntry) -> bool {
@@ -241,77 +217,70 @@ mod tests {
         })
     }
 
+    fn revisions(loaded: &Loaded) -> Vec<u64> {
+        loaded.changes().map(|change| change.revision).collect()
+    }
+
+    /// A disk with these bytes as its journal.
+    fn journal(bytes: &[u8]) -> Disk {
+        Disk::of(b"", bytes)
+    }
+
+    fn bytes(disk: &Disk) -> Vec<u8> {
+        disk.content().1.unwrap()
+    }
+
+    fn read(disk: &Disk) -> Loaded {
+        Loaded::read(disk, &any).unwrap().unwrap()
+    }
+
     #[test]
-    fn the_newest_changes_are_those_of_the_whole_journal() {
-        let (_kept, folder) = folder();
-        let path = folder.join(FILE);
-        let folder = Folder::open(&folder).unwrap();
-        let newest = |most: usize| -> Vec<u64> {
-            let whole = Loaded::read(&folder, &any).unwrap().unwrap();
-            let newest = Loaded::newest(&folder, &any).unwrap().unwrap();
-            let of = |loaded: &Loaded| {
-                loaded
-                    .changes()
-                    .map(|change| change.revision)
-                    .take(most)
-                    .collect()
-            };
-            let (whole, newest): (Vec<u64>, Vec<u64>) = (of(&whole), of(&newest));
-            assert_eq!(whole, newest);
-            newest
-        };
-        assert!(Loaded::newest(&folder, &any).unwrap().is_none());
-        append(&folder, &change(1)).unwrap();
-        assert_eq!(newest(2), [1]);
+    fn the_newest_changes_are_those_of_the_whole_journal_or_it_is_not_said() {
+        let disk = Disk::default();
+        let newest = |disk: &Disk| Loaded::newest(disk, &any).unwrap();
+        assert!(newest(&disk).is_none());
+        append(&disk, &change(1)).unwrap();
+        assert_eq!(revisions(&newest(&disk).unwrap()), [1]);
         for revision in 2..200 {
-            append(&folder, &change(revision)).unwrap();
+            append(&disk, &change(revision)).unwrap();
         }
-        assert!(
-            std::fs::metadata(&path).unwrap().len() > TAIL,
-            "more than one look reads"
-        );
-        assert_eq!(newest(2), [199, 198]);
-        // Damage at the end, and one line that is longer than the look.
-        let mut text = std::fs::read(&path).unwrap();
-        text.extend_from_slice(b"not json\n{\"revision\":");
-        std::fs::write(&path, &text).unwrap();
-        assert_eq!(newest(2), [199, 198]);
-        text.extend(std::iter::repeat_n(b'x', usize::try_from(TAIL).unwrap() * 2));
-        std::fs::write(&path, &text).unwrap();
-        assert_eq!(newest(2), [199, 198]);
+        append(&disk, &note()).unwrap();
+        let whole = bytes(&disk);
+        assert!(whole.len() as u64 > TAIL, "it does not look at all of it");
+        assert_eq!(revisions(&newest(&disk).unwrap()), [199, 198]);
+        assert_eq!(newest(&disk).unwrap().entries.last(), Some(&note()));
+        let long = vec![b'x'; usize::try_from(TAIL).unwrap() * 2];
+        for end in [&b"not json\n"[..], b"{\"revision\":", b"\0\0", &long] {
+            assert!(newest(&journal(&[&whole, end].concat())).is_none(), "{end:?}");
+        }
+        let never = |before: Option<&ChangeEntry>, _: &ChangeEntry| before.is_none();
+        assert!(Loaded::newest(&disk, &never).unwrap().is_none());
     }
 
     #[test]
     fn what_is_appended_is_read_with_its_order_and_its_quotes() {
-        let (_kept, folder) = folder();
-        let path = folder.join(FILE);
-        let folder = Folder::open(&folder).unwrap();
-        assert!(Loaded::read(&folder, &any).unwrap().is_none());
+        let disk = Disk::default();
+        assert!(Loaded::read(&disk, &any).unwrap().is_none());
         for entry in [change(1), note(), change(2)] {
-            append(&folder, &entry).unwrap();
+            append(&disk, &entry).unwrap();
         }
-        let loaded = Loaded::read(&folder, &any).unwrap().unwrap();
+        let loaded = read(&disk);
         assert_eq!(*loaded.entries, [change(1), note(), change(2)]);
         assert_eq!(loaded.damage, None);
-        assert_eq!(loaded.repaired(), std::fs::read(&path).unwrap());
+        assert_eq!(loaded.repaired(), bytes(&disk));
         let Entry::Change(read) = &loaded.entries[0] else {
             panic!()
         };
         assert!(matches!(&read.fields[2], (name, Value::Text(_)) if name == "topic"));
         assert!(matches!(&read.fields[1], (name, Value::Word(_)) if name == "phase"));
-        assert_eq!(
-            loaded.changes().map(|change| change.revision).collect::<Vec<_>>(),
-            [2, 1]
-        );
+        assert_eq!(revisions(&loaded), [2, 1]);
     }
 
     #[test]
     fn a_torn_tail_and_bad_lines_are_told_apart() {
-        let (_kept, folder) = folder();
-        let path = folder.join(FILE);
-        let folder = Folder::open(&folder).unwrap();
-        append(&folder, &change(1)).unwrap();
-        let whole = std::fs::read(&path).unwrap();
+        let disk = Disk::default();
+        append(&disk, &change(1)).unwrap();
+        let whole = bytes(&disk);
         for tail in [
             &b"{\"revis"[..],
             b"\0\0\0\0",
@@ -319,22 +288,19 @@ mod tests {
             b"\xff\n",
             b"{\"revision\":-1}",
         ] {
-            std::fs::write(&path, [&whole, tail].concat()).unwrap();
-            let loaded = Loaded::read(&folder, &any).unwrap().unwrap();
+            let loaded = read(&journal(&[&whole, tail].concat()));
             assert_eq!(
                 (loaded.damage.clone(), loaded.repaired()),
                 (Some(Damage::Torn), &whole[..]),
                 "{tail:?}"
             );
         }
-        std::fs::write(&path, [b"nonsense\n", &whole[..]].concat()).unwrap();
-        let loaded = Loaded::read(&folder, &any).unwrap().unwrap();
+        let loaded = read(&journal(&[b"nonsense\n", &whole[..]].concat()));
         assert_eq!(
             (loaded.damage.clone(), loaded.repaired()),
             (Some(Damage::Lines(vec![1])), &whole[..])
         );
-        std::fs::write(&path, whole.trim_ascii_end()).unwrap();
-        let loaded = Loaded::read(&folder, &any).unwrap().unwrap();
+        let loaded = read(&journal(whole.trim_ascii_end()));
         assert_eq!(
             (loaded.entries.len(), loaded.repaired()),
             (1, &whole[..]),
@@ -344,37 +310,34 @@ mod tests {
 
     #[test]
     fn what_was_read_goes_on_only_where_the_file_does() {
-        let (_kept, folder) = folder();
-        let here = Folder::open(&folder).unwrap();
-        append(&here, &change(1)).unwrap();
-        let mut loaded = Loaded::read(&here, &any).unwrap().unwrap();
-        assert!(loaded.read_on(&here, &any).unwrap());
-        append(&here, &note()).unwrap();
-        append(&here, &change(2)).unwrap();
-        assert!(loaded.read_on(&here, &any).unwrap());
+        let disk = Disk::default();
+        append(&disk, &change(1)).unwrap();
+        let mut loaded = read(&disk);
+        assert!(loaded.read_on(&disk, &any).unwrap());
+        append(&disk, &note()).unwrap();
+        append(&disk, &change(2)).unwrap();
+        assert!(loaded.read_on(&disk, &any).unwrap());
         assert_eq!(*loaded.entries, [change(1), note(), change(2)]);
-        assert_eq!(loaded.repaired(), std::fs::read(folder.join(FILE)).unwrap());
+        assert_eq!(loaded.repaired(), bytes(&disk));
         // A line that was taken back, and another one in its place.
-        let length = std::fs::metadata(folder.join(FILE)).unwrap().len();
-        append(&here, &change(3)).unwrap();
-        assert!(loaded.read_on(&here, &any).unwrap());
-        cut(&here, length).unwrap();
-        assert!(!loaded.read_on(&here, &any).unwrap());
-        append(&here, &note()).unwrap();
-        append(&here, &change(3)).unwrap();
-        assert!(!loaded.read_on(&here, &any).unwrap());
+        let length = append(&disk, &change(3)).unwrap();
+        assert!(loaded.read_on(&disk, &any).unwrap());
+        disk.cut(length).unwrap();
+        assert!(!loaded.read_on(&disk, &any).unwrap());
+        append(&disk, &note()).unwrap();
+        append(&disk, &change(3)).unwrap();
+        assert!(!loaded.read_on(&disk, &any).unwrap());
         assert_eq!(loaded.entries.len(), 4, "what was read stays as it was");
     }
 
     #[test]
-    fn a_symlink_is_no_journal() {
-        let (_kept, folder) = folder();
-        let path = folder.join(FILE);
-        let folder = Folder::open(&folder).unwrap();
-        std::os::unix::fs::symlink("target", &path).unwrap();
-        std::fs::write(path.with_file_name("target"), "").unwrap();
-        assert!(append(&folder, &change(1)).is_err());
-        assert!(Loaded::read(&folder, &any).is_err());
-        assert_eq!(std::fs::read(path.with_file_name("target")).unwrap(), b"");
+    fn a_full_journal_takes_no_line_and_says_so() {
+        let full = usize::try_from(MOST_JOURNAL).unwrap() - 10;
+        let disk = journal(&vec![b'\n'; full]);
+        assert!(matches!(
+            append(&disk, &change(1)),
+            Err(StoreError::JournalFull { .. })
+        ));
+        assert_eq!(bytes(&disk).len(), full);
     }
 }

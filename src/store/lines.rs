@@ -481,10 +481,7 @@ mod tests {
     fn what_is_no_list_of_fields_is_refused() {
         let refused = |bytes: &[u8]| Form::Lines.parse(bytes).unwrap_err();
         assert_eq!(refused(b"phase: \xff"), DocumentError::NotUtf8 { at: 7 });
-        assert!(matches!(
-            refused(&vec![b'#'; 1024 * 1024 + 1]),
-            DocumentError::TooLarge { .. }
-        ));
+        assert_eq!(refused(&vec![b'#'; 1024 * 1024 + 1]), DocumentError::TooLarge);
         for text in [
             "a: 1\na: 2\n",
             "a: 1\n- b\n",

@@ -122,7 +122,7 @@ impl Store {
             tracking,
             versions,
         };
-        let found = match reader.inspect_newest(&listed.id) {
+        let found = match reader.inspect_newest(&listed.id, None) {
             Ok(found) => found,
             Err(error) => {
                 listed.owned = !error.is_about_ownership();

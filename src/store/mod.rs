@@ -28,6 +28,7 @@
 //! | `budget`   | what one call may spend on waiting and looking                          |
 //! | `record`   | a loop at one revision                                                  |
 //! | `store`    | paths, the lock, the log                                                |
+//! | `storage`  | where document and journal are kept, and what is synced              |
 //! | `write`    | writing a change: journal first, document second                        |
 //! | `commit`, `start`, `sweep`, `bring_back`, `roll_back` | the changes                  |
 //! | `active`   | refusing a second loop under way                                        |
@@ -76,6 +77,8 @@ mod lines;
 mod list;
 mod locate;
 mod lock;
+#[cfg(test)]
+mod memory;
 mod open;
 mod orphans;
 mod ownership;
@@ -89,6 +92,7 @@ pub mod shape;
 mod spec;
 mod start;
 mod state_home;
+mod storage;
 #[expect(clippy::module_inception, reason = "the room is named after what it is about")]
 mod store;
 mod sweep;

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use super::entry::{Entry, NoteEntry};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
-use super::journal::{self, Loaded};
-use super::repair::{Older, Opened, repair};
+use super::journal::{self, Damage, Loaded};
+use super::repair::{Look, Older, Opened, repair};
 use super::store::Store;
 use super::validation;
 use super::versions::Versions;
@@ -24,7 +24,7 @@ impl Store {
     /// with this version of the machine.
     pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
         self.some_loop(id)?;
-        self.locked(|held| repair(self, held, id, Older::Migrate))
+        self.locked(|held| repair(self, held, id, Look::Newest, Older::Migrate))
     }
 
     /// Writes a note into the loop's journal. A note changes no field and has no revision.
@@ -39,15 +39,13 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.some_loop(id)?;
         self.locked(|held| {
-            repair(self, held, id, Older::Migrate)?;
+            repair(self, held, id, Look::Newest, Older::Migrate)?;
             let entry = Entry::Note(NoteEntry {
                 at: Timestamp::now(),
                 note: note.to_owned(),
                 data,
             });
-            let folder = held.folder().below(id.as_str());
-            let folder = folder.map_err(io_error("open", &self.loop_folder(id)))?;
-            journal::append(&folder, &entry).map(drop)
+            journal::append(&*self.storage(held.folder(), id)?, &entry).map(drop)
         })
     }
 
@@ -69,15 +67,16 @@ impl Store {
             id: id.to_string(),
             folder: self.folder().to_owned(),
         };
-        let folder = if_there(self.open_loop_folder(id)).map_err(io_error("open", &self.loop_folder(id)))?;
-        let folder = folder.ok_or_else(none)?;
+        let here = if_there(self.open_folder()).map_err(io_error("open", self.folder()))?;
+        let here = here.ok_or_else(none)?;
+        let storage = self.storage(&here, id)?;
         let (owned, versions) = (self.ownership(id).unwrap_or_default(), Versions::default());
         let possible = validation::possible(self, owned.as_ref(), &versions);
         let goes_on = known
             .as_mut()
-            .is_some_and(|known| known.read_on(&folder, &possible).unwrap_or(false));
+            .is_some_and(|known| known.read_on(&*storage, &possible).unwrap_or(false));
         if !goes_on {
-            *known = Loaded::read(&folder, &possible)?;
+            *known = Loaded::read(&*storage, &possible)?;
         }
         self.tracking().untracked(&self.journal_path(id))?;
         known
@@ -86,12 +85,29 @@ impl Store {
             .ok_or_else(none)
     }
 
+    /// Reads the whole of the loop's journal, without a lock, and returns how many lines it has. A last line that is not whole, as a
+    /// crash leaves one, does not count.
+    ///
+    /// # Errors
+    /// [`StoreError::JournalForged`] where a line is none that a change can have made, and as [`Store::journal`].
+    pub fn verify(&self, id: &LoopId) -> Result<usize, StoreError> {
+        let mut loaded = None;
+        let lines = self.journal_on(id, &mut loaded)?.len();
+        match loaded.and_then(|loaded| loaded.damage) {
+            Some(Damage::Lines(lines)) => Err(StoreError::JournalForged {
+                path: self.journal_path(id),
+                lines,
+            }),
+            Some(Damage::Torn) | None => Ok(lines),
+        }
+    }
+
     /// Notes what was tried: `note` is one of the three kinds, `data` its texts. The same as since the last change is not noted
     /// twice, no journal gets more than [`crate::store::MOST_ATTEMPTS`], and that of a loop that is over stays as it is. Where it cannot be written, the folder's log says so: an
     /// attempt that failed must not fail otherwise for it.
     pub fn note_attempt(&self, id: &LoopId, note: &str, data: &[(&str, &str)]) {
         let noted = self.locked(|lock| -> Result<(), StoreError> {
-            let found = repair(self, lock, id, Older::Leave)?.record;
+            let found = repair(self, lock, id, Look::Newest, Older::Leave)?.record;
             if self.spec().is_terminal(found.phase()) {
                 return Ok(());
             }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::id::LoopId;
-use super::journal;
+use super::storage::JOURNAL;
 use super::store::Store;
 use crate::digest::sha256;
 use crate::files::{UntrustedError, if_there, private};
@@ -95,8 +95,7 @@ impl Store {
 
     /// Returns whether a loop has a journal: without one nobody can take it up.
     pub fn has_journal(&self, id: &LoopId) -> bool {
-        self.open_loop_folder(id)
-            .is_ok_and(|folder| folder.has(journal::FILE))
+        self.open_loop_folder(id).is_ok_and(|folder| folder.has(JOURNAL))
     }
 
     /// Makes the error of a loop that no record of this user's knows.

@@ -4,6 +4,8 @@ use super::document::Document;
 #[cfg(feature = "machine-tools")]
 use super::entry::ChangeEntry;
 use super::id::LoopId;
+#[cfg(feature = "machine-tools")]
+use super::recover::written;
 use super::spec::StateSpec;
 use super::value::Value;
 
@@ -21,10 +23,7 @@ impl Record {
     /// Returns what a loop was after a change, by the journal's line alone. The file may have had more than the fields.
     #[cfg(feature = "machine-tools")]
     pub(crate) fn of_change(spec: &'static StateSpec, id: &LoopId, change: &ChangeEntry) -> Self {
-        let mut document = spec.form.empty();
-        for (name, value) in &change.fields {
-            document.set(name, value);
-        }
+        let document = written(spec, &change.fields);
         Self {
             id: id.clone(),
             revision: change.revision,

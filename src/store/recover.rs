@@ -4,8 +4,9 @@
 //!
 //! | document                                        | what is done                                              |
 //! |-------------------------------------------------|-----------------------------------------------------------|
-//! | one revision behind, otherwise as journaled     | rolled forward: a crash came between journal and rename   |
-//! | missing, unreadable, or cut off before the end  | rebuilt from the last change                              |
+//! | some revisions behind, otherwise as journaled   | rolled forward: a crash or a power loss took renames back |
+//! | the begin of what one of the newest changes wrote | the same: a power loss cut it off                       |
+//! | missing, unreadable, or without its own fields  | rebuilt from the last change                              |
 //! | a protected field differs, or is gone, or added | set back; other edits, comments and order stay            |
 //! | any other revision                              | the same                                                  |
 //! | names our machine, has no journal               | refused: no start made it here                            |
@@ -15,7 +16,7 @@
 //!
 //! Bytes that are replaced for another reason than a crash are kept in `quarantine/`. Nothing here writes; `repair` does.
 
-use super::document::Document;
+use super::document::{Document, DocumentError};
 use super::entry::{ChangeEntry, ENGINE, MIGRATE};
 use super::error::StoreError;
 use super::id::LoopId;
@@ -25,6 +26,9 @@ use super::record::Record;
 use super::spec::StateSpec;
 use super::value::{Value, value_in};
 use super::versions::Acceptance;
+
+/// Limits how many changes may have written a document that was cut off: systems write to the disk every few seconds.
+const MOST_LOST: usize = 100;
 
 /// Describes a loop once document and journal agree.
 pub(super) struct Judged {
@@ -43,7 +47,8 @@ pub(super) struct Migrated {
 
 /// Tells how a document is made to agree with the journal.
 pub(super) enum Fix {
-    RollForward(u64),
+    /// From this revision, where the document has one.
+    RollForward(Option<u64>),
     Rebuild,
     Undo(Vec<String>),
 }
@@ -61,7 +66,12 @@ impl Reader<'_> {
                     id: id.to_string(),
                     folder: store.folder().to_owned(),
                 },
-                State::Unreadable(error) => StoreError::Unreadable {
+                State::TooLarge => StoreError::Unreadable {
+                    path,
+                    error: DocumentError::TooLarge,
+                    quarantined: None,
+                },
+                State::Unreadable(error, _) => StoreError::Unreadable {
                     path,
                     error: error.clone(),
                     quarantined: None,
@@ -125,28 +135,41 @@ impl Reader<'_> {
             })
         };
 
-        let is_whole = |document: &dyn Document| {
+        let is_whole = |document: &&dyn Document| {
             [spec.fields.revision, spec.fields.machine]
                 .iter()
                 .any(|field| document.get(field).is_some())
         };
-        let (document, fix) = match &found.state {
-            State::Read(on_disk, _) if is_whole(&**on_disk) => {
+        let is_cut_off = || {
+            let recent = found.journal.iter().flat_map(Loaded::changes).take(MOST_LOST);
+            let mut written = recent.map(|change| written(spec, &change.fields).to_bytes());
+            found
+                .state
+                .bytes()
+                .is_some_and(|bytes| written.any(|whole| is_begin(bytes, &whole)))
+        };
+        // What we write ends with a line's end, so one that was cut off has no such end, or fewer fields.
+        let has_end = |document: &&dyn Document| {
+            let bytes = found.state.bytes().unwrap_or_default();
+            bytes.ends_with(b"\n") && document.fields().len() >= last.fields.len() || !is_cut_off()
+        };
+        let (document, fix) = match found.state.document().filter(is_whole).filter(has_end) {
+            Some(on_disk) => {
                 let mut document = on_disk.boxed_clone();
                 let revision = document
                     .get(spec.fields.revision)
                     .and_then(|revision| revision.as_count());
-                let before = changes.next().filter(|before| Some(before.revision) == revision);
+                let before = changes.find(|before| Some(before.revision) == revision);
                 match before {
                     Some(before) if edited(&*document, before).is_empty() => {
                         set_all(&mut *document, &last.fields);
-                        // What the change took away: a migration may rename a field.
+                        // What later changes took away: a migration may rename a field.
                         for (field, _) in &before.fields {
                             if value_in(&last.fields, field).is_none() {
                                 document.remove(field);
                             }
                         }
-                        (document, Some(Fix::RollForward(before.revision)))
+                        (document, Some(Fix::RollForward(Some(before.revision))))
                     }
                     _ => {
                         let edited = edited(&*document, last);
@@ -160,10 +183,13 @@ impl Reader<'_> {
                     }
                 }
             }
-            State::Read(..) | State::Missing | State::Unreadable(..) => {
-                let mut document = spec.form.empty();
-                set_all(&mut *document, &last.fields);
-                (document, Some(Fix::Rebuild))
+            None => {
+                let fix = if is_cut_off() {
+                    Fix::RollForward(None)
+                } else {
+                    Fix::Rebuild
+                };
+                (written(spec, &last.fields), Some(fix))
             }
         };
         let mut record = Record {
@@ -188,6 +214,25 @@ impl Reader<'_> {
             migrated,
         })
     }
+}
+
+/// Makes the document of a change from nothing but its fields.
+pub(super) fn written(spec: &StateSpec, fields: &[(String, Value)]) -> Box<dyn Document> {
+    let mut document = spec.form.empty();
+    for (name, value) in fields {
+        document.set(name, value);
+    }
+    document
+}
+
+/// Returns whether these bytes are the begin of the whole, as a file system leaves a file of which not all was written: with nothing
+/// or zeros behind.
+fn is_begin(bytes: &[u8], whole: &[u8]) -> bool {
+    let end = bytes
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1);
+    (end < bytes.len() || bytes.len() < whole.len()) && whole.starts_with(&bytes[..end])
 }
 
 /// Returns the protected fields in which a document differs from a change of the journal.

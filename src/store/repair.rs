@@ -11,11 +11,12 @@ use super::entry::{Change, ENGINE, MIGRATE};
 use super::error::{StoreError, io_error};
 use super::id::{LoopId, compact};
 use super::inspect::{Reader, State};
-use super::journal::{self, Damage};
+use super::journal::Damage;
 use super::lock::LockGuard;
 use super::ownership::Ownership;
 use super::record::Record;
 use super::recover::{Fix, Migrated};
+use super::storage::{JOURNAL, Part, Staged};
 use super::store::Store;
 use super::versions::Versions;
 use crate::files::Folder;
@@ -27,11 +28,17 @@ pub(super) const QUARANTINE: &str = "quarantine";
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repair {
-    /// A crash had come between journal and document.
-    #[display("the state was rolled forward from revision {from} to {to}, which the journal holds")]
+    /// A crash had come between journal and document, or a power loss had taken back what was written of the document.
+    #[display(
+        "{}, which the journal holds",
+        match from {
+            Some(from) => format!("the state was rolled forward from revision {from} to {to}"),
+            None => format!("the state was cut off by a crash and rebuilt at revision {to}"),
+        }
+    )]
     RolledForward {
-        /// The document's revision.
-        from: u64,
+        /// The document's revision; `None` where it was cut off.
+        from: Option<u64>,
         /// The journal's.
         to: u64,
     },
@@ -89,6 +96,14 @@ impl Repair {
             Self::JournalCleaned { .. } | Self::Rebuilt { .. } => Some(&[]),
         }
     }
+
+    /// Returns the lines that were taken out of the journal.
+    pub(super) fn cleaned(self) -> Option<Vec<usize>> {
+        match self {
+            Self::JournalCleaned { lines, .. } => Some(lines),
+            _ => None,
+        }
+    }
 }
 
 /// Holds a loop that was opened, and what had to be put right for it.
@@ -109,23 +124,24 @@ pub(super) enum Older {
     Leave,
 }
 
+/// Says how a loop is read to be repaired.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Look {
+    /// By the newest of its journal, where that is enough.
+    Newest,
+    /// By the whole of its journal.
+    Whole,
+    /// By what the user's record is to say.
+    As(Ownership),
+}
+
 /// Reads a loop, and writes what is needed for document and journal to agree.
 pub(super) fn repair(
     store: &Store,
     lock: &LockGuard,
     id: &LoopId,
+    look: Look,
     older: Older,
-) -> Result<Opened, StoreError> {
-    repair_as(store, lock, id, older, None)
-}
-
-/// Does the same with what the user's record is to say; `None`: what it says.
-pub(super) fn repair_as(
-    store: &Store,
-    lock: &LockGuard,
-    id: &LoopId,
-    older: Older,
-    owned: Option<Ownership>,
 ) -> Result<Opened, StoreError> {
     let here = lock.folder();
     let name = store.name_of(id);
@@ -135,74 +151,78 @@ pub(super) fn repair_as(
         tracking: &store.tracking(),
         versions: &Versions::default(),
     };
-    let found = reader.inspect(id, owned)?;
-    let judged = match reader.judge(id, &found) {
-        Err(StoreError::Unreadable { path, error, .. }) => {
-            let quarantined = Some(set_aside(store, here, &name)?);
-            return Err(StoreError::Unreadable {
+    let (found, judged) = match look {
+        Look::Newest => reader.look(id, None),
+        Look::Whole => reader.look_whole(id, None),
+        Look::As(owned) => reader.look_whole(id, Some(owned)),
+    }
+    .map_err(|error| match error {
+        StoreError::Unreadable { path, error, .. } => match set_aside(store, here, &name) {
+            Ok(kept) => StoreError::Unreadable {
                 path,
                 error,
-                quarantined,
-            });
-        }
-        other => other?,
-    };
-    let folder = here
-        .below(id.as_str())
-        .map_err(io_error("open", &store.loop_folder(id)))?;
+                quarantined: Some(kept),
+            },
+            Err(failed) => failed,
+        },
+        other => other,
+    })?;
     let mut repairs = Vec::new();
     if let Some(loaded) = &found.journal
         && let Some(damage) = &loaded.damage
     {
-        let path = store.journal_path(id);
+        let storage = store.storage(here, id)?;
+        let path = storage.journal_path();
         repairs.push(match damage {
             Damage::Torn => Repair::TornLineCut,
             Damage::Lines(lines) => {
-                let bytes = folder
-                    .read(journal::FILE, journal::MAX_BYTES)
-                    .map_err(io_error("read", &path))?;
-                let name = format!("{id}-{}", journal::FILE);
+                let (_, bytes) = storage.journal(Part::Whole).map_err(io_error("read", &path))?;
+                let name = format!("{id}-{JOURNAL}");
                 Repair::JournalCleaned {
                     lines: lines.clone(),
                     quarantined: keep(here, &name, &bytes)?,
                 }
             }
         });
-        folder
-            .replace(journal::FILE, loaded.repaired())
+        storage
+            .replace_journal(loaded.repaired())
             .map_err(io_error("write", &path))?;
     }
     if let Some(fix) = judged.fix {
+        let storage = store.storage(here, id)?;
         let path = store.path_of(id);
-        let keep_state = |bytes: &[u8]| keep(here, &name, bytes);
-        repairs.push(match (fix, &found.state) {
+        let rebuilt = |why: String, quarantined| Repair::Rebuilt {
+            path: path.clone(),
+            why,
+            quarantined,
+        };
+        repairs.push(match (fix, found.state.bytes()) {
             (Fix::RollForward(from), _) => Repair::RolledForward {
                 from,
                 to: judged.record.revision,
             },
-            (Fix::Undo(fields), State::Read(_, bytes)) => Repair::EditUndone {
+            (Fix::Undo(fields), bytes) => Repair::EditUndone {
                 fields,
-                quarantined: keep_state(bytes)?,
+                quarantined: keep(here, &name, bytes.unwrap_or_default())?,
             },
-            (_, State::Unreadable(error)) => Repair::Rebuilt {
-                why: format!("could not be read ({error})"),
-                quarantined: Some(set_aside(store, here, &name)?),
-                path: path.clone(),
-            },
-            (_, State::Read(_, bytes)) => Repair::Rebuilt {
-                why: "was cut off".to_owned(),
-                quarantined: Some(keep_state(bytes)?),
-                path: path.clone(),
-            },
-            (_, State::Missing) => Repair::Rebuilt {
-                why: "was missing".to_owned(),
-                quarantined: None,
-                path: path.clone(),
-            },
+            (Fix::Rebuild, None) if matches!(found.state, State::Missing) => {
+                rebuilt("was missing".to_owned(), None)
+            }
+            (Fix::Rebuild, _) => {
+                let why = match found.state.error() {
+                    Some(error) => format!("could not be read ({error})"),
+                    None => "was cut off".to_owned(),
+                };
+                rebuilt(why, Some(set_aside(store, here, &name)?))
+            }
         });
         // Who crashed may not have come to sync the line that the document is written from. It must not be lost after it.
-        journal::sync(&folder)?;
-        here.replace(&name, &judged.record.document.to_bytes())
+        storage
+            .sync_journal()
+            .map_err(io_error("sync", &storage.journal_path()))?;
+        let staged = storage.stage(&judged.record.document.to_bytes(), true);
+        staged
+            .and_then(Staged::publish)
             .map_err(io_error("write", &path))?;
     }
     for repair in &repairs {

@@ -51,7 +51,7 @@ impl Form {
     /// See [`DocumentError`].
     pub fn parse(self, bytes: &[u8]) -> Result<Box<dyn Document>, DocumentError> {
         if bytes.len() > MAX_BYTES {
-            return Err(DocumentError::TooLarge { bytes: bytes.len() });
+            return Err(DocumentError::TooLarge);
         }
         match self {
             Self::Lines => Ok(Box::new(Lines::parse(bytes)?)),

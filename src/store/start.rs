@@ -226,7 +226,7 @@ impl Store {
 
     fn create(&self, here: &Folder, now: Timestamp, by: String, record: &Record) -> Result<(), StoreError> {
         let path = self.loop_folder(&record.id);
-        let folder = here.make(record.id.as_str()).map_err(io_error("create", &path))?;
+        here.make(record.id.as_str()).map_err(io_error("create", &path))?;
         let entry = ChangeEntry {
             revision: 1,
             at: now,
@@ -239,7 +239,6 @@ impl Store {
             fields: record.document.fields(),
         };
         self.write(here, record, entry)?;
-        folder.sync().map_err(io_error("sync", &path))?;
         let pid = format!("{}\n", std::process::id());
         here.replace(&format!("{}{}", record.id, SIDECARS[0]), pid.as_bytes())
             .map_err(io_error("write", &self.sidecar(&record.id, SIDECARS[0])))

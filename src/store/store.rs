@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use super::budget::Budget;
 use super::error::{StoreError, io_error};
 use super::id::{LoopId, iso};
-use super::journal;
 use super::lock::{LockError, LockGuard, PROJECT, RunLock, with_lock_in};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
+use super::storage::JOURNAL;
 use super::tracked::GitTracking;
 use super::value::is_hidden;
 use crate::files::scratch::Place;
@@ -37,6 +37,9 @@ pub struct Store {
     home: StateHome,
     /// The state folder whose shapes are those of the loops here: another one for loops that were swept.
     above: Option<Utf8PathBuf>,
+    /// Holds the one loop of a test, in the place of files.
+    #[cfg(test)]
+    pub(super) disk: Option<super::memory::Disk>,
 }
 
 /// A state file in a folder.
@@ -63,6 +66,8 @@ impl Store {
             budget: Budget::endless(),
             home,
             above: None,
+            #[cfg(test)]
+            disk: None,
         }
     }
 
@@ -217,7 +222,7 @@ impl Store {
 
     /// Returns the journal of a loop.
     pub fn journal_path(&self, id: &LoopId) -> Utf8PathBuf {
-        self.loop_folder(id).join(journal::FILE)
+        self.loop_folder(id).join(JOURNAL)
     }
 
     /// Returns the name of the state file of a loop.

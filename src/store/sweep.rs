@@ -11,11 +11,11 @@ use camino::Utf8PathBuf;
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::inspect::Reader;
-use super::journal;
 use super::list::Listed;
 use super::lock::{LockGuard, RunLock};
 use super::recover::Judged;
-use super::repair::{Older, QUARANTINE, repair};
+use super::repair::{Look, Older, QUARANTINE, repair};
+use super::storage::JOURNAL;
 use super::store::{SIDECARS, Store};
 use super::versions::{self, Versions};
 use crate::files::{Folder, Found, TEMPORARY, if_there};
@@ -161,9 +161,7 @@ impl Store {
             .map(|one| one.id.clone())
             .collect();
         stale.extend(self.loop_folders(here).into_iter().filter(|id| {
-            let journal = here
-                .below(id.as_str())
-                .and_then(|folder| folder.look(journal::FILE));
+            let journal = here.below(id.as_str()).and_then(|folder| folder.look(JOURNAL));
             let modified = journal.ok().flatten().map(|found| found.modified());
             !listed.iter().any(|one| one.id == *id)
                 && modified.is_some_and(&is_stale)
@@ -179,7 +177,7 @@ impl Store {
     pub(super) fn put_lost_away(&self, lock: &LockGuard) -> Result<(), StoreError> {
         let here = lock.folder();
         let is_lost = |id: &LoopId| {
-            let has_journal = |folder: Folder| folder.look(journal::FILE).is_ok_and(|found| found.is_some());
+            let has_journal = |folder: Folder| folder.look(JOURNAL).is_ok_and(|found| found.is_some());
             !here.has(&self.name_of(id)) && here.below(id.as_str()).is_ok_and(has_journal)
         };
         for id in self.loop_folders(here).into_iter().filter(is_lost) {
@@ -189,18 +187,15 @@ impl Store {
                 tracking: &self.tracking(),
                 versions: &Versions::default(),
             };
-            let judged = reader
-                .inspect(&id, None)
-                .and_then(|found| reader.judge(&id, &found));
             // What cannot be opened cannot become active.
-            let Ok(Judged { record, .. }) = judged else {
+            let Ok((_, Judged { record, .. })) = reader.look(&id, None) else {
                 continue;
             };
             if !record.is_terminal()
                 && self.is_for(record.root().as_deref())
                 && !self.move_away(here, &id, "its state file was gone")?
             {
-                repair(self, lock, &id, Older::Leave)?;
+                repair(self, lock, &id, Look::Newest, Older::Leave)?;
             }
         }
         Ok(())

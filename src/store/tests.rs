@@ -3,6 +3,7 @@
 mod commit;
 mod lists;
 mod paths;
+mod power;
 mod repair;
 mod start;
 mod sweep;

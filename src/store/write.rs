@@ -4,13 +4,15 @@ use camino::Utf8Path;
 use jiff::Timestamp;
 
 use super::document::is_field_name;
-use super::entry::{Change, ChangeEntry, Entry};
+use super::entry::{Change, ChangeEntry, Entry, PERSON};
 use super::error::{StoreError, io_error};
 use super::fault::{self, Point};
 use super::id::iso;
 use super::journal;
 use super::lock::LockGuard;
 use super::record::Record;
+use super::recover::written;
+use super::storage::MOST_JOURNAL;
 use super::store::Store;
 use super::value::Value;
 use super::versions;
@@ -89,12 +91,11 @@ impl Store {
         Ok(record)
     }
 
-    /// Journal first, document second.
+    /// Journal first, document second. The journal's line is the only write that is synced: a document that is lost with the power is
+    /// written anew from it. What the journal does not have (comments, an order, the text of a file of the user's) is synced before.
     pub(super) fn write(&self, here: &Folder, record: &Record, entry: ChangeEntry) -> Result<(), StoreError> {
-        let path = self.path_of(&record.id);
-        let folder = here
-            .below(record.id.as_str())
-            .map_err(io_error("open", &self.loop_folder(&record.id)))?;
+        let storage = self.storage(here, &record.id)?;
+        let path = storage.document_path();
         let bytes = record.document.to_bytes();
         // Never write what could not be read again.
         self.spec()
@@ -104,22 +105,30 @@ impl Store {
                 path: path.clone(),
                 error,
             })?;
-        // The new document is on disk before the journal announces it, so that a full disk refuses the change here.
-        let prepared = here
-            .prepare(&self.name_of(&record.id), &bytes)
-            .map_err(io_error("write", &path))?;
+        let durable = written(self.spec(), &entry.fields).to_bytes() != bytes;
+        // The new document is there before the journal announces it, so that a full disk refuses the change here.
+        let staged = storage.stage(&bytes, durable).map_err(io_error("write", &path))?;
         fault::point(Point::Prepared);
-        let length = journal::append(&folder, &Entry::Change(entry))?;
+        // However long a journal is, a person ends the loop.
+        let most = if entry.by == PERSON && record.is_terminal() {
+            u64::MAX
+        } else {
+            MOST_JOURNAL
+        };
+        let length = journal::append_up_to(&*storage, &Entry::Change(entry), most)?;
         fault::point(Point::Journaled);
-        if let Err(error) = prepared.rename() {
+        if record.revision == 1 {
+            // Whoever sees the loop may change it, and nothing syncs these names after that.
+            let synced = storage.sync_journal();
+            synced.map_err(io_error("sync", &storage.journal_path()))?;
+        }
+        if let Err(error) = staged.publish() {
             // The caller is told that nothing changed, so the announcement must go. Where even that fails, the next
             // open rolls the change forward.
-            let _ = journal::cut(&folder, length);
+            let _ = storage.cut(length);
             return Err(io_error("replace", &path)(error));
         }
         fault::point(Point::Renamed);
-        // The journal's line is durable, so a failure here loses nothing: after a power loss the next open would roll forward.
-        let _ = here.sync();
         Ok(())
     }
 }

@@ -122,7 +122,7 @@ fn nothing_is_read_or_written_through_a_link_on_the_way_to_the_state() {
         }
         link(&outside, &place);
         if at == "quarantine" {
-            write(&project.state_path(&id), "\0");
+            write(&project.state_path(&id), "\u{1}");
         }
         let old = std::time::SystemTime::now() - Duration::from_secs(60 * 24 * 60 * 60);
         for aged in [

@@ -3,6 +3,8 @@
 //!
 //! Processes are alike, so a state keeps them sorted: two states that differ in their order are one.
 
+use std::collections::BTreeSet;
+
 use stateright::{Model, Property};
 
 use crate::reference::{Content, Document, Journal, Judged, NoLoop, What, judge};
@@ -24,7 +26,7 @@ pub(crate) enum Broken {
     StartRefusesNothing,
     FailedStartTakesNothingBack,
     StartSeesNoLostState,
-    BringBackOverwrites,
+    StartShowsBeforeItSyncs,
 }
 
 /// How much may happen.
@@ -81,8 +83,10 @@ pub(crate) struct Files {
     pub(crate) unsynced_line: bool,
     /// The journal's name may not.
     pub(crate) unsynced_name: bool,
-    /// What a power loss may bring back in the place of the document.
-    pub(crate) unsynced_rename: Option<Option<Content>>,
+    /// The document was cut off by a power loss.
+    pub(crate) is_begun: bool,
+    /// What a power loss may bring back in the place of the document: nothing that was renamed since is synced.
+    pub(crate) before: BTreeSet<Option<Content>>,
     pub(crate) document_is_old: bool,
     pub(crate) journal_is_old: bool,
     /// What callers were told is done.
@@ -103,7 +107,8 @@ impl Files {
         },
         unsynced_line: false,
         unsynced_name: false,
-        unsynced_rename: None,
+        is_begun: false,
+        before: BTreeSet::new(),
         document_is_old: false,
         journal_is_old: false,
         acknowledged: Vec::new(),
@@ -112,7 +117,10 @@ impl Files {
 
     /// What the loop in the folder is.
     pub(crate) fn judge(&self) -> Result<Judged, NoLoop> {
-        let document = self.document.map_or(Document::Missing, Document::Whole);
+        let document = match self.document {
+            Some(_) if self.is_begun => Document::Begun,
+            there => there.map_or(Document::Missing, Document::Whole),
+        };
         if self.folder == Place::Here {
             judge(document, &self.journal)
         } else {
@@ -179,12 +187,18 @@ pub(crate) enum Next {
         base: Content,
         new: Content,
     },
+    /// Of a start: the names of the journal and its folder are synced before anyone can see the loop.
+    SyncNames {
+        id: usize,
+        base: Content,
+        new: Content,
+    },
     Rename {
         id: usize,
         base: Content,
         new: Content,
     },
-    /// The folder is synced, the caller is told.
+    /// The caller is told.
     Finish {
         id: usize,
         base: Content,
@@ -304,10 +318,19 @@ pub(crate) enum Action {
     /// Everyone dies. What was not synced is there, or half of it, or not.
     PowerLoss {
         line: Kept,
-        rename: bool,
+        document: Left,
     },
     /// All that stands there is older now than a sweep asks for.
     Age,
+}
+
+/// What a power loss leaves of a document that was not synced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Left {
+    All,
+    Begin,
+    /// This one of those before it.
+    Before(usize),
 }
 
 /// What a power loss leaves of a line that was not synced.
@@ -372,26 +395,29 @@ impl Model for Protocol {
                 actions.push(Action::Crash(at));
             }
         }
-        let unsynced = |files: &Files| {
-            (
-                files.unsynced_line || files.unsynced_name,
-                files.unsynced_rename.is_some(),
-            )
-        };
-        let (line, rename) = state
+        let unsynced = |files: &Files| (files.unsynced_line || files.unsynced_name, files.before.len());
+        let (line, before) = state
             .files
             .iter()
             .map(unsynced)
-            .fold((false, false), |all, one| (all.0 || one.0, all.1 || one.1));
+            .fold((false, 0), |all, one| (all.0 || one.0, all.1.max(one.1)));
         // Where everything is synced, a power loss is a crash.
-        if state.budget.crashes > 0 && (line || rename) {
+        if state.budget.crashes > 0 && (line || before > 0) {
             for line in if line {
                 &[Kept::None, Kept::Half, Kept::All][..]
             } else {
                 &[Kept::All]
             } {
-                for rename in [false, true] {
-                    actions.push(Action::PowerLoss { line: *line, rename });
+                let begun = (before > 0).then_some(Left::Begin);
+                for document in [Left::All]
+                    .into_iter()
+                    .chain(begun)
+                    .chain((0..before).map(Left::Before))
+                {
+                    actions.push(Action::PowerLoss {
+                        line: *line,
+                        document,
+                    });
                 }
             }
         }

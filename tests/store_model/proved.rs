@@ -287,20 +287,11 @@ fn a_start_that_looked_at_state_files_alone_would_make_two_active_loops() {
 }
 
 #[test]
-fn a_way_back_over_a_state_that_stands_would_look_like_an_edit() {
-    let more = Budget {
-        steps: 1,
-        ..WAYS_BACK.budget
-    };
-    let protocol = Protocol {
-        ids: 1,
-        budget: more,
-        ..WAYS_BACK
-    };
+fn a_start_that_showed_a_loop_before_its_names_were_synced_would_lose_a_change() {
     breaks(
-        "a crash is never taken for an edit by hand",
-        Broken::BringBackOverwrites,
-        protocol,
+        "no acknowledged change is lost",
+        Broken::StartShowsBeforeItSyncs,
+        STARTS,
     );
 }
 

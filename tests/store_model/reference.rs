@@ -120,6 +120,8 @@ pub(crate) enum Document {
     Garbled,
     /// A document that ends before it says which one it is.
     Cut,
+    /// The begin of one that the store wrote, as a power loss leaves it.
+    Begun,
     Whole(Content),
 }
 
@@ -159,15 +161,16 @@ pub(crate) fn judge(document: Document, journal: &Journal) -> Result<Judged, NoL
     let Some(&last) = journal.lines.last() else {
         return Err(match document {
             Document::Missing => NoLoop::Nothing,
-            Document::Garbled => NoLoop::Unreadable,
+            Document::Garbled | Document::Begun => NoLoop::Unreadable,
             Document::Cut => NoLoop::NoMachine,
             Document::Whole(_) => NoLoop::NoJournal,
         });
     };
-    let before = journal.lines.len().checked_sub(2).map(|at| journal.lines[at]);
+    let before = &journal.lines[..journal.lines.len() - 1];
     let (content, fix) = match document {
         Document::Missing | Document::Garbled | Document::Cut => (last, Some(Fix::Rebuild)),
-        Document::Whole(there) if before.is_some_and(|before| there.agrees(before)) => {
+        Document::Begun => (last, Some(Fix::RollForward)),
+        Document::Whole(there) if before.iter().any(|before| there.agrees(*before)) => {
             (last, Some(Fix::RollForward))
         }
         Document::Whole(there) => {

@@ -1,7 +1,7 @@
 //! The steps of the store, one by one, as `src/store/` does them: `with_lock`, `heal`, `commit`, `write`, `start_held`,
 //! `refuse_active`, `sweep_held`, `move_away`, `bring_back`, `touch`. A crash may come before each of them.
 
-use crate::protocol::{Action, At, Broken, Call, Files, Kept, Next, Place, Process, Protocol, State};
+use crate::protocol::{Action, At, Broken, Call, Files, Kept, Left, Next, Place, Process, Protocol, State};
 use crate::reference::{Content, Document, Fix, Judged, What, accepts, judge};
 
 impl Protocol {
@@ -38,13 +38,13 @@ impl Protocol {
                 state.processes[at].reviews = state.processes[at].held.map(|(id, _)| id);
             }
             Action::EndReview(at) => state.processes[at].reviews = None,
-            Action::PowerLoss { line, rename } => {
+            Action::PowerLoss { line, document } => {
                 state.budget.crashes -= 1;
                 for at in 0..state.processes.len() {
                     crash(state, at);
                 }
                 for files in &mut state.files {
-                    lose_power(files, line, rename);
+                    lose_power(files, line, document);
                 }
             }
             Action::Age => {
@@ -103,12 +103,11 @@ impl Protocol {
                 state.wrong.crash_taken_for_edit |= judged.fix == Some(Fix::Undo);
                 let files = &mut state.files[id];
                 if self.broken != Broken::NoRollForward || judged.fix != Some(Fix::RollForward) {
-                    files.document = Some(judged.content);
+                    rename(files, judged.content);
                 }
                 if self.broken != Broken::HealDoesNotSync {
                     (files.unsynced_line, files.unsynced_name) = (false, false);
                 }
-                files.unsynced_rename = None;
                 files.document_is_old = false;
                 let found = judged.content;
                 go(state, Next::Decide { id, refusing, found });
@@ -128,6 +127,7 @@ impl Protocol {
             Next::HalfALine { .. }
             | Next::Line { .. }
             | Next::SyncLine { .. }
+            | Next::SyncNames { .. }
             | Next::Rename { .. }
             | Next::Finish { .. } => self.write(state, at, call, next),
             Next::TakeBack { id } => {
@@ -165,6 +165,7 @@ impl Protocol {
                     Some(_) => !files.document_is_old,
                     None => files.folder == Place::Here && !files.journal_is_old,
                 };
+                files.before.clear();
                 if let Some(document) = files.document.take() {
                     files.swept = Some(document);
                 }
@@ -183,8 +184,7 @@ impl Protocol {
             Next::FolderBack { id } => {
                 let files = &mut state.files[id];
                 let is_cut_off = files.folder == Place::Here;
-                let is_in_the_way =
-                    files.document.is_some() && !(is_cut_off && self.broken == Broken::BringBackOverwrites);
+                let is_in_the_way = files.document.is_some();
                 let there = files.swept.map_or(Document::Missing, Document::Whole);
                 let is_there = files.swept.is_some() || files.folder == Place::Swept;
                 let is_loop = is_cut_off || judge(there, &files.journal).is_ok();
@@ -253,8 +253,6 @@ impl Protocol {
             state.budget.steps = state.budget.steps.saturating_sub(1);
         }
         let new = what.of(found);
-        // The prepared document is synced, and with it an earlier rename in the same folder, as journaling file systems do.
-        state.files[id].unsynced_rename = None;
         state.processes[at].at = At::Inside(call, self.first_of_write(id, base, new));
     }
 
@@ -293,19 +291,22 @@ impl Protocol {
             }
             Next::SyncLine { id, base, new } => {
                 state.files[id].unsynced_line = false;
-                go(
-                    state,
-                    if rename_first {
-                        Next::Finish { id, base, new }
-                    } else {
-                        Next::Rename { id, base, new }
-                    },
-                );
+                let next = if rename_first {
+                    Next::Finish { id, base, new }
+                } else if call == Call::Start && self.broken != Broken::StartShowsBeforeItSyncs {
+                    Next::SyncNames { id, base, new }
+                } else {
+                    Next::Rename { id, base, new }
+                };
+                go(state, next);
+            }
+            Next::SyncNames { id, base, new } => {
+                state.files[id].unsynced_name = false;
+                go(state, Next::Rename { id, base, new });
             }
             Next::Rename { id, base, new } => {
                 let files = &mut state.files[id];
-                files.unsynced_rename = Some(files.document);
-                files.document = Some(new);
+                rename(files, new);
                 files.document_is_old = false;
                 go(
                     state,
@@ -318,8 +319,11 @@ impl Protocol {
             }
             Next::Finish { id, base, new } => {
                 let files = &mut state.files[id];
-                files.unsynced_rename = None;
-                files.unsynced_name = false;
+                if call == Call::Start {
+                    // The folder is synced, for the names in it.
+                    files.before.clear();
+                    files.unsynced_name = false;
+                }
                 files.acknowledged.push(new);
                 let bit = 1 << base.revision;
                 state.wrong.two_winners |= files.won & bit != 0;
@@ -410,15 +414,26 @@ fn crash(state: &mut State, at: usize) {
     state.processes[at] = Process::NEW;
 }
 
-fn lose_power(files: &mut Files, line: Kept, rename: bool) {
+/// Puts a document in the place of the one that is there. Nothing of it is synced.
+fn rename(files: &mut Files, new: Content) {
+    files.before.insert(files.document);
+    files.document = Some(new);
+    files.is_begun = false;
+}
+
+fn lose_power(files: &mut Files, line: Kept, document: Left) {
     if files.unsynced_line && line != Kept::All {
         files.journal.lines.pop();
         files.journal.torn = line == Kept::Half;
     }
-    if let Some(before) = files.unsynced_rename
-        && rename
-    {
-        files.document = before;
+    match document {
+        Left::All => {}
+        Left::Begin => files.is_begun |= !files.before.is_empty(),
+        Left::Before(at) => {
+            if let Some(before) = files.before.iter().nth(at) {
+                files.document = *before;
+            }
+        }
     }
     if files.unsynced_name && line == Kept::None {
         files.journal = crate::reference::Journal::default();
@@ -426,5 +441,5 @@ fn lose_power(files: &mut Files, line: Kept, rename: bool) {
     }
     files.unsynced_line = false;
     files.unsynced_name = false;
-    files.unsynced_rename = None;
+    files.before.clear();
 }

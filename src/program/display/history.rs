@@ -2,7 +2,7 @@
 
 use super::past::Past;
 use crate::machine::Table;
-use crate::program::arguments::Look;
+use crate::program::arguments::Journal;
 use crate::program::assembled::CommandLine;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::MAX_ROUNDS;
@@ -12,7 +12,9 @@ use crate::store::{ChangeEntry, Entry, NoteEntry, Value};
 use crate::text;
 
 /// Prints what happened to a loop; without an id, which loops there are.
-pub(in crate::program) fn journal<M: CommandLine>(look: &Look) -> Result<Exit, Failure> {
+pub(in crate::program) fn journal<M: CommandLine>(
+    Journal { look, verify }: &Journal,
+) -> Result<Exit, Failure> {
     let info = M::INFO;
     let json = look.format.json;
     let Some(id) = loops::asked(info, &look.target, &["history", "journal"])? else {
@@ -27,6 +29,15 @@ pub(in crate::program) fn journal<M: CommandLine>(look: &Look) -> Result<Exit, F
         return Ok(listed);
     };
     let (store, id) = loops::find(info, Some(&id))?;
+    if *verify {
+        let lines = store
+            .verify(&id)
+            .map_err(|error| Failure::new(Exit::Refused, error))?;
+        out::line(&format!(
+            "Loop {id}: {lines} lines, and each change follows from the one before it"
+        ));
+        return Ok(Exit::Complete);
+    }
     let entries = store
         .journal(&id)
         .map_err(|error| Failure::new(Exit::Internal, error))?;

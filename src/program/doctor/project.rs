@@ -113,6 +113,10 @@ fn loops(info: &'static ProgramInfo, here: &Utf8Path) -> Result<String, Problem>
         .iter()
         .filter(|(_, listed)| listed.problem.is_none() && !listed.terminal)
         .count();
+    let mut under_way = loops.iter().filter(|(_, listed)| listed.ours && !listed.terminal);
+    if let Some(error) = under_way.find_map(|(store, listed)| store.verify(&listed.id).err()) {
+        return Err(Problem::of(&error, "see its journal"));
+    }
     match broken.first() {
         Some((_, listed)) => Err(Problem::new(
             format!(

@@ -266,3 +266,34 @@ fn notes_have_no_revision_and_stand_between_the_changes() {
     assert!(matches!(&journal[1], Entry::Note(note) if note.note == "run-began" && note.data == data));
     assert_eq!((journal.len(), record.revision()), (3, 2));
 }
+
+#[test]
+fn a_full_journal_refuses_and_a_person_ends_the_loop() {
+    let (_kept, store, record) = started();
+    let id = record.id();
+    let path = store.journal_path(id);
+    let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    let room = usize::try_from((64 << 20) - file.metadata().unwrap().len()).unwrap();
+    let (begin, end) = (
+        r#"{"at":"2026-11-22T00:53:33Z","note":"long","data":{"x":""#,
+        "\"}}\n",
+    );
+    // There is room for no line of a change behind it.
+    let filler = "x".repeat(room - begin.len() - end.len() - 300);
+    std::io::Write::write_all(&mut file, [begin, &filler, end].concat().as_bytes()).unwrap();
+    let length = || std::fs::metadata(&path).unwrap().len();
+    let before = length();
+    let end = |by: &str| {
+        let mut end = change("end", "drafting", "done", &[]);
+        end.by = by.to_owned();
+        store.commit(&store.open(id).unwrap().record, end)
+    };
+    assert!(matches!(
+        end("hook").unwrap_err(),
+        CommitError::Store(StoreError::JournalFull { .. })
+    ));
+    assert_eq!(length(), before, "nothing was written");
+    assert_eq!(store.open(id).unwrap().repairs, []);
+    assert_eq!(end("person").unwrap().phase(), "done");
+    assert_eq!(store.open(id).unwrap().record.phase(), "done");
+}

@@ -1,7 +1,7 @@
 //! After a crash, a damaged file or an edit by hand, document and journal agree again and nothing is lost.
 
 use crate::store::testing::{SPEC, change, started, word};
-use crate::store::{Record, Repair, StateSpec, Store, StoreError};
+use crate::store::{CommitError, Record, Repair, StateSpec, Store, StoreError};
 
 fn edit(store: &Store, record: &Record, from: &str, to: &str) -> String {
     let path = store.path_of(record.id());
@@ -51,12 +51,29 @@ fn a_missing_or_damaged_state_is_rebuilt_as_it_was() {
         before,
         "byte for byte, quotes included"
     );
-    for damage in [
+    let half = before.len() / 2;
+    let zeros = [&before[..half], &[0; 100]].concat();
+    for cut_off in [
         &b""[..],
         b"\0\0\0",
-        b"\xff\xfe",
+        &before[..half - 8],
+        &before[..before.len() - 1],
+        &zeros,
+    ] {
+        std::fs::write(&path, cut_off).unwrap();
+        let opened = store.open(record.id()).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), before, "{cut_off:?}");
+        let forward = Repair::RolledForward { from: None, to: 2 };
+        assert_eq!(
+            opened.repairs,
+            [forward],
+            "a power loss left it, and nothing is lost"
+        );
+    }
+    for damage in [
+        &b"\xff\xfe"[..],
         b"phase: done\nphase: done\n",
-        &before[..before.len() / 2 - 8],
+        b"mode: plan\nphase: done\n",
         b"[1]",
     ] {
         std::fs::write(&path, damage).unwrap();
@@ -91,7 +108,7 @@ fn edits_of_what_the_machine_owns_are_undone_and_kept_apart() {
         ("revision: 1\n", "", "revision"),
         ("session_id: unknown", "session_id: mine", "session_id"),
         ("machine: plan\n", "machine: other\n", "machine"),
-        ("graph_hash: 0a1b2c3d\n", "", "graph_hash"),
+        ("graph_hash: 0a1b2c3d\n", "graph_hash: 1\n", "graph_hash"),
     ] {
         let (_kept, store, record) = started();
         let edited = edit(&store, &record, from, to);
@@ -175,6 +192,12 @@ fn an_older_state_put_back_by_hand_is_no_way_back() {
     std::fs::write(&path, &first).unwrap();
     let opened = store.open(third.id()).unwrap();
     assert_eq!((opened.record.phase(), opened.record.revision()), ("done", 3));
+    // A power loss may bring one back, too, and nothing of it is new.
+    let forward = Repair::RolledForward { from: Some(1), to: 3 };
+    assert_eq!(opened.repairs, [forward]);
+    let edited = String::from_utf8(first).unwrap().replace("round: 1", "round: 2");
+    std::fs::write(&path, edited).unwrap();
+    let opened = store.open(third.id()).unwrap();
     assert!(matches!(&opened.repairs[..], [Repair::EditUndone { .. }]));
 }
 
@@ -186,22 +209,61 @@ fn damage_in_the_journal_is_cut_or_taken_out() {
         .unwrap();
     let path = store.journal_path(record.id());
     let good = std::fs::read(&path).unwrap();
+    store.note(record.id(), "seen", serde_json::Map::new()).unwrap();
+    let note = std::fs::read(&path).unwrap()[good.len()..].to_vec();
+    std::fs::write(&path, &good).unwrap();
     std::fs::write(&path, [&good[..], b"{\"revision\":3,\"at\""].concat()).unwrap();
     assert_eq!(store.open(record.id()).unwrap().repairs, [Repair::TornLineCut]);
     assert_eq!(std::fs::read(&path).unwrap(), good);
 
-    let bad = [b"\0\xff\n", &good[..]].concat();
+    let bad = [&good[..], b"\0\xff\n", &note].concat();
     std::fs::write(&path, &bad).unwrap();
     match &store.open(record.id()).unwrap().repairs[..] {
         [Repair::JournalCleaned { lines, quarantined }] => {
-            assert_eq!((&lines[..], std::fs::read(quarantined).unwrap()), (&[1][..], bad));
+            assert_eq!((&lines[..], std::fs::read(quarantined).unwrap()), (&[3][..], bad));
         }
         other => panic!("{other:?}"),
     }
+    let good = [good, note].concat();
     let healed = std::fs::read(&path).unwrap();
     let noted = healed.strip_prefix(&good[..]).expect("what was good is there");
     let noted: serde_json::Value = serde_json::from_slice(noted).expect("and one line more");
     assert_eq!(noted["note"], "healed", "which says what was done");
+}
+
+#[test]
+fn what_is_forged_in_mid_journal_is_found_where_the_loop_would_be_over() {
+    let (_kept, store, record) = started();
+    let record = store
+        .commit(&record, change("begin", "drafting", "reviewing", &[]))
+        .unwrap();
+    let path = store.journal_path(record.id());
+    let forge = || {
+        let good = std::fs::read_to_string(&path).unwrap();
+        let (first, rest) = good.split_once('\n').unwrap();
+        std::fs::write(&path, [first, "\n", first, "\n", rest].concat()).unwrap();
+    };
+    forge();
+    assert_eq!(
+        store.open(record.id()).unwrap().repairs,
+        [],
+        "an open reads the end alone"
+    );
+    let end = |by: &str| {
+        let mut end = change("end", "reviewing", "done", &[]);
+        end.by = by.to_owned();
+        store.commit(&record, end)
+    };
+    let refused = end("hook").unwrap_err();
+    let CommitError::Store(StoreError::JournalCleaned { lines, .. }) = &refused else {
+        panic!("{refused}")
+    };
+    assert_eq!(lines, &[2]);
+    forge();
+    assert!(
+        end("person").is_ok(),
+        "a person ends a loop whatever its journal is"
+    );
 }
 
 #[test]

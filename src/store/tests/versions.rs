@@ -226,7 +226,7 @@ fn a_loop_of_another_version_is_healed_as_ever() {
     let opened = new.open(&id).unwrap();
     assert!(matches!(
         opened.repairs[..],
-        [Repair::RolledForward { from: 1, to: 2 }]
+        [Repair::RolledForward { from: Some(1), to: 2 }]
     ));
     assert_eq!(opened.record.count("round"), Some(2));
 }

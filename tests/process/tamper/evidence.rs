@@ -95,6 +95,40 @@ fn a_torn_last_line_of_the_journal_is_cut_and_the_loop_goes_on() {
 }
 
 #[test]
+fn a_line_forged_in_mid_journal_is_found_before_the_loop_is_over() {
+    let (project, id) = Project::reviewing(&[]);
+    let path = project.folder().join(&id).join("journal.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let first = text.split_inclusive('\n').next().unwrap();
+    std::fs::write(&path, [first, &text].concat()).unwrap();
+    let forged = project.run(&["journal", &id, "--verify"]).exits(1);
+    forged
+        .says("lines that nobody can read, or that no change made: 2")
+        .says(&id);
+    project.run(&["doctor"]).says("or that no change made: 2");
+    project.review(&id, "fake-clean").exits(0);
+    project.fire().blocked();
+    assert_eq!(
+        project.field(&id, "phase"),
+        "summarizing",
+        "a stop reads the end alone"
+    );
+
+    let note = project.fire().approved();
+    assert!(note.contains("1 line(s)") && note.contains("taken out"), "{note}");
+    assert_eq!(
+        project.field(&id, "phase"),
+        "summarizing",
+        "nothing else was done"
+    );
+    assert_eq!(project.quarantine().len(), 1);
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+    let verified = project.run(&["journal", &id, "--verify"]).exits(0);
+    verified.says("each change follows from the one before it");
+}
+
+#[test]
 fn a_forged_round_that_nobody_counts_to_costs_a_command_nothing() {
     for (round, is_read) in [
         ("999999999", true),

@@ -109,7 +109,10 @@ fn a_state_file_that_is_broken_or_gone_is_rebuilt_from_the_journal() {
         let note = stop.note.clone().unwrap_or_default();
         assert!(note.contains("rebuilt"), "{bytes:?}: {note}");
         stop.blocked();
-        assert_eq!(project.quarantine()[0].1, bytes);
+        // A crash leaves an empty file, or zeros: there is nothing to keep.
+        let kept: Vec<_> = project.quarantine().into_iter().map(|kept| kept.1).collect();
+        let edited = bytes.iter().any(|byte| *byte != 0);
+        assert_eq!(kept, if edited { vec![bytes.to_vec()] } else { vec![] });
         let revision = |text: &str| crate::support::yaml(text)["revision"].as_u64().unwrap();
         assert_eq!(
             revision(&project.state(&id)),
