@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use super::checks::{Distrust, UntrustedError};
@@ -67,6 +67,18 @@ impl Found {
     /// Returns whether other users may read it, write it or look into it.
     pub(crate) fn is_open_to_others(&self) -> bool {
         Mode::from_raw_mode(self.stat.st_mode).intersects(Mode::RWXG | Mode::RWXO)
+    }
+
+    /// Returns what tells it from another one, and from what it was before: number, size, and time of change.
+    pub(crate) fn stamp(&self) -> [i128; 4] {
+        let stat = &self.stat;
+        let number = |number: u64| i128::from(number);
+        [
+            number(stat.st_ino),
+            number(self.size()),
+            stat.st_mtime.into(),
+            stat.st_mtime_nsec.into(),
+        ]
     }
 
     /// Returns whether it is this open file.
@@ -153,11 +165,16 @@ impl Folder {
         }
     }
 
-    fn walk(&self, path: &Utf8Path, make: Option<u32>) -> io::Result<Self> {
-        let mut at = Self {
+    /// Returns the same folder, held open once more.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
             fd: self.fd.try_clone()?,
             path: self.path.clone(),
-        };
+        })
+    }
+
+    fn walk(&self, path: &Utf8Path, make: Option<u32>) -> io::Result<Self> {
+        let mut at = self.try_clone()?;
         for component in path.components() {
             let name = match component {
                 Utf8Component::CurDir => continue,
@@ -417,6 +434,24 @@ impl Prepared<'_> {
     /// Makes the content survive a power loss.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
+    }
+
+    /// Puts it in the old one's place without a wait: where a file is renamed over another, file systems begin to write it out, so
+    /// that a power loss leaves no empty file. Who can make the content anew swaps the two instead.
+    pub(crate) fn swap(mut self) -> io::Result<()> {
+        let (fd, name) = (&self.folder.fd, single(&self.name)?);
+        let exchange = || rustix::fs::renameat_with(fd, &self.temporary, fd, name, RenameFlags::EXCHANGE);
+        // There is none yet, or the file system cannot.
+        if exchange().is_err() {
+            return self.rename();
+        }
+        // What bears the other name now is the old one. A folder cannot be removed so, nor replaced.
+        if self.folder.remove(&self.temporary).is_err() {
+            exchange()?;
+            return self.rename();
+        }
+        self.temporary.clear();
+        Ok(())
     }
 
     /// Puts it in the old one's place.

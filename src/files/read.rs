@@ -42,10 +42,12 @@ pub(super) fn all(file: File, path: &Utf8Path, most: u64) -> io::Result<Vec<u8>>
         io::Error::new(ErrorKind::FileTooLarge, why)
     };
     // Before anything is read: a sparse file of gigabytes costs nobody anything to make.
-    if file.metadata()?.len() > most {
+    let length = file.metadata()?.len();
+    if length > most {
         return Err(large());
     }
-    let mut bytes = Vec::new();
+    // One call, and one more that finds the end.
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(large());

@@ -15,7 +15,7 @@ use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Table};
 use crate::machine::time;
 use crate::machine::{Actor, Machine, Permissions};
 use crate::store::{
-    Entry, IdForm, Loaded, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError, Value,
+    Entry, IdForm, Known, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError, Value,
 };
 
 /// A loop as the store handed it out.
@@ -34,7 +34,7 @@ struct Inner {
     repairs: Vec<Repair>,
     swept: Vec<LoopId>,
     permissions: OnceLock<Permissions>,
-    journal: Mutex<Option<Loaded>>,
+    journal: Mutex<Option<Known>>,
 }
 
 /// A state document that cannot be opened as a loop of this machine.

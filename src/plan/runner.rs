@@ -82,10 +82,10 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> io::Result<()> {
         binary: quoted(binary.as_deref().unwrap_or("claudex-loop")),
     };
     let script = RUNNER.render(&facts).map_err(io::Error::other)?;
-    raw.store().replace(&path(raw), script.as_bytes())?;
+    raw.store().write_anew(&path(raw), script.as_bytes())?;
     let plan = raw.read("{subject}").unwrap_or_default();
     let prompt = prompt(held, personas, &String::from_utf8_lossy(&plan)).map_err(io::Error::other)?;
-    raw.store().replace(&prompt_path(raw), prompt.as_bytes())
+    raw.store().write_anew(&prompt_path(raw), prompt.as_bytes())
 }
 
 /// Returns the prompt of this round for a reviewer that is a model, with this document.

@@ -19,8 +19,7 @@ impl Store {
     /// [`StoreError::Active`] while another loop of the project is not over, [`StoreError::NoJournal`] where nothing tells
     /// what happened to it, and what keeps it from being opened; then no record is left.
     pub fn take_up(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
-        self.some_loop(id)?;
-        self.locked(|lock| {
+        self.locked_on(id, |lock| {
             let (tracking, versions) = (self.tracking(), Versions::default());
             tracking.untracked(&self.path_of(id))?;
             tracking.untracked(&self.journal_path(id))?;

@@ -20,8 +20,7 @@ impl Store {
     /// # Errors
     /// [`CommitError::Stale`] when the loop on disk is another one than `held`. On any error nothing was changed.
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, CommitError> {
-        self.some_loop(&held.id)?;
-        self.locked(|lock| {
+        self.locked_on(&held.id, |lock| {
             // A loop is over only where all of its journal holds. A person ends it whatever it holds.
             let to = change.to.as_deref().filter(|_| change.by != PERSON);
             let ends = to.is_some_and(|to| self.spec().is_terminal(to));
@@ -106,8 +105,7 @@ impl Store {
         if spec.is_protected(field) && !allow_owned {
             return refuse("the machine");
         }
-        self.some_loop(id)?;
-        self.locked(|lock| {
+        self.locked_on(id, |lock| {
             let found = repair(self, lock, id, Look::Newest, Older::Migrate)?.record;
             self.apply(
                 lock,

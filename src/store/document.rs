@@ -22,6 +22,11 @@ pub trait Document: Debug + Send + Sync {
     fn fields(&self) -> Vec<(String, Value)>;
     /// Returns the bytes of the file.
     fn to_bytes(&self) -> Vec<u8>;
+    /// Returns whether what it says now is within what is read again: its size, and its shape.
+    ///
+    /// # Errors
+    /// What its bytes would be refused for.
+    fn check(&self) -> Result<(), DocumentError>;
     /// Returns a copy.
     fn boxed_clone(&self) -> Box<dyn Document>;
 }

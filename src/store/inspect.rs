@@ -10,7 +10,7 @@ use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::journal::{Loaded, Possible};
 use super::ownership::Ownership;
-use super::recover::Judged;
+use super::recover::{Judged, written};
 use super::storage::Storage;
 use super::store::Store;
 use super::tracked::GitTracking;
@@ -123,18 +123,31 @@ impl Reader<'_> {
             versions,
         } = self;
         let storage = store.storage(here, id)?;
-        let state = state_of(store, &storage.document_path(), storage.document(), tracking)?;
+        let bytes = Bytes::of(storage.document());
+        let bytes = bytes.map_err(io_error("read", &storage.document_path()))?;
+        let state = |bytes| state_of(store, &storage.document_path(), bytes, tracking);
         // What nobody started here is read no further: not its journal.
         let owned = match owned {
-            Some(owned) => owned,
-            None => store
-                .ownership(id)?
-                .ok_or_else(|| store.why_not_ours(id, &state))?,
+            Some(owned) => Some(owned),
+            None => store.ownership(id)?,
+        };
+        let Some(owned) = owned else {
+            return Err(store.why_not_ours(id, &state(bytes)?));
         };
         let journal = load(&*storage, &possible(store, Some(&owned), versions))?;
         if journal.is_some() {
             tracking.untracked(&storage.journal_path())?;
         }
+        // A document that is as the last change wrote it needs no parser.
+        let last = journal.as_ref().and_then(|loaded| loaded.changes().next());
+        let as_written = last.map(|last| written(store.spec(), &last.fields));
+        let state = match (bytes, as_written) {
+            (Bytes::All(bytes), Some(document)) if document.to_bytes() == bytes => {
+                tracking.untracked(&storage.document_path())?;
+                State::Read(document, bytes)
+            }
+            (bytes, _) => state(bytes)?,
+        };
         Ok(Found {
             state,
             journal,
@@ -150,27 +163,45 @@ pub(super) fn read_state(
     tracking: &GitTracking,
     name: &str,
 ) -> Result<State, StoreError> {
-    let bytes = here.read(name, document::MAX_BYTES as u64);
-    state_of(store, &store.folder().join(name), bytes, tracking)
+    let path = store.folder().join(name);
+    let bytes = Bytes::of(here.read(name, document::MAX_BYTES as u64)).map_err(io_error("read", &path))?;
+    state_of(store, &path, bytes, tracking)
 }
 
 fn state_of(
     store: &Store,
     path: &Utf8Path,
-    bytes: io::Result<Vec<u8>>,
+    bytes: Bytes,
     tracking: &GitTracking,
 ) -> Result<State, StoreError> {
     let state = match bytes {
-        Ok(bytes) => match store.spec().form.parse(&bytes) {
+        Bytes::None => return Ok(State::Missing),
+        Bytes::TooMany => State::TooLarge,
+        Bytes::All(bytes) => match store.spec().form.parse(&bytes) {
             Ok(document) => State::Read(document, bytes),
             Err(error) => State::Unreadable(error, bytes),
         },
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(State::Missing),
-        Err(error) if error.kind() == ErrorKind::FileTooLarge => State::TooLarge,
-        Err(error) => return Err(io_error("read", path)(error)),
     };
     tracking.untracked(path)?;
     Ok(state)
+}
+
+/// What stands in the place of a document, before anyone looks into it.
+enum Bytes {
+    None,
+    TooMany,
+    All(Vec<u8>),
+}
+
+impl Bytes {
+    fn of(read: io::Result<Vec<u8>>) -> io::Result<Self> {
+        match read {
+            Ok(bytes) => Ok(Self::All(bytes)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::None),
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => Ok(Self::TooMany),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 impl Store {

@@ -7,22 +7,28 @@ use std::sync::Arc;
 
 use super::entry::{ChangeEntry, Entry};
 use super::error::{StoreError, io_error};
-use super::storage::{MOST_JOURNAL, Part, Storage, TooLong};
+use super::storage::{MOST_JOURNAL, Part, Stamp, Storage, TooLong};
 use crate::files::if_there;
 
-/// How much of its end [`Loaded::newest`] reads, in bytes.
-const TAIL: u64 = 16 * 1024;
-/// How much where that has no two changes.
-const LONG_TAIL: u64 = 1024 * 1024;
+/// How much of its end [`Loaded::newest`] reads, in bytes: the next where the one before has no two changes.
+const TAILS: [u64; 3] = [4 << 10, 64 << 10, 1 << 20];
 
 /// Holds a journal as it was read.
 #[derive(Debug, Default)]
-pub(crate) struct Loaded {
+pub(super) struct Loaded {
     pub(super) entries: Arc<Vec<Entry>>,
     /// What is wrong with the file, if anything.
     pub(super) damage: Option<Damage>,
     /// The bytes of the whole lines that could be read.
     good: Vec<u8>,
+}
+
+/// Holds a journal that was read, and what tells whether something was written since.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(super) storage: Box<dyn Storage>,
+    pub(super) stamp: Option<Stamp>,
+    pub(super) loaded: Loaded,
 }
 
 /// Whether a change can have come after another one; none before it: it is the first that is known.
@@ -98,7 +104,7 @@ impl Loaded {
     /// Reads only as much as tells where the loop is: the newest two changes, and what stands behind them. Where long notes lie
     /// between them, the newest alone has to do. Returns `None` where the end does not tell: there is no journal, or it is damaged.
     pub(super) fn newest(storage: &dyn Storage, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
-        for most in [TAIL, LONG_TAIL] {
+        for most in TAILS {
             let tail = if_there(storage.journal(Part::Last(most)));
             let Some((from, tail)) = tail.map_err(io_error("read", &storage.journal_path()))? else {
                 return Ok(None);
@@ -112,7 +118,7 @@ impl Loaded {
             };
             let mut changes = newest.changes();
             let (last, before) = (changes.next(), changes.next());
-            if before.is_none() && from > 0 && most < LONG_TAIL {
+            if before.is_none() && from > 0 && most < TAILS[2] {
                 continue;
             }
             let tells = last.is_some_and(|last| possible(before, last));
@@ -246,10 +252,10 @@ mod tests {
         }
         append(&disk, &note()).unwrap();
         let whole = bytes(&disk);
-        assert!(whole.len() as u64 > TAIL, "it does not look at all of it");
+        assert!(whole.len() as u64 > TAILS[0], "it does not look at all of it");
         assert_eq!(revisions(&newest(&disk).unwrap()), [199, 198]);
         assert_eq!(newest(&disk).unwrap().entries.last(), Some(&note()));
-        let long = vec![b'x'; usize::try_from(TAIL).unwrap() * 2];
+        let long = vec![b'x'; usize::try_from(TAILS[0]).unwrap() * 2];
         for end in [&b"not json\n"[..], b"{\"revision\":", b"\0\0", &long] {
             assert!(newest(&journal(&[&whole, end].concat())).is_none(), "{end:?}");
         }

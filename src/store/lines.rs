@@ -4,7 +4,7 @@
 //! stays byte for byte, be it a comment, a blank, a field that nobody knows, or one that ends in CRLF. A comment
 //! behind a value goes with the value when that changes.
 
-use super::document::{Document, DocumentError, is_field_name};
+use super::document::{Document, DocumentError, MAX_BYTES, is_field_name};
 use super::scalar;
 use super::value::{MOST_COUNT, Value};
 
@@ -62,9 +62,8 @@ impl Lines {
                 }
             }
         }
-        if keys.iter().flatten().count() > MOST_FIELDS || !is_simple(&entries) {
-            return Err(DocumentError::NotLines);
-        }
+        let fields = keys.iter().flatten().count();
+        check(&entries, fields)?;
         let read = match serde_yaml::from_str::<serde_yaml::Value>(text) {
             Ok(serde_yaml::Value::Mapping(read)) => read,
             // Nothing but blanks and comments, or nothing at all: a document that was cut off, never one of ours.
@@ -182,9 +181,24 @@ impl Document for Lines {
         self.entries.iter().flat_map(|entry| entry.raw.bytes()).collect()
     }
 
+    fn check(&self) -> Result<(), DocumentError> {
+        let fields = self.entries.iter().filter(|entry| entry.field.is_some()).count();
+        check(&self.entries, fields)
+    }
+
     fn boxed_clone(&self) -> Box<dyn Document> {
         Box::new(self.clone())
     }
+}
+
+fn check(entries: &[Entry], fields: usize) -> Result<(), DocumentError> {
+    if entries.iter().map(|entry| entry.raw.len()).sum::<usize>() > MAX_BYTES {
+        return Err(DocumentError::TooLarge);
+    }
+    if fields > MOST_FIELDS || !is_simple(entries) {
+        return Err(DocumentError::NotLines);
+    }
+    Ok(())
 }
 
 /// Returns whether the YAML reader is done with these lines in no time: its own takes the square of how deep brackets are nested, and

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use camino::Utf8PathBuf;
 
-use super::storage::{Part, Staged, Storage, TooLong};
+use super::storage::{Part, Staged, Stamp, Storage, TooLong};
 
 /// The disk of one loop.
 #[derive(Debug, Clone, Default)]
@@ -134,6 +134,11 @@ impl Storage for Disk {
             bytes: bytes.to_vec(),
             durable,
         }))
+    }
+
+    fn stamp(&self) -> io::Result<Option<Stamp>> {
+        let length = |journal: &Vec<u8>| [i128::try_from(journal.len()).unwrap(), 0, 0, 0];
+        Ok(self.held().journal.as_ref().map(length))
     }
 
     fn journal(&self, part: Part) -> io::Result<(u64, Vec<u8>)> {

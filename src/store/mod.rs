@@ -112,7 +112,7 @@ pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
 pub use entry::{Change, ChangeEntry, Entry, NoteEntry};
 pub use error::{CommitError, StartError, StoreError};
 pub use id::{InvalidId, LoopId};
-pub(crate) use journal::Loaded;
+pub(crate) use journal::Known;
 pub use list::{Foreign, Listed};
 pub use locate::{MOST_FOLDERS, folders, for_start};
 pub use lock::{LockError, LockGuard, PidLock, RunLock, with_lock};

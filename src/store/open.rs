@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::entry::{Entry, NoteEntry};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
-use super::journal::{self, Damage, Loaded};
+use super::journal::{self, Damage, Known, Loaded};
 use super::repair::{Look, Older, Opened, repair};
 use super::store::Store;
 use super::validation;
@@ -23,8 +23,7 @@ impl Store {
     /// When there is no such loop, it is not ours or not trusted, it cannot be read and has no journal, or it cannot go on
     /// with this version of the machine.
     pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
-        self.some_loop(id)?;
-        self.locked(|held| repair(self, held, id, Look::Newest, Older::Migrate))
+        self.locked_on(id, |held| repair(self, held, id, Look::Newest, Older::Migrate))
     }
 
     /// Writes a note into the loop's journal. A note changes no field and has no revision.
@@ -37,8 +36,7 @@ impl Store {
         note: &str,
         data: serde_json::Map<String, serde_json::Value>,
     ) -> Result<(), StoreError> {
-        self.some_loop(id)?;
-        self.locked(|held| {
+        self.locked_on(id, |held| {
             repair(self, held, id, Look::Newest, Older::Migrate)?;
             let entry = Entry::Note(NoteEntry {
                 at: Timestamp::now(),
@@ -61,28 +59,36 @@ impl Store {
     pub(crate) fn journal_on(
         &self,
         id: &LoopId,
-        known: &mut Option<Loaded>,
+        known: &mut Option<Known>,
     ) -> Result<Arc<Vec<Entry>>, StoreError> {
-        let none = || StoreError::NoLoop {
-            id: id.to_string(),
-            folder: self.folder().to_owned(),
-        };
+        if let Some(known) = known
+            && known.storage.stamp().is_ok_and(|stamp| stamp == known.stamp)
+        {
+            return Ok(Arc::clone(&known.loaded.entries));
+        }
+        let none = || self.no_loop(id);
         let here = if_there(self.open_folder()).map_err(io_error("open", self.folder()))?;
-        let here = here.ok_or_else(none)?;
-        let storage = self.storage(&here, id)?;
+        let storage = self.storage(&here.ok_or_else(none)?, id)?;
+        let stamp = storage
+            .stamp()
+            .map_err(io_error("look at", &storage.journal_path()))?;
         let (owned, versions) = (self.ownership(id).unwrap_or_default(), Versions::default());
         let possible = validation::possible(self, owned.as_ref(), &versions);
-        let goes_on = known
-            .as_mut()
-            .is_some_and(|known| known.read_on(&*storage, &possible).unwrap_or(false));
+        let mut loaded = known.take().map(|known| known.loaded);
+        let goes_on =
+            (loaded.as_mut()).is_some_and(|read| read.read_on(&*storage, &possible).unwrap_or(false));
         if !goes_on {
-            *known = Loaded::read(&*storage, &possible)?;
+            loaded = Loaded::read(&*storage, &possible)?;
         }
-        self.tracking().untracked(&self.journal_path(id))?;
-        known
-            .as_ref()
-            .map(|loaded| Arc::clone(&loaded.entries))
-            .ok_or_else(none)
+        self.tracking().untracked(&storage.journal_path())?;
+        let loaded = loaded.ok_or_else(none)?;
+        let entries = Arc::clone(&loaded.entries);
+        *known = Some(Known {
+            storage,
+            stamp,
+            loaded,
+        });
+        Ok(entries)
     }
 
     /// Reads the whole of the loop's journal, without a lock, and returns how many lines it has. A last line that is not whole, as a
@@ -93,7 +99,7 @@ impl Store {
     pub fn verify(&self, id: &LoopId) -> Result<usize, StoreError> {
         let mut loaded = None;
         let lines = self.journal_on(id, &mut loaded)?.len();
-        match loaded.and_then(|loaded| loaded.damage) {
+        match loaded.and_then(|known| known.loaded.damage) {
             Some(Damage::Lines(lines)) => Err(StoreError::JournalForged {
                 path: self.journal_path(id),
                 lines,

@@ -62,10 +62,7 @@ impl Reader<'_> {
         let mut changes = found.journal.iter().flat_map(Loaded::changes);
         let Some(last) = changes.next() else {
             return Err(match &found.state {
-                State::Missing => StoreError::NoLoop {
-                    id: id.to_string(),
-                    folder: store.folder().to_owned(),
-                },
+                State::Missing => store.no_loop(id),
                 State::TooLarge => StoreError::Unreadable {
                     path,
                     error: DocumentError::TooLarge,

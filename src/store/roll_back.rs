@@ -15,9 +15,8 @@ impl Store {
     /// # Errors
     /// When there is no such loop, the lock cannot be taken, or something cannot be moved.
     pub fn give_up(&self, id: &LoopId, now: Timestamp) -> Result<Option<Utf8PathBuf>, StoreError> {
-        self.some_loop(id)?;
         self.end_orphans(id);
-        self.locked(|lock| {
+        self.locked_on(id, |lock| {
             let here = lock.folder();
             let Some(_held) = self.hold_run(here, id)? else {
                 return Ok(None);

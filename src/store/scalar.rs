@@ -28,7 +28,17 @@ fn is_plain(text: &str) -> bool {
         && !text.ends_with(':')
         && !sexagesimal
         && !old_flags.iter().any(|word| text.eq_ignore_ascii_case(word))
-        && matches!(serde_yaml::from_str(text), Ok(serde_yaml::Value::String(back)) if back == text)
+        && (!may_be_number(text) || reads_as_text(text))
+}
+
+/// Returns whether a reader may take it for a number: it begins like one, and all of it could be in one.
+fn may_be_number(text: &str) -> bool {
+    let in_number = |byte: u8| byte.is_ascii_hexdigit() || b"+-._xXoOinfaINFA:".contains(&byte);
+    text.starts_with(|first: char| first.is_ascii_digit() || first == '.') && text.bytes().all(in_number)
+}
+
+fn reads_as_text(text: &str) -> bool {
+    matches!(serde_yaml::from_str(text), Ok(serde_yaml::Value::String(back)) if back == text)
 }
 
 #[cfg(test)]

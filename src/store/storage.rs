@@ -18,6 +18,9 @@ pub(super) const JOURNAL: &str = "journal.jsonl";
 /// Limits the journal, in bytes: some fifty thousand changes.
 pub(super) const MOST_JOURNAL: u64 = 64 * 1024 * 1024;
 
+/// Tells a file from another one, and from what it was before.
+pub(super) type Stamp = [i128; 4];
+
 /// Says which part of a journal is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
@@ -33,7 +36,7 @@ pub(super) enum Part {
 ///
 /// What a power loss does is part of it: what was not synced may be lost, or cut off anywhere, and a document that was
 /// replaced may be any that stood there since.
-pub(super) trait Storage: Debug {
+pub(super) trait Storage: Debug + Send + Sync {
     /// Returns where the document is, for messages.
     fn document_path(&self) -> Utf8PathBuf;
     /// Returns where the journal is, for messages.
@@ -45,6 +48,8 @@ pub(super) trait Storage: Debug {
     fn document(&self) -> io::Result<Vec<u8>>;
     /// Writes a new document beside the old one, and syncs it where it is to be `durable`.
     fn stage(&self, bytes: &[u8], durable: bool) -> io::Result<Box<dyn Staged + '_>>;
+    /// Returns what the journal looks like from outside: it is another value once something was written; `None` where there is none.
+    fn stamp(&self) -> io::Result<Option<Stamp>>;
     /// Reads a part of the journal, and says at which byte it begins.
     ///
     /// # Errors
@@ -71,49 +76,44 @@ pub(super) trait Staged {
 
 impl Staged for Prepared<'_> {
     fn publish(self: Box<Self>) -> io::Result<()> {
-        self.rename()
+        self.swap()
     }
 }
 
 impl Store {
     /// Opens what is kept of a loop in the state folder, which the caller holds open.
-    pub(super) fn storage<'f>(
-        &self,
-        here: &'f Folder,
-        id: &LoopId,
-    ) -> Result<Box<dyn Storage + 'f>, StoreError> {
+    pub(super) fn storage(&self, here: &Folder, id: &LoopId) -> Result<Box<dyn Storage>, StoreError> {
         #[cfg(test)]
         if let Some(disk) = &self.disk {
             return Ok(Box::new(disk.clone()));
         }
         let folder = if_there(here.below(id.as_str())).map_err(io_error("open", &self.loop_folder(id)))?;
-        let (document, folder_name) = (self.name_of(id), id.to_string());
         Ok(Box::new(Files {
-            here,
-            document,
+            here: here.try_clone().map_err(io_error("open", self.folder()))?,
+            document: self.name_of(id),
             folder,
-            folder_name,
+            folder_name: id.to_string(),
         }))
     }
 }
 
 /// A document and a journal that are files.
 #[derive(Debug)]
-struct Files<'f> {
-    here: &'f Folder,
+struct Files {
+    here: Folder,
     document: String,
     /// The loop's own folder; `None` where it is not there.
     folder: Option<Folder>,
     folder_name: String,
 }
 
-impl Files<'_> {
+impl Files {
     fn folder(&self) -> io::Result<&Folder> {
         self.folder.as_ref().ok_or_else(|| ErrorKind::NotFound.into())
     }
 }
 
-impl Storage for Files<'_> {
+impl Storage for Files {
     fn document_path(&self) -> Utf8PathBuf {
         self.here.path().join(&self.document)
     }
@@ -134,6 +134,13 @@ impl Storage for Files<'_> {
         Ok(Box::new(staged))
     }
 
+    fn stamp(&self) -> io::Result<Option<Stamp>> {
+        let Some(folder) = &self.folder else {
+            return Ok(None);
+        };
+        Ok(folder.look(JOURNAL)?.map(|found| found.stamp()))
+    }
+
     fn journal(&self, part: Part) -> io::Result<(u64, Vec<u8>)> {
         let mut file = self.folder()?.file(JOURNAL)?;
         let length = file.metadata()?.len();
@@ -146,8 +153,9 @@ impl Storage for Files<'_> {
             return Err(TooLong::error());
         }
         file.seek(SeekFrom::Start(from))?;
-        let mut bytes = Vec::new();
-        file.take(length.saturating_sub(from)).read_to_end(&mut bytes)?;
+        let wanted = length.saturating_sub(from);
+        let mut bytes = Vec::with_capacity(usize::try_from(wanted).unwrap_or_default());
+        file.take(wanted).read_to_end(&mut bytes)?;
         Ok((from, bytes))
     }
 

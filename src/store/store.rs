@@ -143,6 +143,15 @@ impl Store {
         folder.replace(&name, bytes)
     }
 
+    /// Replaces a file of a loop's that is written anew at each round: nothing is synced, and a power loss may take it.
+    ///
+    /// # Errors
+    /// Its folder is not trusted, or the system refuses.
+    pub fn write_anew(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+        let (folder, name) = self.folder_of(path)?;
+        folder.prepare(&name, bytes)?.swap()
+    }
+
     /// Returns why the state folder is not used, where it is there and cannot be trusted or opened.
     pub fn refusal(&self) -> Option<StoreError> {
         let opened = if_there(self.open_folder());
@@ -242,6 +251,27 @@ impl Store {
             let path = self.folder.join(PROJECT);
             LockError::Io { path, source }.into()
         })?;
+        self.locked_in(folder, work)
+    }
+
+    /// Does the same unless the loop is not there: operations on a loop must not create a lock.
+    pub(super) fn locked_on<R, E: From<LockError> + From<StoreError>>(
+        &self,
+        id: &LoopId,
+        work: impl FnOnce(&LockGuard) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let folder = if_there(self.open_folder()).map_err(io_error("open", &self.folder))?;
+        match folder.filter(|here| here.has(&self.name_of(id)) || here.has(id.as_str())) {
+            Some(folder) => self.locked_in(folder, work),
+            None => Err(self.no_loop(id).into()),
+        }
+    }
+
+    fn locked_in<R, E: From<LockError>>(
+        &self,
+        folder: Folder,
+        work: impl FnOnce(&LockGuard) -> Result<R, E>,
+    ) -> Result<R, E> {
         let (counted, deadline) = self.budget.wait_for_lock(self.deadline);
         with_lock_in(folder, deadline, |held| {
             drop(counted);
@@ -249,16 +279,12 @@ impl Store {
         })?
     }
 
-    /// Fails unless the loop is there: operations on a loop must not create a state folder.
-    pub(super) fn some_loop(&self, id: &LoopId) -> Result<(), StoreError> {
-        let folder = if_there(self.open_folder()).map_err(io_error("open", &self.folder))?;
-        if folder.is_some_and(|here| here.has(&self.name_of(id)) || here.has(id.as_str())) {
-            return Ok(());
-        }
-        Err(StoreError::NoLoop {
+    /// Makes the error of a loop that is not there.
+    pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
+        StoreError::NoLoop {
             id: id.to_string(),
             folder: self.folder.clone(),
-        })
+        }
     }
 
     /// Refuses a state file that is none of ours.
@@ -298,8 +324,7 @@ impl Store {
     /// # Errors
     /// When the lock cannot be taken, and when the file is not there, is not trusted, or refuses.
     pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.some_loop(id)?;
-        self.locked(|held| {
+        self.locked_on(id, |held| {
             held.folder()
                 .file_to_change(&self.name_of(id))
                 .and_then(|file| file.set_modified(SystemTime::now()))

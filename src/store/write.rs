@@ -98,13 +98,10 @@ impl Store {
         let path = storage.document_path();
         let bytes = record.document.to_bytes();
         // Never write what could not be read again.
-        self.spec()
-            .form
-            .parse(&bytes)
-            .map_err(|error| StoreError::Unwritable {
-                path: path.clone(),
-                error,
-            })?;
+        record.document.check().map_err(|error| StoreError::Unwritable {
+            path: path.clone(),
+            error,
+        })?;
         let durable = written(self.spec(), &entry.fields).to_bytes() != bytes;
         // The new document is there before the journal announces it, so that a full disk refuses the change here.
         let staged = storage.stage(&bytes, durable).map_err(io_error("write", &path))?;

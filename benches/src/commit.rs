@@ -1,0 +1,229 @@
+//! A transition of the library, beside SQLite: the same compare-and-swap, with the same row of a journal.
+
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use claudex_loop::StateHome;
+use claudex_loop::store::{
+    Change, CommitError, Form, HeldFields, IdForm, LoopId, Record, StartPlan, StateSpec, Store, Value,
+};
+
+use crate::pair::{Measure, Row, ratio_of};
+
+static SPEC: StateSpec = StateSpec {
+    machine: "counter",
+    program: "claudex-benches",
+    graph_hash: "00ff00ff",
+    folder: ".loops",
+    folder_env: None,
+    extension: "state",
+    form: Form::Lines,
+    ids: IdForm::Stamp,
+    fields: HeldFields {
+        phase: "phase",
+        id: "id",
+        revision: "revision",
+        machine: "machine",
+        session: "session",
+        root: "root",
+        mode: None,
+        started: None,
+        started_epoch: None,
+        updated: None,
+        graph_hash: Some("graph_hash"),
+    },
+    owned: &["count"],
+    terminal: &["over"],
+    shape: "",
+    migrations: "",
+};
+
+/// How many changes one measurement makes, by all writers together.
+const CHANGES: usize = 320;
+
+pub(crate) fn rows() -> Vec<Measure> {
+    let of = |name, writers, before| -> Measure { (name, Box::new(move || beside_sqlite(writers, before))) };
+    vec![
+        of("a transition, one writer", 1, 0),
+        of("a transition, 4 writers", 4, 0),
+        of("a transition, 16 writers", 16, 0),
+        of("a transition after 50,000 lines of journal", 1, 50_000),
+    ]
+}
+
+/// A loop with a topic that makes the journal's line some 700 bytes long.
+fn started(root: &Utf8Path, before: usize) -> (Store, LoopId) {
+    let home = StateHome::at(root.join("state-home"));
+    let store = Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home);
+    let store = store.with_deadline(Duration::from_secs(60));
+    let fields = |_: &LoopId| {
+        vec![
+            ("phase".into(), Value::Word("on".into())),
+            ("topic".into(), Value::Text("word ".repeat(70))),
+            ("count".into(), Value::Count(0)),
+        ]
+    };
+    let plan = StartPlan {
+        now: jiff::Timestamp::now(),
+        stale_after: None,
+        by: "bench".to_owned(),
+        id: None,
+        fields,
+    };
+    let id = store.start(plan).expect("a start").id().clone();
+    if before > 0 {
+        let journal = store.journal_path(&id);
+        let text = std::fs::read_to_string(&journal).expect("a journal");
+        let note = "{\"at\":\"2026-11-22T00:00:00Z\",\"note\":\"seen\"}\n";
+        std::fs::write(&journal, [&note.repeat(before), &text[..]].concat()).expect("a longer one");
+    }
+    (store, id)
+}
+
+/// A writer, and what it holds.
+struct Writer {
+    store: Store,
+    id: LoopId,
+    held: Record,
+}
+
+impl Writer {
+    fn of(store: &Store, id: &LoopId) -> Self {
+        let held = store.open(id).expect("an open").record;
+        let (store, id) = (store.clone(), id.clone());
+        Self { store, id, held }
+    }
+
+    fn change(&mut self) {
+        loop {
+            let count = self.held.count("count").unwrap_or_default() + 1;
+            let change = Change {
+                from: Some("on".into()),
+                edits: vec![("count".into(), Value::Count(count))],
+                ..Change::bare("step", "hook")
+            };
+            match self.store.commit(&self.held, change) {
+                Ok(now) => return self.held = now,
+                Err(CommitError::Stale { .. }) => *self = Self::of(&self.store, &self.id),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
+/// Returns how long the changes take that so many writers make at once.
+fn with_writers<W: Send>(
+    writers: usize,
+    make: impl Fn() -> W + Sync,
+    change: impl Fn(&mut W) + Sync,
+) -> Duration {
+    let ready = Barrier::new(writers + 1);
+    let begun = std::thread::scope(|scope| {
+        for _ in 0..writers {
+            scope.spawn(|| {
+                let mut writer = make();
+                ready.wait();
+                for _ in 0..CHANGES / writers {
+                    change(&mut writer);
+                }
+            });
+        }
+        ready.wait();
+        Instant::now()
+    });
+    begun.elapsed()
+}
+
+fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
+    let made = tempfile::tempdir().expect("a folder");
+    let path = made.path().canonicalize().expect("a path");
+    (made, Utf8PathBuf::try_from(path).expect("a path in UTF-8"))
+}
+
+fn beside_sqlite(writers: usize, before: usize) -> Row {
+    let (_kept, root) = folder();
+    let (store, id) = started(&root, before);
+    let ours = || with_writers(writers, || Writer::of(&store, &id), Writer::change);
+    let theirs = sqlite::started(&root.join("sqlite"));
+    let ratio = ratio_of(ours, || {
+        with_writers(writers, || sqlite::writer(&theirs), sqlite::change)
+    });
+    Row {
+        beside: "SQLite (WAL, synchronous=FULL)",
+        ratio,
+        most: 1.0,
+    }
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use std::time::Duration;
+
+    use camino::{Utf8Path, Utf8PathBuf};
+    use rusqlite::{Connection, TransactionBehavior};
+
+    pub(super) fn started(path: &Utf8Path) -> Utf8PathBuf {
+        let tables = "CREATE TABLE loop (id INTEGER PRIMARY KEY, revision INTEGER, state TEXT);
+            CREATE TABLE journal (revision INTEGER PRIMARY KEY, line TEXT);
+            INSERT INTO loop VALUES (1, 1, '');";
+        open(path).execute_batch(tables).expect("two tables");
+        path.to_owned()
+    }
+
+    /// A writer, and the revision that it holds.
+    pub(super) struct Writer(Connection, i64);
+
+    pub(super) fn writer(path: &Utf8Path) -> Writer {
+        let connection = open(path);
+        let held = revision(&connection);
+        Writer(connection, held)
+    }
+
+    fn revision(connection: &Connection) -> i64 {
+        let asked = "SELECT revision FROM loop WHERE id = 1";
+        connection.query_row(asked, [], |row| row.get(0)).expect("a row")
+    }
+
+    fn open(path: &Utf8Path) -> Connection {
+        let connection = Connection::open(path).expect("a database");
+        connection.busy_timeout(Duration::from_secs(60)).expect("a time");
+        let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;";
+        connection.execute_batch(pragmas).expect("two settings");
+        connection
+    }
+
+    pub(super) fn change(Writer(connection, held): &mut Writer) {
+        loop {
+            let behavior = TransactionBehavior::Immediate;
+            let transaction = connection.transaction_with_behavior(behavior).expect("a lock");
+            let set = "UPDATE loop SET revision = ?1 + 1, state = ?2 WHERE id = 1 AND revision = ?1";
+            let mut set = transaction.prepare_cached(set).expect("an update");
+            let changed = set.execute((*held, "x".repeat(500))).expect("an update");
+            drop(set);
+            if changed == 1 {
+                *held += 1;
+                let add = "INSERT INTO journal VALUES (?1, ?2)";
+                let mut add = transaction.prepare_cached(add).expect("an insert");
+                add.execute((*held, "x".repeat(700))).expect("a row");
+                drop(add);
+                return transaction.commit().expect("a commit");
+            }
+            drop(transaction);
+            *held = revision(connection);
+        }
+    }
+}
+
+#[cfg(not(feature = "sqlite"))]
+mod sqlite {
+    use camino::{Utf8Path, Utf8PathBuf};
+
+    pub(super) fn started(_: &Utf8Path) -> Utf8PathBuf {
+        panic!("this row needs `--features sqlite`")
+    }
+
+    pub(super) fn writer(_: &Utf8Path) {}
+
+    pub(super) fn change((): &mut ()) {}
+}

@@ -1,0 +1,25 @@
+//! What claudex costs, beside what the same work costs anyone. Prints one table of ratios: machines differ, a ratio hardly does.
+//!
+//! `cargo build --release && cargo run --release -p claudex-benches --features sqlite [ROW]` measures the rows whose name holds
+//! `ROW`. `docs/performance.md` has a table with its machine and date.
+
+mod commit;
+mod pair;
+mod stop;
+
+use pair::Row;
+
+#[expect(clippy::print_stdout, reason = "the table is what this program is for")]
+fn main() {
+    let wanted = std::env::args().nth(1).unwrap_or_default();
+    if wanted == stop::WRITE {
+        return stop::write();
+    }
+    println!("| what | beside | ratio | wanted |\n|---|---|---|---|");
+    for (name, measure) in commit::rows().into_iter().chain(stop::rows()) {
+        if name.contains(&wanted) {
+            let Row { beside, ratio, most } = measure();
+            println!("| {name} | {beside} | {ratio:.2} | ≤ {most} |");
+        }
+    }
+}

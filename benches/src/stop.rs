@@ -1,0 +1,120 @@
+//! What a stop costs, as the client waits for it.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::pair::{Measure, Row, ratio};
+
+/// How many stops are measured as one.
+const STOPS: usize = 20;
+
+pub(crate) fn rows() -> Vec<Measure> {
+    vec![
+        ("an idle stop, through the plugin", Box::new(idle)),
+        ("a stop that advances a round", Box::new(advancing)),
+    ]
+}
+
+/// Has this program be what a stop that advances a round is measured beside.
+pub(crate) const WRITE: &str = "--write";
+
+/// Reads a hook's input, appends a line and syncs it, replaces a file, and answers.
+#[expect(clippy::print_stdout, reason = "a hook's answer is what it prints")]
+pub(crate) fn write() {
+    let event = std::io::read_to_string(std::io::stdin()).expect("an event");
+    let mut journal = File::options()
+        .append(true)
+        .create(true)
+        .open("journal")
+        .expect("a journal");
+    journal.write_all("x".repeat(700).as_bytes()).expect("a line");
+    journal.sync_data().expect("a sync");
+    std::fs::write("next", event.repeat(8)).expect("a document");
+    std::fs::rename("next", "document").expect("its place");
+    println!("{{}}");
+}
+
+/// The program that was built beside this one.
+fn program() -> PathBuf {
+    let own = std::env::current_exe().expect("a path");
+    own.with_file_name("claudex-loop")
+}
+
+fn event(root: &Path) -> String {
+    format!(r#"{{"session_id":"bench","cwd":{root:?},"hook_event_name":"Stop"}}"#)
+}
+
+/// Runs a hook as the client does.
+fn hook(root: &Path, command: &mut Command) {
+    hook_with(root, command, &[]);
+}
+
+fn hook_with(root: &Path, command: &mut Command, variables: &[(&str, &str)]) {
+    let mut child = command
+        .env_clear()
+        .envs(variables.iter().copied())
+        .current_dir(root)
+        .env("HOME", root)
+        .env("PATH", program().parent().expect("a program is in a folder"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it was built: cargo build --release");
+    // Who answers without reading has gone by now.
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    let _ = stdin.write_all(event(root).as_bytes());
+    drop(stdin);
+    assert!(child.wait().expect("the child is ours").success());
+}
+
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let git = Command::new("git")
+        .args(["init", "-q"])
+        .current_dir(folder.path())
+        .status();
+    assert!(git.expect("git is installed").success());
+    folder
+}
+
+fn advancing() -> Row {
+    let project = project();
+    let root = project.path();
+    std::fs::write(root.join("PLAN.md"), "# A plan\n").expect("the folder is ours");
+    let start = ["start", "plan", "--rounds", "1000", "--from-draft", "a topic"];
+    hook(root, Command::new(program()).args(start));
+    // Without a review, each stop goes on to the next round.
+    let optional = |command: &mut Command| hook_with(root, command, &[("CLAUDEX_EVIDENCE", "optional")]);
+    let own = std::env::current_exe().expect("a path");
+    Row {
+        beside: "a program that does the same synced write and nothing else",
+        ratio: ratio(
+            || optional(Command::new(program()).args(["hook", "stop"])),
+            || optional(Command::new(&own).arg(WRITE)),
+        ),
+        most: 2.0,
+    }
+}
+
+fn idle() -> Row {
+    let project = project();
+    let minimal = r#"answer=$(/bin/echo '{"decision":"approve"}'); printf '%s\n' "$answer""#;
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../plugin/hooks/stop-hook.sh");
+    let times = |command: &dyn Fn() -> Command| (0..STOPS).for_each(|_| hook(project.path(), &mut command()));
+    let ours = || times(&|| Command::new(script));
+    let theirs = || {
+        times(&|| {
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", minimal]);
+            shell
+        });
+    };
+    Row {
+        beside: "a shell that prints a program's answer",
+        ratio: ratio(ours, theirs),
+        most: 1.5,
+    }
+}
