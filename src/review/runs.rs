@@ -4,6 +4,8 @@
 //! findings JSON). A run that began and never ended was cut off. This file reads and writes those notes; what they are worth as
 //! evidence is decided in `evidence`.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -110,10 +112,13 @@ pub struct Run {
 /// Returns the runs that a journal tells of, oldest first. Notes that cannot be read are passed over: they prove nothing.
 pub fn read(journal: &[Entry]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
+    // The first of two that bear one id has it.
+    let mut known: HashMap<String, usize> = HashMap::new();
     for entry in journal {
         match entry {
             Entry::Note(note) if note.note == BEGAN => {
                 if let Ok(began) = serde_json::from_value::<RunBegin>(Json::Object(note.data.clone())) {
+                    known.entry(began.run.clone()).or_insert(runs.len());
                     runs.push(Run {
                         began,
                         at: note.at.to_string(),
@@ -125,7 +130,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
             }
             Entry::Note(note) if note.note == ENDED => {
                 if let Ok(ended) = serde_json::from_value::<RunEnd>(Json::Object(note.data.clone()))
-                    && let Some(run) = runs.iter_mut().find(|run| run.began.run == ended.run)
+                    && let Some(run) = known.get(&ended.run).and_then(|at| runs.get_mut(*at))
                     && run.ended.is_none()
                 {
                     run.ended = Some(ended.how);
@@ -134,10 +139,8 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
             }
             Entry::Note(_) => {}
             Entry::Change(change) => {
-                if let Some(run) = runs
-                    .iter_mut()
-                    .find(|run| Some(&run.began.run) == change.run.as_ref())
-                {
+                let run = change.run.as_ref().and_then(|run| known.get(run));
+                if let Some(run) = run.and_then(|at| runs.get_mut(*at)) {
                     run.counted = true;
                 }
             }

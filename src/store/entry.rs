@@ -107,6 +107,11 @@ pub struct NoteEntry {
     pub data: Map<String, serde_json::Value>,
 }
 
+/// Limits how deep brackets are nested in a line: what we write is half as deep.
+const DEEPEST: usize = 16;
+/// Limits the values in a line.
+const MOST_VALUES: usize = 100_000;
+
 /// A change as it stands in the file. `quoted` names the fields that are written as quoted text, so that a document
 /// which is rebuilt looks as it did.
 #[derive(Serialize, Deserialize)]
@@ -171,6 +176,9 @@ fn write_time<S: Serializer>(at: &Timestamp, out: S) -> Result<S::Ok, S::Error> 
 impl Entry {
     /// Reads one line; `None` if it is none of ours.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
+        if !is_simple(line) {
+            return None;
+        }
         let json: serde_json::Value = serde_json::from_slice(line).ok()?;
         if json.get("note").is_some() {
             let NoteLine { at, note, data } = serde_json::from_value(json).ok()?;
@@ -205,4 +213,31 @@ impl Entry {
             fields,
         }))
     }
+}
+
+/// Returns whether a line is an object that takes the reader about as much memory as it has bytes: a value of JSON takes many
+/// times what its brackets do.
+fn is_simple(line: &[u8]) -> bool {
+    let (mut depth, mut values, mut in_text, mut escaped) = (0_usize, 0_usize, false, false);
+    for byte in line {
+        match (in_text, byte) {
+            (true, b'\\') if !escaped => {
+                escaped = true;
+                continue;
+            }
+            (_, b'"') if !escaped => in_text = !in_text,
+            (false, b'[' | b'{') => {
+                depth += 1;
+                values += 1;
+            }
+            (false, b']' | b'}') => depth = depth.saturating_sub(1),
+            (false, b',') => values += 1,
+            _ => {}
+        }
+        escaped = false;
+        if depth > DEEPEST || values > MOST_VALUES {
+            return false;
+        }
+    }
+    line.first() == Some(&b'{')
 }

@@ -200,7 +200,7 @@ pub enum StoreError {
     /// The journal has lines that nobody can read, or that no change made.
     #[display(
         "the journal {path} has lines that nobody can read, or that no change made: {}",
-        lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", "), path = crate::text::shown(path)
+        lines.iter().take(20).map(usize::to_string).collect::<Vec<_>>().join(", "), path = crate::text::shown(path)
     )]
     #[diagnostic(
         code(claudex::store::journal_forged),
@@ -211,7 +211,7 @@ pub enum StoreError {
     JournalForged {
         /// The journal.
         path: Utf8PathBuf,
-        /// Which, from 1.
+        /// Which, from 1; the first thousand, of which the message names twenty.
         lines: Vec<usize>,
     },
     /// The journal had lines that nobody could read, or that no change had made, so what was to be done was not.

@@ -13,6 +13,9 @@ use crate::files::if_there;
 /// How much of its end [`Loaded::newest`] reads, in bytes: the next where the one before has no two changes.
 const TAILS: [u64; 3] = [4 << 10, 64 << 10, 1 << 20];
 
+/// Limits the lines that are named as bad.
+const MOST_BAD: usize = 1000;
+
 /// Holds a journal as it was read.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
@@ -39,7 +42,7 @@ pub(super) type Possible<'p> = &'p dyn Fn(Option<&ChangeEntry>, &ChangeEntry) ->
 pub(super) enum Damage {
     /// The last line was not written to its end.
     Torn,
-    /// Lines in the middle that cannot be read, counted from 1.
+    /// Lines in the middle that cannot be read, counted from 1; no more of them than [`MOST_BAD`].
     Lines(Vec<usize>),
 }
 
@@ -78,11 +81,16 @@ impl Loaded {
     /// Takes the lines of these bytes.
     fn take(&mut self, bytes: &[u8], possible: Possible<'_>) {
         let mut bad = Vec::new();
-        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-        for (at, line) in lines.iter().enumerate() {
+        let mut add = |line| {
+            if bad.len() < MOST_BAD {
+                bad.push(line);
+            }
+        };
+        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').zip(1..).peekable();
+        while let Some((line, at)) = lines.next() {
             let whole = line.ends_with(b"\n");
             match Entry::parse(line) {
-                Some(Entry::Change(change)) if !possible(self.changes().next(), &change) => bad.push(at + 1),
+                Some(Entry::Change(change)) if !possible(self.changes().next(), &change) => add(at),
                 Some(entry) => {
                     Arc::make_mut(&mut self.entries).push(entry);
                     self.good.extend_from_slice(line);
@@ -92,8 +100,8 @@ impl Loaded {
                         self.damage = Some(Damage::Torn);
                     }
                 }
-                None if at + 1 == lines.len() => self.damage = Some(Damage::Torn),
-                None => bad.push(at + 1),
+                None if lines.peek().is_none() => self.damage = Some(Damage::Torn),
+                None => add(at),
             }
         }
         if !bad.is_empty() {
@@ -312,6 +320,32 @@ mod tests {
             (1, &whole[..]),
             "only the line's end was missing"
         );
+    }
+
+    #[test]
+    fn a_hostile_journal_costs_no_more_than_its_bytes() {
+        let disk = Disk::default();
+        append(&disk, &change(1)).unwrap();
+        let whole = bytes(&disk);
+        let deep = |depth: usize| {
+            let (open, close) = ("[".repeat(depth), "]".repeat(depth));
+            format!("{{\"at\":\"2026-11-22T00:53:33Z\",\"note\":\"x\",\"data\":{{\"x\":{open}{close}}}}}\n")
+        };
+        for (part, lines) in [
+            (deep(15), MOST_BAD),
+            ("\n".to_owned(), MOST_BAD),
+            (format!("{{{}\n", "[],".repeat(200_000)), 13),
+        ] {
+            let hostile = part.repeat((8 << 20) / part.len());
+            let loaded = read(&journal(&[whole.as_slice(), hostile.as_bytes(), &whole].concat()));
+            assert!(
+                matches!(&loaded.damage, Some(Damage::Lines(bad)) if bad.len() == lines),
+                "{lines}"
+            );
+            assert_eq!(loaded.repaired(), whole.repeat(2), "what is ours is kept");
+        }
+        let fits = read(&journal(&[whole.as_slice(), deep(14).as_bytes()].concat()));
+        assert_eq!((fits.entries.len(), fits.damage), (2, None));
     }
 
     #[test]

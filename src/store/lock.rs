@@ -18,6 +18,8 @@ use crate::files::{Folder, if_there, read_to_string, replace};
 
 /// How long one waits between two tries.
 const POLL: Duration = Duration::from_millis(5);
+/// How long one waits at least: who has waited long asks more often, and so gets it before who just came.
+const SHORTEST_POLL: Duration = Duration::from_micros(100);
 
 /// Name of the project's lock in a state folder.
 pub(super) const PROJECT: &str = ".lock";
@@ -124,7 +126,8 @@ pub(super) fn with_lock_in<R>(
         if replaced {
             lock = fd_lock::RwLock::new(open()?);
         } else {
-            std::thread::sleep(POLL.min(deadline.saturating_sub(waited)));
+            let poll = POLL.saturating_sub(waited / 100).max(SHORTEST_POLL);
+            std::thread::sleep(poll.min(deadline.saturating_sub(waited)));
         }
     }
 }

@@ -297,3 +297,35 @@ fn a_full_journal_refuses_and_a_person_ends_the_loop() {
     assert_eq!(end("person").unwrap().phase(), "done");
     assert_eq!(store.open(id).unwrap().record.phase(), "done");
 }
+
+#[test]
+fn of_sixteen_writers_of_one_loop_nobody_waits_for_long() {
+    let (_kept, store, record) = started();
+    let store = store.with_deadline(std::time::Duration::from_secs(5));
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let won = std::iter::repeat_with(|| {
+                        let held = store.open(record.id()).unwrap().record;
+                        let round = held.count("round").unwrap() + 1;
+                        let next = change(
+                            "revise",
+                            "drafting",
+                            "drafting",
+                            &[("round", Value::Count(round))],
+                        );
+                        match store.commit(&held, next) {
+                            Err(CommitError::Stale { .. }) => false,
+                            other => other.is_ok(),
+                        }
+                    });
+                    assert!(won.take(1000).any(|won| won));
+                }
+            });
+        }
+    });
+    let opened = store.open(record.id()).unwrap();
+    assert_eq!(opened.record.count("round"), Some(1 + 16 * 20), "one winner each");
+    assert_eq!(opened.repairs, []);
+}
