@@ -20,6 +20,9 @@ use crate::files::{Folder, if_there};
 /// Keeps the state folder out of git.
 const IGNORE: &str = ".gitignore";
 
+/// How often a start makes the folder that others, which failed, take away.
+const TRIES: usize = 100;
+
 /// What a new loop is made of.
 pub struct StartPlan<F>
 where
@@ -74,9 +77,12 @@ impl Store {
         F: FnOnce(&LoopId) -> Vec<(String, Value)>,
     {
         let mut plan = Some(plan);
-        // Another start that failed may take the folder away between our making it and locking it.
-        for _ in 0..8 {
-            let (_, made) = self.make_folder()?;
+        // Another start that failed may take the folder away while we make it, or between our making it and locking it.
+        for _ in 0..TRIES {
+            let made = match self.make_folder() {
+                Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => continue,
+                made => made?.1,
+            };
             let result = self.locked(|lock| {
                 let Some(plan) = plan.take() else {
                     return Err(StartError::NoPhase);
