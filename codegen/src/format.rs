@@ -220,7 +220,7 @@ pub(crate) const STATE: Table = Table {
         key(
             "extension",
             Takes::Extension,
-            "Of a document, after the loop's id. Absent: state.",
+            "Of a document, after the loop's id. Absent: state, or json where that is the form.",
             r#""state""#,
         ),
         key(

@@ -105,6 +105,8 @@ pub struct State {
 pub enum Form {
     /// `key: value` lines that are also valid YAML.
     Lines,
+    /// One JSON object.
+    Json,
 }
 
 /// What names a loop.

@@ -64,7 +64,7 @@ pub enum DocumentError {
         /// The first byte that is wrong, from 0.
         at: usize,
     },
-    /// Not YAML, or a key stands twice.
+    /// Not YAML or JSON, or a key stands twice.
     #[display("the document cannot be read: {reason}")]
     #[diagnostic(code(claudex::store::document_syntax))]
     Syntax {
@@ -75,4 +75,8 @@ pub enum DocumentError {
     #[display("the document is not made of `key: value` lines")]
     #[diagnostic(code(claudex::store::document_not_lines))]
     NotLines,
+    /// JSON, but not an object, or one that is nested too deep or has too many values.
+    #[display("the document is not one JSON object of fields")]
+    #[diagnostic(code(claudex::store::document_not_object))]
+    NotObject,
 }

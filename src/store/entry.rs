@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Map;
 
 use super::id::iso;
+use super::json::is_simple;
 use super::spec::StateSpec;
 use super::value::{MOST_COUNT, Value, value_in};
 
@@ -176,7 +177,7 @@ fn write_time<S: Serializer>(at: &Timestamp, out: S) -> Result<S::Ok, S::Error> 
 impl Entry {
     /// Reads one line; `None` if it is none of ours.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
-        if !is_simple(line) {
+        if line.first() != Some(&b'{') || !is_simple(line, DEEPEST, MOST_VALUES) {
             return None;
         }
         let json: serde_json::Value = serde_json::from_slice(line).ok()?;
@@ -213,31 +214,4 @@ impl Entry {
             fields,
         }))
     }
-}
-
-/// Returns whether a line is an object that takes the reader about as much memory as it has bytes: a value of JSON takes many
-/// times what its brackets do.
-fn is_simple(line: &[u8]) -> bool {
-    let (mut depth, mut values, mut in_text, mut escaped) = (0_usize, 0_usize, false, false);
-    for byte in line {
-        match (in_text, byte) {
-            (true, b'\\') if !escaped => {
-                escaped = true;
-                continue;
-            }
-            (_, b'"') if !escaped => in_text = !in_text,
-            (false, b'[' | b'{') => {
-                depth += 1;
-                values += 1;
-            }
-            (false, b']' | b'}') => depth = depth.saturating_sub(1),
-            (false, b',') => values += 1,
-            _ => {}
-        }
-        escaped = false;
-        if depth > DEEPEST || values > MOST_VALUES {
-            return false;
-        }
-    }
-    line.first() == Some(&b'{')
 }

@@ -3,6 +3,7 @@
 //! A `StateSpec` is a constant that the generator writes from `machine.toml`. This file knows no phase by name.
 
 use super::document::{Document, DocumentError, MAX_BYTES};
+use super::json::Json;
 use super::lines::Lines;
 
 /// Where and how one machine's state documents are kept.
@@ -42,6 +43,8 @@ pub struct StateSpec {
 pub enum Form {
     /// One `key: value` a line, valid YAML.
     Lines,
+    /// One JSON object.
+    Json,
 }
 
 impl Form {
@@ -55,6 +58,7 @@ impl Form {
         }
         match self {
             Self::Lines => Ok(Box::new(Lines::parse(bytes)?)),
+            Self::Json => Ok(Box::new(Json::parse(bytes)?)),
         }
     }
 
@@ -62,6 +66,7 @@ impl Form {
     pub fn empty(self) -> Box<dyn Document> {
         match self {
             Self::Lines => Box::new(Lines::default()),
+            Self::Json => Box::new(Json::default()),
         }
     }
 }

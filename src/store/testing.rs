@@ -46,12 +46,24 @@ pub(crate) fn home(root: &camino::Utf8Path) -> StateHome {
     StateHome::at(root.join("state-home"))
 }
 
+/// The same machine with documents of JSON.
+pub(crate) static JSON: StateSpec = StateSpec {
+    form: Form::Json,
+    extension: "json",
+    ..SPEC
+};
+
 /// A store in a folder that does not exist yet.
 pub(crate) fn store() -> (tempfile::TempDir, Store) {
+    store_of(&SPEC)
+}
+
+/// The same of another machine.
+pub(crate) fn store_of(spec: &'static StateSpec) -> (tempfile::TempDir, Store) {
     let (made, root) = folder();
     (
         made,
-        Store::at(root.join(SPEC.folder), root.clone(), &SPEC, home(&root))
+        Store::at(root.join(spec.folder), root.clone(), spec, home(&root))
             .with_deadline(Duration::from_secs(60)),
     )
 }

@@ -22,6 +22,7 @@ pub(crate) fn shape(machine: &Machine) -> String {
     let state = &machine.state;
     let form = match state.form.value {
         Form::Lines => "lines",
+        Form::Json => "json",
     };
     let ids = match state.ids.value {
         IdForm::Stamp => "stamp",

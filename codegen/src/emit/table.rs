@@ -148,6 +148,7 @@ fn state(context: &Context<'_>) -> TokenStream {
     };
     let form = match machine.state.form.value {
         Form::Lines => quote! { rt::Form::Lines },
+        Form::Json => quote! { rt::Form::Json },
     };
     let ids = match machine.state.ids.value {
         IdForm::Stamp => quote! { rt::IdForm::Stamp },

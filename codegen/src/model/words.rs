@@ -5,12 +5,13 @@ use super::{Actor, ArgumentKind, AtStart, Evidence, FieldKind, Focus, Form, Held
 
 impl Form {
     /// What `form` takes.
-    pub const ALL: [(&'static str, Form); 1] = [("lines", Form::Lines)];
+    pub const ALL: [(&'static str, Form); 2] = [("lines", Form::Lines), ("json", Form::Json)];
 
     /// What it means.
     pub fn doc(self) -> &'static str {
         match self {
             Form::Lines => "`key: value` lines, which are YAML, too",
+            Form::Json => "one JSON object",
         }
     }
 }

@@ -213,6 +213,9 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
         && let Some(form) = reader.choice("form", &form, &Form::ALL)
     {
         state.form = form;
+        if keys.value("extension").is_none() && state.form.value == Form::Json {
+            "json".clone_into(&mut state.extension.value);
+        }
     }
     if let Some(ids) = keys.value("ids").and_then(|value| reader.string("ids", value))
         && let Some(ids) = reader.choice("ids", &ids, &IdForm::ALL)

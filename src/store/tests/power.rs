@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use crate::store::memory::{Disk, Loss};
-use crate::store::testing::{change, started};
-use crate::store::{LoopId, Record, Repair, Store, StoreError, Value};
+use crate::store::testing::{JSON, SPEC, change, plan, store_of};
+use crate::store::{Form, LoopId, Record, Repair, Store, StoreError, Value};
 
 const SCHEDULES: u32 = 10_000;
 const THREADS: u32 = 4;
@@ -17,7 +17,7 @@ enum Step {
     Commit(u64),
     /// A note.
     Note,
-    /// A person writes a comment into the document, which no journal has, and an editor syncs it.
+    /// A person writes something into the document that no journal has, and an editor syncs it.
     Comment,
     /// Nothing but opening it.
     Open,
@@ -57,9 +57,12 @@ fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step)
         Step::Open => store.open(id).map(drop),
         Step::Note => store.note(id, "seen", serde_json::Map::new()),
         Step::Comment => {
-            let (document, _) = disk.content();
-            let comment = format!("# comment {}\n", known.comments);
-            disk.edit([document.unwrap(), comment.into_bytes()].concat());
+            let document = String::from_utf8(disk.content().0.unwrap()).unwrap();
+            let comment = comment(store, known.comments);
+            disk.edit(match document.strip_prefix('{') {
+                Some(rest) => format!("{{{comment}{rest}").into_bytes(),
+                None => (document + &comment).into_bytes(),
+            });
             known.comments += 1;
             Ok(())
         }
@@ -80,6 +83,14 @@ fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step)
             known.begun = None;
             Ok(())
         }
+    }
+}
+
+/// What a person writes into a document: a comment, or, where there is none, a number as no program writes it.
+fn comment(store: &Store, number: usize) -> String {
+    match store.spec().form {
+        Form::Lines => format!("# comment {number}\n"),
+        Form::Json => format!("\"comment {number}\": 1.{number}0,"),
     }
 }
 
@@ -124,7 +135,8 @@ fn play(store: &Store, id: &LoopId, seed: u64) {
             }
             let text = String::from_utf8(opened.record.document().to_bytes()).unwrap();
             for comment in 0..known.comments {
-                prop_assert!(text.contains(&format!("# comment {comment}\n")), "{text}");
+                let comment = self::comment(&store, comment).replace(',', "");
+                prop_assert!(text.contains(comment.trim_end()), "{text}");
             }
             let (on_disk, _) = disk.content();
             prop_assert_eq!(on_disk.unwrap(), text.into_bytes());
@@ -140,7 +152,8 @@ fn a_power_loss_takes_back_nothing_that_was_acknowledged() {
     std::thread::scope(|scope| {
         for seed in 0..THREADS {
             scope.spawn(move || {
-                let (_kept, store, record) = started();
+                let (_kept, store) = store_of(if seed % 2 == 0 { &SPEC } else { &JSON });
+                let record = store.start(plan()).unwrap();
                 play(&store, record.id(), seed.into());
             });
         }

@@ -1,7 +1,7 @@
 //! After a crash, a damaged file or an edit by hand, document and journal agree again and nothing is lost.
 
-use crate::store::testing::{SPEC, change, started, word};
-use crate::store::{CommitError, Record, Repair, StateSpec, Store, StoreError};
+use crate::store::testing::{JSON, SPEC, change, plan, started, store_of, word};
+use crate::store::{CommitError, Record, Repair, StateSpec, Store, StoreError, Value};
 
 fn edit(store: &Store, record: &Record, from: &str, to: &str) -> String {
     let path = store.path_of(record.id());
@@ -381,4 +381,53 @@ fn a_state_that_git_tracks_is_refused() {
             .unwrap()
             .contains("git tracks it")
     );
+}
+
+#[test]
+fn a_document_of_json_is_edited_damaged_and_rebuilt_like_any() {
+    let (_kept, store) = store_of(&JSON);
+    let record = store.start(plan()).unwrap();
+    let path = store.path_of(record.id());
+    assert_eq!(path.extension(), Some("json"));
+    let written = std::fs::read_to_string(&path).unwrap();
+    let theirs = written.replacen("{\n", "{\n  \"theirs\": {\"a\": [1.10]},\n", 1);
+    std::fs::write(
+        &path,
+        theirs.replace("\"phase\": \"drafting\"", "\"phase\": \"done\""),
+    )
+    .unwrap();
+    let opened = store.open(record.id()).unwrap();
+    assert!(matches!(&opened.repairs[..], [Repair::EditUndone { fields, .. }] if fields == &["phase"]));
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap(),
+        theirs,
+        "what is theirs stays"
+    );
+    let next = change("begin", "drafting", "reviewing", &[("round", Value::Count(2))]);
+    let record = store.commit(&opened.record, next).unwrap();
+    let now = std::fs::read_to_string(&path).unwrap();
+    let changed = [
+        ("\"drafting\"", "\"reviewing\""),
+        ("\"round\": 1", "\"round\": 2"),
+        ("\"revision\": 1", "\"revision\": 2"),
+    ];
+    let expected = changed
+        .iter()
+        .fold(theirs, |text, (from, to)| text.replace(from, to));
+    let but_times = |text: &str| {
+        text.lines()
+            .filter(|line| !line.contains("last_updated_at"))
+            .collect::<String>()
+    };
+    assert_eq!(but_times(&now), but_times(&expected));
+    for damage in ["", "{\n  \"mode\": \"pl", "[1]", "no json"] {
+        std::fs::write(&path, damage).unwrap();
+        let opened = store.open(record.id()).unwrap();
+        assert_eq!(
+            (opened.record.phase(), opened.repairs.len()),
+            ("reviewing", 1),
+            "{damage}"
+        );
+        assert_eq!(opened.record.count("round"), Some(2));
+    }
 }
