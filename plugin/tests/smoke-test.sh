@@ -578,7 +578,9 @@ for junk in 'not a state file' '' 'phase: [' '\0377\0376\0000'; do
     is "defect 8: [$junk] the journal's state goes on" "reviewing 1" "$(field phase) $(field round)"
     kept=no
     find "$states/quarantine" -type f -exec cmp -s "$work/junk" {} \; -print 2>/dev/null | grep -q . && kept=yes
-    is "defect 8: [$junk] its bytes are kept aside" yes "$kept"
+    # A power loss leaves an empty file: it holds nothing that could be kept.
+    if [ -n "$junk" ]; then keep=yes; else keep=no; fi
+    is "defect 8: [$junk] its bytes are kept aside" "$keep" "$kept"
 done
 project "defect 8 told"
 to_reviewing "the person is told"
