@@ -33,7 +33,7 @@ pub enum Repair {
         "{}, which the journal holds",
         match from {
             Some(from) => format!("the state was rolled forward from revision {from} to {to}"),
-            None => format!("the state was cut off by a crash and rebuilt at revision {to}"),
+            None => format!("the state was cut off, as a crash leaves it, and was rebuilt at revision {to}"),
         }
     )]
     RolledForward {
@@ -88,12 +88,15 @@ pub enum Repair {
 }
 
 impl Repair {
-    /// Returns the fields that were edited, where it undoes what no crash of ours does: an edit, bytes that are nobody's.
+    /// Returns the fields that were edited, where it undoes what an edit may have done: changed fields, bytes that are nobody's.
     fn of_an_edit(&self) -> Option<&[String]> {
         match self {
-            Self::RolledForward { .. } | Self::TornLineCut | Self::SetAside { .. } => None,
+            Self::RolledForward { from: Some(_), .. } | Self::TornLineCut | Self::SetAside { .. } => None,
             Self::EditUndone { fields, .. } => Some(fields),
-            Self::JournalCleaned { .. } | Self::Rebuilt { .. } => Some(&[]),
+            // Nobody can tell whether it was a power loss that emptied a file.
+            Self::RolledForward { from: None, .. } | Self::JournalCleaned { .. } | Self::Rebuilt { .. } => {
+                Some(&[])
+            }
         }
     }
 
