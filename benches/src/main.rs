@@ -4,6 +4,7 @@
 //! `ROW`. `docs/performance.md` has a table with its machine and date.
 
 mod commit;
+mod many;
 mod pair;
 mod stop;
 
@@ -16,7 +17,7 @@ fn main() {
         return stop::write();
     }
     println!("| what | beside | ratio | wanted |\n|---|---|---|---|");
-    for (name, measure) in commit::rows().into_iter().chain(stop::rows()) {
+    for (name, measure) in commit::rows().into_iter().chain(stop::rows()).chain(many::rows()) {
         if name.contains(&wanted) {
             let Row { beside, ratio, most } = measure();
             println!("| {name} | {beside} | {ratio:.2} | ≤ {most} |");

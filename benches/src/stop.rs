@@ -37,7 +37,7 @@ pub(crate) fn write() {
 }
 
 /// The program that was built beside this one.
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let own = std::env::current_exe().expect("a path");
     own.with_file_name("claudex-loop")
 }
@@ -47,7 +47,7 @@ fn event(root: &Path) -> String {
 }
 
 /// Runs a hook as the client does.
-fn hook(root: &Path, command: &mut Command) {
+pub(crate) fn hook(root: &Path, command: &mut Command) {
     hook_with(root, command, &[]);
 }
 
@@ -70,7 +70,7 @@ fn hook_with(root: &Path, command: &mut Command, variables: &[(&str, &str)]) {
     assert!(child.wait().expect("the child is ours").success());
 }
 
-fn project() -> tempfile::TempDir {
+pub(crate) fn project() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let git = Command::new("git")
         .args(["init", "-q"])

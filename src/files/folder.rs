@@ -257,20 +257,29 @@ impl Folder {
     /// The system refuses.
     pub fn list(&self) -> io::Result<Vec<(String, Found)>> {
         let mut listed = Vec::new();
-        for entry in Dir::read_from(&self.fd)? {
-            let entry = entry?;
-            let Ok(name) = entry.file_name().to_str() else {
-                continue;
-            };
-            if matches!(name, "." | "..") {
-                continue;
-            }
+        for name in self.names(|_| true)? {
             // What was removed in the meantime is not there.
-            if let Some(found) = self.look(name)? {
-                listed.push((name.to_owned(), found));
+            if let Some(found) = self.look(&name)? {
+                listed.push((name, found));
             }
         }
         Ok(listed)
+    }
+
+    /// Lists those names in the folder that are wanted, as [`Folder::list`] does, and looks at none of them.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub(crate) fn names(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            let name = entry.file_name().to_str().unwrap_or("..");
+            if !matches!(name, "." | "..") && is_wanted(name) {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
     }
 
     /// Opens a regular file for reading.

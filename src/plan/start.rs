@@ -253,7 +253,7 @@ fn over(store: &Store, given: &str) -> Result<AnyLoop, StartRefused> {
     };
     let id =
         LoopId::parse(given, INFO.state.ids).map_err(|_| unknown("it is not the id of a loop".to_owned()))?;
-    if !store.list().iter().any(|listed| listed.id == id) {
+    if store.path_of(&id).symlink_metadata().is_err() {
         return Err(unknown(match store.swept().iter().any(|swept| swept.id == id) {
             true => {
                 format!("it is not over: it was put aside; to bring it back:\n    claudex-loop resume {id}")

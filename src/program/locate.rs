@@ -97,19 +97,34 @@ pub fn root(state: &'static StateSpec, from: &Utf8Path) -> Utf8PathBuf {
     store.root().to_owned()
 }
 
-/// The loops above a folder, newest first.
+/// Every loop above a folder, newest first.
 pub fn loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
-    let mut loops: Vec<_> = stores(state, &[from])
-        .into_iter()
-        .flat_map(|store| {
-            store
-                .list()
-                .into_iter()
-                .filter(|listed| store.is_for(listed.root.as_deref()))
-                .map(|listed| (store.clone(), listed))
-                .collect::<Vec<_>>()
-        })
-        .collect();
+    of_stores(state, from, Store::list)
+}
+
+/// The loops above a folder that are not over, newest first; those that are over are not opened.
+pub fn active_loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
+    of_stores(state, from, Store::list_active)
+}
+
+/// The loop above a folder that was over last.
+pub fn last_over(state: &'static StateSpec, from: &Utf8Path) -> Option<(Store, Listed)> {
+    let last = |store: &Store| store.last_over().into_iter().collect();
+    of_stores(state, from, last).into_iter().next()
+}
+
+/// What a look at each state folder above a folder gives of this project, newest first.
+pub(super) fn of_stores(
+    state: &'static StateSpec,
+    from: &Utf8Path,
+    mut look: impl FnMut(&Store) -> Vec<Listed>,
+) -> Vec<(Store, Listed)> {
+    let mut loops = Vec::new();
+    for store in stores(state, &[from]) {
+        let listed = look(&store).into_iter();
+        let ours = listed.filter(|listed| store.is_for(listed.root.as_deref()));
+        loops.extend(ours.map(|listed| (store.clone(), listed)));
+    }
     loops.sort_by_key(|(_, listed)| std::cmp::Reverse(listed.modified));
     loops
 }
@@ -183,9 +198,9 @@ pub fn near_id(state: &'static StateSpec, from: &Utf8Path, given: &str) -> Optio
 /// # Errors
 /// There is none, or more than one.
 pub fn active(info: &ProgramInfo, from: &Utf8Path) -> Result<(Store, LoopId), NotFound> {
-    let mut active: Vec<_> = loops(info.state, from)
+    let mut active: Vec<_> = active_loops(info.state, from)
         .into_iter()
-        .filter(|(_, listed)| !listed.terminal && listed.problem.is_none())
+        .filter(|(_, listed)| listed.problem.is_none())
         .collect();
     match active.len() {
         0 => Err(NotFound::NoneActive {

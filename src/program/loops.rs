@@ -73,12 +73,12 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
 /// There is no such loop, or more than one is active.
 pub fn find_to_look(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
     let newest = |failure: Failure| {
-        let loops = locate::loops(info.state, &here()?);
-        let over = loops.iter().all(|(_, listed)| listed.terminal);
-        match loops.into_iter().next() {
-            Some((store, listed)) if id.is_none() && over => Ok((store, listed.id)),
-            _ => Err(failure),
+        let here = here()?;
+        if id.is_some() || !locate::active_loops(info.state, &here).is_empty() {
+            return Err(failure);
         }
+        let last = locate::last_over(info.state, &here);
+        last.map(|(store, listed)| (store, listed.id)).ok_or(failure)
     };
     find(info, id).or_else(newest)
 }
@@ -92,7 +92,7 @@ pub fn find_for(info: &ProgramInfo, caller: &Caller) -> Result<(Store, LoopId), 
     let here = here()?;
     if let Some(session) = caller.session.as_deref() {
         let own = |listed: &Listed| listed.session.as_deref() == Some(session) && !listed.terminal;
-        let active = locate::loops(info.state, &here);
+        let active = locate::active_loops(info.state, &here);
         if let Some((store, listed)) = active.into_iter().find(|(_, listed)| own(listed)) {
             return Ok((store, listed.id));
         }

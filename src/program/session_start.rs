@@ -95,7 +95,7 @@ fn waiting(stores: &[Store], session: Option<&str>) -> Option<Waiting> {
     let session = session.filter(|session| *session != UNKNOWN);
     let (mut nobodys, mut anothers) = (None, None);
     for store in stores {
-        for listed in store.list() {
+        for listed in store.list_active() {
             let usable = listed.problem.is_none() && listed.ours && !listed.terminal;
             if !usable || !store.is_for(listed.root.as_deref()) {
                 continue;

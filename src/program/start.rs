@@ -523,7 +523,7 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
 /// Returns the refusal for another loop's sake, with the ways out of it.
 fn active(info: &ProgramInfo, id: &str, message: &str) -> Failure {
     let listed = loops::here()
-        .map(|here| locate::loops(info.state, &here))
+        .map(|here| locate::active_loops(info.state, &here))
         .unwrap_or_default();
     let program = info.program;
     let help = if listed.iter().any(|(_, one)| one.id.as_str() == id && one.ours) {

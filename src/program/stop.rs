@@ -224,7 +224,7 @@ fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>, repairs: 
 /// The loops of a store, after those that cannot be read were opened once: opening heals from the journal, or sets the
 /// file aside and says why.
 fn repair(info: &ProgramInfo, store: &Store, repairs: &mut Vec<String>) -> Vec<Listed> {
-    let mut listed = store.list();
+    let mut listed = store.list_active();
     let mut repaired = false;
     // What this user's record does not know is left as it is.
     let to_repair = |listed: &&mut Listed| listed.problem.is_some() && listed.owned;
@@ -262,7 +262,7 @@ fn repair(info: &ProgramInfo, store: &Store, repairs: &mut Vec<String>) -> Vec<L
             .into_iter()
             .filter(|listed| listed.problem.is_some())
             .collect();
-        listed = store.list();
+        listed = store.list_active();
         for old in problems {
             if let Some(new) = listed
                 .iter_mut()

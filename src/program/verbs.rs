@@ -7,7 +7,7 @@ use super::assembled::{CommandLine, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
-use super::{arguments, attempts, incompatible, loops, messages, out, typed};
+use super::{arguments, attempts, incompatible, locate, loops, messages, out, typed};
 use crate::behaviours::{LoopHandle, words};
 use crate::machine::{Actor, Refusal};
 use crate::store::LoopId;
@@ -100,11 +100,12 @@ fn from_typed<M: CommandLine>(program: &Program<M>, name: &str, typed: &str) -> 
 /// Says what to do where a verb was meant for a loop that is over: none is active, and the last one is.
 fn over_instead<M: CommandLine>(program: &Program<M>, transition: &str) -> Option<Failure> {
     let info = program.info;
-    let loops = super::locate::loops(info.state, &loops::here().ok()?);
-    let (store, last) = loops
-        .first()
-        .filter(|_| loops.iter().all(|(_, one)| one.terminal))?;
-    let held = M::open(store, &last.id, Actor::Person).ok()?;
+    let here = loops::here().ok()?;
+    if !locate::active_loops(info.state, &here).is_empty() {
+        return None;
+    }
+    let (store, last) = locate::last_over(info.state, &here)?;
+    let held = M::open(&store, &last.id, Actor::Person).ok()?;
     let help = (program.refused)(&held, transition)?;
     Some(Failure::plain(
         Exit::Refused,

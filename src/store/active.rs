@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 
 use super::error::StoreError;
 use super::id::LoopId;
+use super::index::Present;
 use super::inspect::{State, read_state, text_in};
 use super::lock::LockGuard;
 use super::repair::{Look, Older, Repair, repair, set_aside};
@@ -11,13 +12,20 @@ use super::store::{StateFile, Store};
 use crate::files::Folder;
 
 impl Store {
-    /// Repairs every loop, and refuses if one of this root is not terminal. What cannot be read and has no journal is set aside;
-    /// what has a journal and no state file is put away; what is not trusted is left where it is, and does not count.
-    pub(super) fn refuse_active(&self, lock: &LockGuard) -> Result<Vec<Repair>, StoreError> {
-        self.put_lost_away(lock)?;
+    /// Repairs every loop that the index does not know as over, and refuses if one of this root is not terminal. What cannot be read
+    /// and has no journal is set aside; what has a journal and no state file is put away; what is not trusted is left where it is,
+    /// and does not count.
+    pub(super) fn refuse_active(
+        &self,
+        lock: &LockGuard,
+        present: &Present,
+    ) -> Result<Vec<Repair>, StoreError> {
         let here = lock.folder();
+        self.put_lost_away(lock, &present.ids)?;
+        let foreign = present.foreign.iter().cloned();
+        let stems = present.ids.iter().map(ToString::to_string).chain(foreign);
         let mut repairs = Vec::new();
-        for file in self.state_files(here) {
+        for file in self.state_files(here, stems) {
             let active = |phase: Option<String>| {
                 let phase = phase.unwrap_or_else(|| "unknown".to_owned());
                 let refused = || StoreError::Active {
@@ -50,6 +58,9 @@ impl Store {
             match healed {
                 Ok(opened) => {
                     repairs.extend(opened.repairs);
+                    if opened.record.is_terminal() {
+                        self.index_over(&opened.record.id);
+                    }
                     if self.is_for(opened.record.root().as_deref()) {
                         active(Some(opened.record.phase))?;
                     }

@@ -70,6 +70,7 @@ impl Store {
             as_it_was.graphs.clone_from(&graphs);
             let found = repair(self, lock, id, Look::As(as_it_was), Older::Leave)?.record;
             self.own(id, graphs)?;
+            self.index_active(lock, id)?;
             let taken = self.apply_at(lock, found, Change::bare(ADOPT, by), Some(self.root()));
             if taken.is_err() {
                 self.disown(id);

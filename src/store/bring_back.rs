@@ -26,8 +26,8 @@ impl Store {
             });
         }
         self.locked(|lock| {
-            self.refuse_active(lock)?;
             let here = lock.folder();
+            self.refuse_active(lock, &self.present(here))?;
             let from = here.below(SWEPT).and_then(|folder| folder.below(id.as_str()));
             let from = from.map_err(io_error("open", swept.folder()))?;
             // An open may have made the state of a move that was cut off anew: the old one must not come back over it.
@@ -49,6 +49,7 @@ impl Store {
                 };
                 reader.look_whole(id, None)?;
             }
+            self.index_active(lock, id)?;
             for name in swept.pieces(id).iter().rev().filter(|name| from.has(name)) {
                 if here.has(name) && !cut_off {
                     return Err(exists());

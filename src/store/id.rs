@@ -1,5 +1,7 @@
 //! The id of a loop: a type that cannot hold a path, and the clock's stamp it is made from.
 
+use std::borrow::Borrow;
+
 use jiff::{Timestamp, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
@@ -28,20 +30,23 @@ pub struct InvalidId {
 impl LoopId {
     /// Takes `text` if it has the form.
     pub fn parse(text: &str, form: IdForm) -> Result<Self, InvalidId> {
-        let (fits, wanted) = match form {
-            IdForm::Stamp => (is_stamp(text), "an id looks like 20261122-005333-0a1b2c"),
-            IdForm::Name => (
-                is_name(text),
-                "an id is 1 to 64 letters, digits, `_` or `-`, and no folder of the store's",
-            ),
-        };
-        if fits {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(InvalidId {
-                text: text.chars().take(80).collect(),
-                wanted,
-            })
+        if Self::fits(text, form) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(InvalidId {
+            text: text.chars().take(80).collect(),
+            wanted: match form {
+                IdForm::Stamp => "an id looks like 20261122-005333-0a1b2c",
+                IdForm::Name => "an id is 1 to 64 letters, digits, `_` or `-`, and no folder of the store's",
+            },
+        })
+    }
+
+    /// Returns whether `text` has the form.
+    pub(super) fn fits(text: &str, form: IdForm) -> bool {
+        match form {
+            IdForm::Stamp => is_stamp(text),
+            IdForm::Name => is_name(text),
         }
     }
 
@@ -64,6 +69,12 @@ impl LoopId {
 
 impl AsRef<str> for LoopId {
     fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for LoopId {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }

@@ -1,5 +1,6 @@
 //! Listing the loops of a state folder, without a lock and without a change.
 
+use std::fmt::Display;
 use std::time::SystemTime;
 
 use camino::Utf8PathBuf;
@@ -59,11 +60,81 @@ impl Store {
     /// Returns every loop whose state file stands in the folder, newest first. Reads without a lock, writes nothing, and
     /// shows what a bad file's problem is instead of failing. Where the call's [`Budget`](super::Budget) ends first, the rest is left out.
     pub fn list(&self) -> Vec<Listed> {
+        self.listed_of(|here| self.ids(here))
+    }
+
+    /// Returns the loops that are not over, newest first, in the same way. Opens no other one: which they are, the index says, which
+    /// is made anew where it is not there or does not hold.
+    pub fn list_active(&self) -> Vec<Listed> {
+        let mut listed = match self.index() {
+            Some(index) => self.listed_of(|_| index.active.into_iter().collect()),
+            None => self.list_for_index(),
+        };
+        listed.retain(|one| !one.terminal);
+        listed
+    }
+
+    /// Returns the loop that was over last, where no later one is known.
+    pub fn last_over(&self) -> Option<Listed> {
+        let last = self.index().and_then(|index| index.last);
+        let listed = last.and_then(|id| self.listed_of(|_| vec![id]).pop());
+        let listed = listed.or_else(|| self.list_for_index().into_iter().find(|one| one.terminal));
+        listed.filter(|one| one.terminal)
+    }
+
+    /// Returns the loops that are not over and the newest of the others, this many at most, newest first, and how many it left out.
+    pub fn list_newest(&self, over: usize) -> (Vec<Listed>, usize) {
+        let Ok(here) = self.open_folder() else {
+            return (Vec::new(), 0);
+        };
+        let stems = self.stems(&here);
+        let (ids, _) = self.by_id(&stems);
+        let Some(index) = self.index().filter(|index| index.fits(&ids)) else {
+            let mut listed = self.list_for_index();
+            let (all, mut seen) = (listed.len(), 0);
+            listed.retain(|one| {
+                seen += usize::from(one.terminal);
+                !one.terminal || seen <= over
+            });
+            let left_out = all - listed.len();
+            return (listed, left_out);
+        };
+        let (mut seen, all) = (0, ids.len());
+        let shown = self.state_files(&here, &ids).into_iter().filter_map(|file| {
+            let id = LoopId::parse(&file.stem, self.spec().ids).ok()?;
+            let is_over = !index.active.contains(&id);
+            seen += usize::from(is_over);
+            (!is_over || seen <= over).then_some(id)
+        });
+        let shown: Vec<LoopId> = shown.collect();
+        let left_out = all - shown.len();
+        (self.listed_of(|_| shown), left_out)
+    }
+
+    /// Returns every loop, and makes the index of them anew where one of them is this user's.
+    fn list_for_index(&self) -> Vec<Listed> {
+        let listed = self.list();
+        if listed.iter().any(|one| one.owned) {
+            self.try_index_anew();
+        }
+        listed
+    }
+
+    /// Returns the ids of the loops whose state files stand in the folder.
+    pub(super) fn ids(&self, here: &Folder) -> Vec<LoopId> {
+        let stems = self.stems(here);
+        let (ids, _) = self.by_id(&stems);
+        let parsed = ids.into_iter().map(|id| LoopId::parse(id, self.spec().ids));
+        parsed.filter_map(Result::ok).collect()
+    }
+
+    /// Returns these loops, newest first.
+    pub(super) fn listed_of(&self, ids: impl FnOnce(&Folder) -> Vec<LoopId>) -> Vec<Listed> {
         let Ok(here) = self.open_folder() else {
             return Vec::new();
         };
         let (tracking, versions) = (self.tracking(), Versions::default());
-        self.state_files(&here)
+        self.state_files(&here, ids(&here))
             .into_iter()
             .take_while(|_| !self.budget().is_over())
             .filter_map(|file| self.listed(&here, &tracking, &versions, file))
@@ -72,26 +143,28 @@ impl Store {
 
     /// Returns the other state files in the folder, those whose names are no ids, newest first.
     pub fn list_foreign(&self) -> Vec<Foreign> {
-        let Ok(here) = self.open_folder() else {
-            return Vec::new();
-        };
+        match self.open_folder() {
+            Ok(here) => self.foreign_of(&here, &self.by_id(&self.stems(&here)).1),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Returns these state files whose names are no ids, newest first.
+    pub(super) fn foreign_of(&self, here: &Folder, stems: &[impl Display]) -> Vec<Foreign> {
         let foreign = |file: StateFile| {
-            let (phase, problem) = match LoopId::parse(&file.stem, self.spec().ids) {
-                Ok(_) => return None,
-                Err(_) => self.phase_in(&here, &file.name),
-            };
+            let (phase, problem) = self.phase_in(here, &file.name);
             let terminal = phase
                 .as_deref()
                 .is_some_and(|phase| self.spec().is_terminal(phase));
-            Some(Foreign {
+            Foreign {
                 path: file.path,
                 modified: file.modified,
                 phase,
                 terminal,
                 problem,
-            })
+            }
         };
-        self.state_files(&here).into_iter().filter_map(foreign).collect()
+        self.state_files(here, stems).into_iter().map(foreign).collect()
     }
 
     fn listed(

@@ -24,6 +24,7 @@
 //! | `orphans`  | processes of a run that was cut off                                     |
 //! | `attempts` | notes of what was tried and did not come to pass                        |
 //! | `ownership`, `adopt` | this user's own record of the loops that were started here, and taking up one without |
+//! | `index`    | which loops are not over, so that the others need not be opened          |
 //! | `state_home` | where this user's own state lies                                       |
 //! | `budget`   | what one call may spend on waiting and looking                          |
 //! | `record`   | a loop at one revision                                                  |
@@ -71,6 +72,7 @@ mod entry;
 mod error;
 mod fault;
 mod id;
+mod index;
 mod inspect;
 mod journal;
 mod json;

@@ -240,6 +240,10 @@ pub(super) fn repair(
             store.append_attempt(lock, id, HEALED, &data)?;
         }
     }
+    // What was put right may be a loop that was over until someone laid hands on it.
+    if !repairs.is_empty() && !judged.record.is_terminal() {
+        store.index_active(lock, id)?;
+    }
     let record = match judged.migrated {
         Some(migrated) if older == Older::Migrate => migrate(store, lock, judged.record, migrated)?,
         _ => judged.record,

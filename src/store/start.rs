@@ -115,11 +115,12 @@ impl Store {
         if there.is_none_or(|found| found.len() == 0) {
             here.replace(IGNORE, b"*\n").map_err(io_error("write", &ignore))?;
         }
+        let present = self.present(here);
         let swept = match plan.stale_after {
-            Some(older) => self.sweep_held(lock, plan.now.into(), older, false)?,
+            Some(older) => self.sweep_held(here, &present, plan.now.into(), older, false),
             None => Swept::default(),
         };
-        let repairs = self.refuse_active(lock)?;
+        let repairs = self.refuse_active(lock, &present)?;
         let id = match plan.id {
             Some(id) => id,
             None => LoopId::new_stamp(plan.now).map_err(io_error("take random bytes for", self.folder()))?,
@@ -146,6 +147,7 @@ impl Store {
             .graph_hash
             .map(|_| self.spec().graph_hash.to_owned());
         self.own(&record.id, vec![graph.unwrap_or_default()])?;
+        self.index_active(lock, &record.id)?;
         let kept = versions::keep(self);
         let created = match &kept {
             Ok(_) => self.create(here, plan.now, plan.by, &record),
@@ -153,6 +155,7 @@ impl Store {
         };
         if kept.is_err() || created.is_err() {
             self.disown(&record.id);
+            self.index_forget(&record.id);
             if matches!(kept, Ok(true)) {
                 versions::remove_own_shape(self, here);
             }

@@ -16,7 +16,7 @@ use super::storage::JOURNAL;
 use super::tracked::GitTracking;
 use super::value::is_hidden;
 use crate::files::scratch::Place;
-use crate::files::{Folder, MOST, Made, UntrustedError, if_there, make_all};
+use crate::files::{Folder, MOST, Made, TEMPORARY, UntrustedError, if_there, make_all};
 
 /// Endings of the files beside a loop's state file, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
@@ -296,24 +296,41 @@ impl Store {
         }
     }
 
-    /// Returns state files and symlinks with their names, newest first; the greater name first where times are equal.
-    pub(super) fn state_files(&self, here: &Folder) -> Vec<StateFile> {
-        let listed = here.list().unwrap_or_default();
-        let mut files: Vec<StateFile> = listed
-            .into_iter()
-            .filter(|(_, found)| !found.is_folder())
-            .filter_map(|(name, found)| {
-                let path = self.folder.join(&name);
-                let fits = path.extension() == Some(self.spec.extension);
-                let stem = path.file_stem()?.to_owned();
-                fits.then_some(StateFile {
-                    stem,
-                    modified: found.modified(),
-                    name,
-                    path,
-                })
+    /// Returns the names of what stands in the folder as a state file would, each without its extension.
+    pub(super) fn stems(&self, here: &Folder) -> Vec<String> {
+        self.stems_and_temporary(here).0
+    }
+
+    /// Does the same, and returns the names of temporary files of ours beside them: a large folder is read once.
+    pub(super) fn stems_and_temporary(&self, here: &Folder) -> (Vec<String>, Vec<String>) {
+        let is_state = |name: &str| Utf8Path::new(name).extension() == Some(self.spec.extension);
+        let is_ours = |name: &str| is_state(name) || name.starts_with(TEMPORARY);
+        let names = here.names(is_ours).unwrap_or_default().into_iter();
+        let (mut stems, temporary): (Vec<String>, _) = names.partition(|name| is_state(name));
+        for stem in &mut stems {
+            stem.truncate(stem.len() - self.spec.extension.len() - 1);
+        }
+        (stems, temporary)
+    }
+
+    /// Returns the state files and symlinks of these stems that are there, newest first; the greater name first where times are equal.
+    pub(super) fn state_files(
+        &self,
+        here: &Folder,
+        stems: impl IntoIterator<Item = impl ToString>,
+    ) -> Vec<StateFile> {
+        let file = |stem: String| {
+            let name = format!("{stem}.{}", self.spec.extension);
+            let found = here.look(&name).ok()??;
+            (!found.is_folder()).then(|| StateFile {
+                path: self.folder.join(&name),
+                modified: found.modified(),
+                stem,
+                name,
             })
-            .collect();
+        };
+        let stems = stems.into_iter().map(|stem| stem.to_string());
+        let mut files: Vec<StateFile> = stems.filter_map(file).collect();
         files.sort_by(|a, b| (b.modified, &b.stem).cmp(&(a.modified, &a.stem)));
         files
     }

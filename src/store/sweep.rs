@@ -10,9 +10,11 @@ use camino::Utf8PathBuf;
 
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
+use super::index::Present;
 use super::inspect::Reader;
 use super::list::Listed;
 use super::lock::{LockGuard, RunLock};
+use super::record::Record;
 use super::recover::Judged;
 use super::repair::{Look, Older, QUARANTINE, repair};
 use super::storage::JOURNAL;
@@ -60,21 +62,35 @@ impl Store {
         if !self.is_there()? {
             return Ok(Swept::default());
         }
-        self.locked(|lock| self.sweep_held(lock, now, older, dry_run))
+        self.locked(|lock| {
+            let here = lock.folder();
+            let mut swept = self.sweep_held(here, &self.everything(here), now, older, dry_run);
+            // A move takes what a crash left along.
+            let mut folders: Vec<Folder> = versions::open(self).into_iter().collect();
+            for aside in [SWEPT, QUARANTINE, ROLLED_BACK] {
+                if let Ok(aside) = here.below(aside) {
+                    with_folders_below(aside, ASIDE_DEPTH, &mut folders);
+                }
+            }
+            let leftovers = folders
+                .iter()
+                .flat_map(|folder| leftovers_in(folder, now, dry_run));
+            swept.leftovers.extend(leftovers);
+            Ok(swept)
+        })
     }
 
+    /// Sweeps these loops, what was made by hand, and what is too old among the swept ones.
     pub(super) fn sweep_held(
         &self,
-        lock: &LockGuard,
+        here: &Folder,
+        present: &Present,
         now: SystemTime,
         older: Duration,
         dry_run: bool,
-    ) -> Result<Swept, StoreError> {
-        let here = lock.folder();
+    ) -> Swept {
         let mut swept = Swept::default();
-        let is_older =
-            |modified: SystemTime, limit| now.duration_since(modified).is_ok_and(|age| age > limit);
-        for id in self.stale(here, |modified| is_older(modified, older)) {
+        for id in self.stale(here, &present.ids, |modified| is_older(now, modified, older)) {
             if dry_run {
                 swept.would_move.push(id);
             } else {
@@ -85,10 +101,10 @@ impl Store {
                 }
             }
         }
-        for file in self.list_foreign() {
+        for file in self.foreign_of(here, &present.foreign) {
             let name = file.path.file_name().unwrap_or_default();
             let untrusted = file.phase.is_none() && self.check_state(here, name).is_err();
-            if file.terminal || untrusted || !is_older(file.modified, older) {
+            if file.terminal || untrusted || !is_older(now, file.modified, older) {
                 continue;
             }
             let target = [SWEPT, file.path.file_stem().unwrap_or_default()];
@@ -101,34 +117,16 @@ impl Store {
                 Err(error) => self.log(&format!("{name}: not swept: {error}")),
             }
         }
-        let is_leftover = |name: &str, found: &Found| {
-            name.starts_with(TEMPORARY) && found.is_file() && is_older(found.modified(), LEFTOVER)
-        };
-        let mut folders: Vec<Folder> = self
-            .open_folder()
-            .into_iter()
-            .chain(versions::open(self))
-            .collect();
-        let loops = self.loop_folders(here);
-        folders.extend(loops.iter().filter_map(|id| here.below(id.as_str()).ok()));
-        // A move takes what a crash left along.
-        for aside in [SWEPT, QUARANTINE, ROLLED_BACK] {
-            if let Ok(aside) = here.below(aside) {
-                with_folders_below(aside, ASIDE_DEPTH, &mut folders);
-            }
-        }
-        for folder in folders {
-            for (name, _) in entries(&folder).filter(|(name, found)| is_leftover(name, found)) {
-                if dry_run || folder.remove(&name).is_ok() {
-                    swept.leftovers.push(folder.path().join(name));
-                }
-            }
-        }
+        let loops = present.ids.iter().filter_map(|id| here.below(id.as_str()).ok());
+        swept.leftovers = leftovers(here, &present.temporary, now, dry_run);
+        swept
+            .leftovers
+            .extend(loops.flat_map(|folder| leftovers_in(&folder, now, dry_run)));
         if !dry_run {
             self.scratch().sweep();
         }
         if let Ok(folder) = here.below(SWEPT) {
-            for (name, _) in entries(&folder).filter(|(_, found)| is_older(found.modified(), KEPT)) {
+            for (name, _) in entries(&folder).filter(|(_, found)| is_older(now, found.modified(), KEPT)) {
                 if dry_run || folder.remove_tree(&name).is_ok() {
                     if let Ok(id) = LoopId::parse(&name, self.spec().ids)
                         && !dry_run
@@ -139,16 +137,16 @@ impl Store {
                 }
             }
         }
-        Ok(swept)
+        swept
     }
 
-    /// Returns loops that a sweep may move: stale, not terminal, trusted, and not under review. A loop's folder that has a
-    /// journal and lost its state file counts by the journal's age.
-    fn stale(&self, here: &Folder, is_stale: impl Fn(SystemTime) -> bool) -> Vec<LoopId> {
+    /// Returns those of these loops that a sweep may move: stale, not terminal, trusted, and not under review. A loop's folder that
+    /// has a journal and lost its state file counts by the journal's age.
+    fn stale(&self, here: &Folder, ids: &[LoopId], is_stale: impl Fn(SystemTime) -> bool) -> Vec<LoopId> {
         let trusted = |id: &LoopId| {
             self.check_state(here, &self.name_of(id)).is_ok() && if_there(here.below(id.as_str())).is_ok()
         };
-        let listed = self.list();
+        let listed = self.listed_of(|_| ids.to_vec());
         let mut stale: Vec<LoopId> = listed
             .iter()
             .filter(|one| {
@@ -160,45 +158,50 @@ impl Store {
             })
             .map(|one| one.id.clone())
             .collect();
-        stale.extend(self.loop_folders(here).into_iter().filter(|id| {
+        let lost = ids.iter().filter(|id| {
             let journal = here.below(id.as_str()).and_then(|folder| folder.look(JOURNAL));
             let modified = journal.ok().flatten().map(|found| found.modified());
-            !listed.iter().any(|one| one.id == *id)
+            !here.has(&self.name_of(id))
                 && modified.is_some_and(&is_stale)
                 && self.is_owned(id)
                 && !self.is_running(id)
-        }));
+        });
+        stale.extend(lost.cloned());
         stale
     }
 
-    /// Puts every loop away that is not terminal and has lost its state file: a start or a sweep that crashed left it, or
+    /// Puts every one of these loops away that is not terminal and has lost its state file: a start or a sweep that crashed left it, or
     /// someone removed the file. The next open would make it active again, beside the one that is to be active now. One
     /// that is under review is opened instead, and so is in the way.
-    pub(super) fn put_lost_away(&self, lock: &LockGuard) -> Result<(), StoreError> {
+    pub(super) fn put_lost_away(&self, lock: &LockGuard, ids: &[LoopId]) -> Result<(), StoreError> {
         let here = lock.folder();
+        for lost in self.lost(here, ids) {
+            let id = &lost.id;
+            if self.is_for(lost.root().as_deref()) && !self.move_away(here, id, "its state file was gone")? {
+                repair(self, lock, id, Look::Newest, Older::Leave)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns those of these loops that are not terminal and have lost their state files. What cannot be opened cannot become active.
+    pub(super) fn lost(&self, here: &Folder, ids: &[LoopId]) -> Vec<Record> {
         let is_lost = |id: &LoopId| {
             let has_journal = |folder: Folder| folder.look(JOURNAL).is_ok_and(|found| found.is_some());
             !here.has(&self.name_of(id)) && here.below(id.as_str()).is_ok_and(has_journal)
         };
-        for id in self.loop_folders(here).into_iter().filter(is_lost) {
-            let reader = Reader {
-                store: self,
-                here,
-                tracking: &self.tracking(),
-                versions: &Versions::default(),
-            };
-            // What cannot be opened cannot become active.
-            let Ok((_, Judged { record, .. })) = reader.look(&id, None) else {
-                continue;
-            };
-            if !record.is_terminal()
-                && self.is_for(record.root().as_deref())
-                && !self.move_away(here, &id, "its state file was gone")?
-            {
-                repair(self, lock, &id, Look::Newest, Older::Leave)?;
-            }
-        }
-        Ok(())
+        let reader = Reader {
+            store: self,
+            here,
+            tracking: &self.tracking(),
+            versions: &Versions::default(),
+        };
+        let lost = ids.iter().filter(|id| is_lost(id));
+        let judged = lost.filter_map(|id| reader.look(id, None).ok());
+        judged
+            .map(|(_, Judged { record, .. })| record)
+            .filter(|record| !record.is_terminal())
+            .collect()
     }
 
     /// Takes the lock of a loop's reviews where the loop has a folder; `None` if a review of it runs.
@@ -229,6 +232,21 @@ impl Store {
         pieces.extend(SIDECARS.iter().map(|suffix| format!("{id}{suffix}")));
         pieces.push(id.to_string());
         pieces
+    }
+
+    /// Returns what stands in the folder, and all of its loops: each of which there is a folder or a state file.
+    fn everything(&self, here: &Folder) -> Present {
+        let (stems, temporary) = self.stems_and_temporary(here);
+        let foreign = self.by_id(&stems).1.into_iter().map(str::to_owned).collect();
+        let mut ids = self.loop_folders(here);
+        ids.extend(self.ids(here));
+        ids.sort();
+        ids.dedup();
+        Present {
+            foreign,
+            temporary,
+            ids,
+        }
     }
 
     /// Returns folders that are named like loops.
@@ -282,6 +300,26 @@ pub(super) fn move_into(here: &Folder, target: &[&str], from: &Folder, name: &st
     here.make(&target)
         .and_then(|to| from.rename(name, &to, name))
         .map_err(io_error("move", &from.path().join(name)))
+}
+
+/// Returns whether something that was last changed then is older than this.
+fn is_older(now: SystemTime, modified: SystemTime, age: Duration) -> bool {
+    now.duration_since(modified).is_ok_and(|since| since > age)
+}
+
+/// Removes the temporary files of ours that a crash left in a folder, and returns them; a dry run leaves them there.
+fn leftovers_in(folder: &Folder, now: SystemTime, dry_run: bool) -> Vec<Utf8PathBuf> {
+    let names = folder.names(|name| name.starts_with(TEMPORARY));
+    leftovers(folder, &names.unwrap_or_default(), now, dry_run)
+}
+
+fn leftovers(folder: &Folder, names: &[String], now: SystemTime, dry_run: bool) -> Vec<Utf8PathBuf> {
+    let is_old = |found: Found| found.is_file() && is_older(now, found.modified(), LEFTOVER);
+    let is_left = |name: &&String| {
+        folder.look(name).ok().flatten().is_some_and(is_old) && (dry_run || folder.remove(name).is_ok())
+    };
+    let left = names.iter().filter(is_left);
+    left.map(|name| folder.path().join(name)).collect()
 }
 
 /// Adds a folder and those below it.

@@ -1,6 +1,7 @@
 //! The promises of the room as a whole: starting, committing, repairing, sweeping.
 
 mod commit;
+mod index;
 mod lists;
 mod paths;
 mod power;

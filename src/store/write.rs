@@ -126,6 +126,9 @@ impl Store {
             return Err(io_error("replace", &path)(error));
         }
         fault::point(Point::Renamed);
+        if record.is_terminal() {
+            self.index_over(&record.id);
+        }
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ mod going_on;
 mod helping;
 mod hook;
 mod hostile;
+mod index;
 mod interview;
 mod looking;
 mod machine;

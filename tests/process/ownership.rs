@@ -418,6 +418,8 @@ fn a_lock_that_is_held_costs_a_stop_its_budget_once() {
         let journal = project.folder().join(id).join("journal.jsonl");
         std::fs::remove_file(journal).unwrap();
     }
+    // Else nobody looks at what is over.
+    std::fs::remove_dir_all(project.home.join("state/claudex-loop/active")).unwrap();
     let _held = hold(&project, &project.folder().join(".lock"));
     let note = timed(|| project.fire()).approved();
     assert!(note.contains(".lock is still held"), "{note}");

@@ -162,9 +162,20 @@ impl Implementation {
             return;
         }
         let held = self.open(&id).unwrap();
+        let index = self.store.root().join("state-home/active");
+        let indexes = index
+            .read_dir_utf8()
+            .unwrap()
+            .map(|file| file.unwrap().into_path());
+        let indexes: Vec<_> = indexes
+            .map(|file| (std::fs::read(&file).unwrap(), file))
+            .collect();
         commit(&self.store, &held, what).unwrap();
         if let Point::Journaled = point {
             std::fs::write(&path, before).unwrap();
+            for (before, file) in indexes {
+                std::fs::write(file, before).unwrap();
+            }
         }
     }
 

@@ -66,7 +66,7 @@ pub(crate) struct Loop {
     journal_is_old: bool,
     /// Since the last change the journal has a note that the document was missing: the same is not noted twice.
     missing_is_noted: bool,
-    /// A start that was refused may have repaired it before, or not.
+    /// A start that was refused may have repaired it before, or not; one that is over by any start.
     pub(crate) may_be_repaired: bool,
 }
 
@@ -176,6 +176,11 @@ impl Folder {
             .filter(|one| one.document != Document::Missing)
         {
             let is_sure = one.is_whole() && !one.may_be_repaired;
+            if !one.is_active() {
+                // What the index knows as over is not looked at.
+                one.may_be_repaired = !is_sure;
+                continue;
+            }
             one.heal()?;
             one.may_be_repaired = is_refused && !is_sure;
         }

@@ -16,6 +16,9 @@ use crate::review::findings_json;
 use crate::store::{ChangeEntry, Entry, Listed, Store, Value};
 use crate::text;
 
+/// Limits the loops that are over and shown to people: about a screen.
+const MOST_OVER: usize = 20;
+
 #[derive(Debug, Serialize)]
 struct Row {
     id: String,
@@ -152,25 +155,34 @@ pub(super) fn subject(machine: &Table) -> Option<&'static str> {
     Some(found.name)
 }
 
-/// Returns the loops of this project, newest first, the swept ones after them.
-fn rows<M: CommandLine>() -> Result<Vec<Row>, Failure> {
+/// Returns the loops of this project, newest first, with this many that are over at most of each state folder, the swept ones after
+/// them, and how many it left out.
+fn rows<M: CommandLine>(over: usize) -> Result<(Vec<Row>, usize), Failure> {
     let state = M::INFO.state;
     let (here, now) = (loops::here()?, Timestamp::now());
     let row = |(store, listed): &(Store, Listed), swept| Row::of(M::TABLE, store, listed, swept, now);
-    let active = locate::loops(state, &here);
+    let mut more = 0;
+    let loops = locate::of_stores(state, &here, |store| {
+        let (newest, left_out) = store.list_newest(over);
+        more += left_out;
+        newest
+    });
     let swept = locate::swept(state, &here);
-    let active = active.iter().map(|found| row(found, false));
-    Ok(active.chain(swept.iter().map(|found| row(found, true))).collect())
+    let rows = loops.iter().map(|found| row(found, false));
+    Ok((
+        rows.chain(swept.iter().map(|found| row(found, true))).collect(),
+        more,
+    ))
 }
 
 /// Returns whether there is nothing to list.
 pub(super) fn is_empty<M: CommandLine>() -> Result<bool, Failure> {
-    rows::<M>().map(|rows| rows.is_empty())
+    rows::<M>(1).map(|(rows, _)| rows.is_empty())
 }
 
-/// Prints the loops of this project.
+/// Prints the loops of this project: all of them as JSON, for people those that are not over and the newest others.
 pub(in crate::program) fn list<M: CommandLine>(json: bool) -> Result<Exit, Failure> {
-    let rows = rows::<M>()?;
+    let (rows, more) = rows::<M>(if json { usize::MAX } else { MOST_OVER })?;
     if json {
         out::json(&rows);
         return Ok(Exit::Complete);
@@ -187,6 +199,14 @@ pub(in crate::program) fn list<M: CommandLine>(json: bool) -> Result<Exit, Failu
         out::line(&line);
     }
     let mut legend = Vec::new();
+    if more > 0 {
+        let program = M::INFO.program;
+        let older = match more {
+            1 => "1 older loop is not shown".to_owned(),
+            _ => format!("{more} older loops are not shown"),
+        };
+        legend.push(format!("{older}; all of them:\n    {program} list --json"));
+    }
     if rows.iter().any(|row| row.running) {
         legend.push("*: a review or a command is running.".to_owned());
     }
@@ -196,7 +216,7 @@ pub(in crate::program) fn list<M: CommandLine>(json: bool) -> Result<Exit, Failu
     }
     if !legend.is_empty() {
         out::line("");
-        screen::wrap("", &legend.join(" "), columns)
+        screen::wrap("", &legend.join("\n"), columns)
             .iter()
             .for_each(|line| out::line(line));
     }

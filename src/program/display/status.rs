@@ -339,14 +339,13 @@ fn picked(
             }
         });
     }
-    let loops = locate::loops(info.state, &here);
-    let mut picked: Vec<_> = loops.iter().filter(|(_, listed)| !listed.terminal).collect();
+    let mut picked = locate::active_loops(info.state, &here);
     if picked.is_empty() {
-        picked.extend(loops.first());
+        picked.extend(locate::last_over(info.state, &here));
     }
     Ok(picked
         .into_iter()
-        .map(|(store, listed)| (store.clone(), listed.id.clone()))
+        .map(|(store, listed)| (store, listed.id))
         .collect())
 }
 

@@ -4,7 +4,7 @@
 use crate::files::Folder;
 use crate::program::info::ProgramInfo;
 use crate::program::locate;
-use crate::store::{self, LockError, RunLock};
+use crate::store::{self, LockError, LoopId, RunLock, Store};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{Check, Problem};
@@ -130,6 +130,15 @@ fn loops(info: &'static ProgramInfo, here: &Utf8Path) -> Result<String, Problem>
                 program = info.program
             ),
         )),
-        None => Ok(format!("{} in this project, {active} active", loops.len())),
+        None => {
+            let forgotten = locate::stores(info.state, &[here]);
+            let forgotten: Vec<_> = forgotten.iter().flat_map(Store::remember).collect();
+            let ids: Vec<_> = forgotten.iter().map(LoopId::as_str).collect();
+            let found = match ids.is_empty() {
+                true => String::new(),
+                false => format!("; {} was not in the index, which is made anew", ids.join(", ")),
+            };
+            Ok(format!("{} in this project, {active} active{found}", loops.len()))
+        }
     }
 }

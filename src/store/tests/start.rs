@@ -192,14 +192,13 @@ fn what_cannot_be_read_is_set_aside_or_rebuilt_before_a_start() {
         "rebuilt"
     );
     let record = store.open(record.id()).unwrap().record;
+    let corrupt = store.folder().join("20200101-000000-abcdef.state");
+    let copied = store.folder().join("20200101-000000-000000.state");
+    std::fs::copy(store.path_of(record.id()), &copied).unwrap();
     store
         .commit(&record, change("cancel", "drafting", "cancelled", &[]))
         .unwrap();
-
-    let corrupt = store.folder().join("20200101-000000-abcdef.state");
     std::fs::write(&corrupt, b"\xff").unwrap();
-    let copied = store.folder().join("20200101-000000-000000.state");
-    std::fs::copy(store.path_of(record.id()), &copied).unwrap();
     let started = store.start_telling(plan()).unwrap();
     let mut aside: Vec<_> = started
         .repairs

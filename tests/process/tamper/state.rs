@@ -161,6 +161,8 @@ fn what_is_put_right_beside_ones_own_loop_is_told_as_well() {
     let other = other.as_str();
     std::fs::write(project.state_path(other), b"\0").unwrap();
     std::fs::remove_file(project.folder().join(other).join("journal.jsonl")).unwrap();
+    // Else nobody looks at what is over.
+    std::fs::remove_dir_all(project.home.join("state/claudex-loop/active")).unwrap();
     let stop = project.fire();
     let note = stop.note.clone().unwrap_or_default();
     assert!(

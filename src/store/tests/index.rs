@@ -1,0 +1,119 @@
+//! The index of loops that are not over: it saves opening the others, and nothing hangs on it being there or right.
+
+use crate::store::testing::{change, plan, started, store};
+use crate::store::{LoopId, Record, StartError, Store};
+
+fn cancel(store: &Store, record: &Record) {
+    let over = store.commit(record, change("cancel", "drafting", "cancelled", &[]));
+    over.unwrap();
+}
+
+/// Returns the one file of the index.
+fn index(store: &Store) -> camino::Utf8PathBuf {
+    let folder = store.root().join("state-home/active");
+    let mut files = folder.read_dir_utf8().unwrap();
+    files.next().expect("a start wrote it").unwrap().into_path()
+}
+
+fn active(store: &Store) -> Vec<LoopId> {
+    store.list_active().into_iter().map(|one| one.id).collect()
+}
+
+#[test]
+fn what_is_over_is_not_opened_again() {
+    let (_kept, store, first) = started();
+    assert_eq!(active(&store), [first.id().clone()]);
+    cancel(&store, &first);
+    assert_eq!(active(&store), []);
+    assert_eq!(
+        store.last_over().map(|one| one.id).as_ref(),
+        Some(first.id()),
+        "shown where none is active"
+    );
+    // Whoever opened it would be told.
+    std::fs::write(store.path_of(first.id()), "\0").unwrap();
+    let second = store.start_telling(plan()).unwrap();
+    assert_eq!(second.repairs, []);
+    assert_eq!(active(&store), [second.record.id().clone()]);
+    let (listed, left_out) = store.list_newest(0);
+    assert_eq!((listed.len(), left_out), (1, 1));
+    let (listed, left_out) = store.list_newest(9);
+    assert_eq!((listed.len(), left_out), (2, 0));
+}
+
+#[test]
+fn an_index_that_is_gone_or_damaged_is_made_anew() {
+    let (_kept, store, first) = started();
+    cancel(&store, &first);
+    let second = store.start(plan()).unwrap();
+    let path = index(&store);
+    let good = std::fs::read(&path).unwrap();
+    let text = String::from_utf8(good.clone()).unwrap();
+    let without = text.replace(&format!("\"{}\"", second.id()), "");
+    let another = text.replace(second.id().as_str(), first.id().as_str());
+    let cut = &text[..text.len() / 2];
+    for damaged in [
+        None,
+        Some(""),
+        Some(cut),
+        Some(&without),
+        Some(&another),
+        Some("\0"),
+    ] {
+        match damaged {
+            Some(bytes) => std::fs::write(&path, bytes).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        assert_eq!(active(&store), [second.id().clone()], "{damaged:?}");
+        assert_eq!(std::fs::read(&path).unwrap(), good, "{damaged:?}");
+        std::fs::write(&path, damaged.unwrap_or_default()).unwrap();
+        let refused = store.start(plan()).unwrap_err();
+        assert!(matches!(refused, StartError::Active { id, .. } if id == second.id().as_str()));
+        assert_eq!(std::fs::read(&path).unwrap(), good, "{damaged:?}");
+    }
+}
+
+#[test]
+fn a_loop_that_an_old_index_forgot_is_found() {
+    let (_kept, store, first) = started();
+    cancel(&store, &first);
+    let path = index(&store);
+    let old = std::fs::read(&path).unwrap();
+    let second = store.start(plan()).unwrap();
+    let looks: [(&str, &dyn Fn()); 3] = [
+        ("list", &|| assert_eq!(store.list_newest(0).0.len(), 1)),
+        ("doctor", &|| assert_eq!(store.remember(), [second.id().clone()])),
+        ("start", &|| {
+            let refused = store.start(plan()).unwrap_err();
+            assert!(matches!(refused, StartError::Active { id, .. } if id == second.id().as_str()));
+        }),
+    ];
+    for (name, look) in looks {
+        std::fs::write(&path, &old).unwrap();
+        assert_eq!(active(&store), [], "what a stop trusts");
+        look();
+        assert_eq!(active(&store), [second.id().clone()], "{name}");
+    }
+}
+
+#[test]
+fn a_lost_loop_is_in_the_index_that_is_made_anew() {
+    let (_kept, store, first) = started();
+    std::fs::remove_file(store.path_of(first.id())).unwrap();
+    std::fs::remove_file(index(&store)).unwrap();
+    let second = store.start(plan()).unwrap();
+    assert_eq!(active(&store), [second.id().clone()]);
+    let put_away = !store.loop_folder(first.id()).exists();
+    assert!(put_away, "it cannot come back beside the new one");
+}
+
+#[test]
+fn nothing_is_kept_of_a_folder_in_which_nothing_was_started() {
+    let (_kept, store) = store();
+    std::fs::create_dir_all(store.folder()).unwrap();
+    let path = store.folder().join("20200101-000000-abcdef.state");
+    std::fs::write(path, "phase: done\nmachine: plan\n").unwrap();
+    assert_eq!(active(&store), []);
+    assert!(!store.root().join("state-home").exists());
+    assert!(!store.folder().join(".lock").exists());
+}
