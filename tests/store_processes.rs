@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use claudex_loop::StateHome;
 use claudex_loop::store::{
-    Change, CommitError, Entry, Form, HeldFields, IdForm, LoopId, Record, StartPlan, StateSpec, Store, Value,
+    Active, Change, CommitError, Entry, Form, HeldFields, IdForm, LoopId, Record, StartPlan, StateSpec,
+    Store, Value,
 };
 
 static SPEC: StateSpec = StateSpec {
@@ -20,6 +21,7 @@ static SPEC: StateSpec = StateSpec {
     extension: "state",
     form: Form::Lines,
     ids: IdForm::Stamp,
+    active: Active::One,
     fields: HeldFields {
         phase: "phase",
         id: "id",

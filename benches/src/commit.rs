@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::StateHome;
 use claudex_loop::store::{
-    Change, CommitError, Form, HeldFields, IdForm, LoopId, Record, StartPlan, StateSpec, Store, Value,
+    Active, Change, CommitError, Form, HeldFields, IdForm, LoopId, Record, StartPlan, StateSpec, Store, Value,
 };
 
 use crate::pair::{Measure, Row, ratio_of};
@@ -20,6 +20,7 @@ static SPEC: StateSpec = StateSpec {
     extension: "state",
     form: Form::Lines,
     ids: IdForm::Stamp,
+    active: Active::One,
     fields: HeldFields {
         phase: "phase",
         id: "id",

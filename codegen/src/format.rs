@@ -3,7 +3,7 @@
 //! What a key's value may be is said here in outline ([`Takes`]); the words that some take are lists of their own
 //! (`ALL` of the model's enums, the catalogue of behaviours). A key that is added here is known to both at once.
 
-use crate::model::{Actor, ArgumentKind, AtStart, Evidence, FieldKind, Focus, Form, Held, IdForm};
+use crate::model::{Active, Actor, ArgumentKind, AtStart, Evidence, FieldKind, Focus, Form, Held, IdForm};
 
 /// A kind of table.
 #[derive(Debug)]
@@ -235,6 +235,12 @@ pub(crate) const STATE: Table = Table {
             "What names a loop. Absent: stamp.",
             r#""stamp""#,
         ),
+        key(
+            "active",
+            Takes::Word(|| told(&Active::ALL, Active::doc)),
+            "How many loops may be under way in one project. Absent: one.",
+            r#""one""#,
+        ),
     ],
 };
 
@@ -254,6 +260,12 @@ pub(crate) const MODE: Table = Table {
             false,
             Takes::Constants,
             "Initial values of this mode's own, by field.",
+        ),
+        key(
+            "by",
+            Takes::Words(|| told(&Actor::ALL, Actor::doc)),
+            "Who may start a loop in it. Absent: both.",
+            r#"["person"]"#,
         ),
         key(
             "message",

@@ -98,6 +98,19 @@ pub struct State {
     pub form: At<Form>,
     /// `ids = "stamp"` or `"name"`.
     pub ids: At<IdForm>,
+    /// `active = "one"`.
+    pub active: At<Active>,
+}
+
+/// How many loops may be under way in one project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Active {
+    /// One.
+    One,
+    /// One of each session.
+    Session,
+    /// Any number.
+    Many,
 }
 
 /// How a state document is written.
@@ -127,6 +140,8 @@ pub struct Mode {
     pub start: At<String>,
     /// `initial = { field = value }`: initial values of this mode's own.
     pub initial: Vec<(At<String>, At<Constant>)>,
+    /// `by = ["person"]`: who may start a loop in it; empty: both.
+    pub by: Vec<At<Actor>>,
     /// `message`: the template of what a start prints, unless it is that of the first phase.
     pub message: Option<At<String>>,
     /// `doc`, or empty.

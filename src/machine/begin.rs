@@ -36,7 +36,8 @@ impl Beginning {
 /// Starts a loop of a machine in the first phase of a mode, with the values that were given at the start.
 ///
 /// # Errors
-/// Another loop is active, or the store could not write; nothing is left behind.
+/// [`StartError::Actor`] where the mode is not that actor's to start, another loop is active, or the store could not write; nothing is
+/// left behind.
 pub fn begin<M: Machine>(
     store: &Store,
     mode: &ModeInfo,
@@ -44,6 +45,18 @@ pub fn begin<M: Machine>(
     how: Beginning,
     actor: Actor,
 ) -> Result<Raw, StartError> {
+    if !mode.by.is_empty() && !mode.by.contains(&actor) {
+        return Err(StartError::Actor {
+            mode: mode.name,
+            by: mode
+                .by
+                .iter()
+                .map(Actor::to_string)
+                .collect::<Vec<_>>()
+                .join(" or "),
+            actor: actor.to_string(),
+        });
+    }
     let table = M::TABLE;
     let held = &table.state.fields;
     let phase = table.phases[mode.start].stored;

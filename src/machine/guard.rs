@@ -374,6 +374,7 @@ mod tests {
             extension: "state",
             form: Form::Lines,
             ids: IdForm::Name,
+            active: crate::store::Active::One,
             fields: HeldFields {
                 phase: "phase",
                 id: "id",

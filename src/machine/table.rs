@@ -45,6 +45,8 @@ pub struct ModeInfo {
     pub start: usize,
     /// Initial values that differ from the fields' own.
     pub initial: &'static [(&'static str, Constant)],
+    /// Who may start a loop in it; empty: both.
+    pub by: &'static [Actor],
     /// The template of what a start prints, where it is not that of the first phase.
     pub message: Option<Message>,
 }

@@ -18,6 +18,7 @@ use super::{incompatible, locate, loops, messages, out, suggest, typed};
 use crate::behaviours::LoopHandle;
 use crate::behaviours::words;
 use crate::files::scratch;
+use crate::machine::Actor;
 use crate::machine::begin::Beginning;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::time;
@@ -286,7 +287,8 @@ pub(super) fn start<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) 
     }
     let here = loops::here()?;
     let store = locate::for_start(info.state, &here);
-    let held = begin(program, mode, matches, &here, &store, &caller)?;
+    let actor = caller.actor(from_prompt);
+    let held = begin(program, mode, matches, &here, &store, (&caller, actor))?;
     let raw = held.raw();
     let mut notes: Vec<String> = raw.repairs().iter().map(ToString::to_string).collect();
     notes.extend(raw.swept().iter().map(|id| {
@@ -382,7 +384,7 @@ fn begin<M: CommandLine>(
     matches: &ArgMatches,
     here: &Utf8Path,
     store: &Store,
-    caller: &Caller,
+    (caller, actor): (&Caller, Actor),
 ) -> Result<M::Any, Failure> {
     let info = program.info;
     let named = match M::TABLE.state.ids {
@@ -427,8 +429,7 @@ fn begin<M: CommandLine>(
         session: caller.session.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
         id: named.or(own.id),
     };
-    let held =
-        M::begin(mode, fields, store, how, caller.actor(true)).map_err(|error| refused(info, error))?;
+    let held = M::begin(mode, fields, store, how, actor).map_err(|error| refused(info, error))?;
     if let Some((name, data)) = own.note
         && let Err(error) = store.note(held.raw().id(), name, data)
     {
@@ -514,6 +515,15 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
             let help = incompatible::in_the_way(info, id);
             let code = "claudex::start::not_started_here";
             Failure::plain(Exit::Refused, code, error.to_string(), &help)
+        }
+        StartError::Actor { mode, .. } => {
+            let several = info.table.modes.len() > 1;
+            let (slash, typed) = match several {
+                true => (mode, format!("start {mode}")),
+                false => ("start", "start".to_owned()),
+            };
+            let help = format!("whoever may do it:{}", info.named_command(slash, &typed));
+            Failure::plain(Exit::Refused, "claudex::start::actor", error.to_string(), &help)
         }
         error @ StartError::Store(StoreError::Exists { .. }) => Failure::new(Exit::Refused, error),
         error => Failure::new(Exit::Internal, error),

@@ -8,17 +8,20 @@ use super::index::Present;
 use super::inspect::{State, read_state, text_in};
 use super::lock::LockGuard;
 use super::repair::{Look, Older, Repair, repair, set_aside};
+use super::spec::Active;
 use super::store::{StateFile, Store};
 use crate::files::Folder;
 
 impl Store {
-    /// Repairs every loop that the index does not know as over, and refuses if one of this root is not terminal. What cannot be read
+    /// Repairs every loop that the index does not know as over, and refuses if one of this root is not terminal that a new one of
+    /// this session may not stand beside ([`Active`]). What cannot be read
     /// and has no journal is set aside; what has a journal and no state file is put away; what is not trusted is left where it is,
     /// and does not count.
     pub(super) fn refuse_active(
         &self,
         lock: &LockGuard,
         present: &Present,
+        session: Option<&str>,
     ) -> Result<Vec<Repair>, StoreError> {
         let here = lock.folder();
         self.put_lost_away(lock, &present.ids)?;
@@ -26,14 +29,14 @@ impl Store {
         let stems = present.ids.iter().map(ToString::to_string).chain(foreign);
         let mut repairs = Vec::new();
         for file in self.state_files(here, stems) {
-            let active = |phase: Option<String>| {
+            let active = |phase: Option<String>, owner: Option<&str>| {
                 let phase = phase.unwrap_or_else(|| "unknown".to_owned());
                 let refused = || StoreError::Active {
                     id: file.stem.clone(),
                     phase: phase.clone(),
                     folder: self.folder().to_owned(),
                 };
-                if self.spec().is_terminal(&phase) {
+                if self.spec().is_terminal(&phase) || self.may_stand_beside(session, owner) {
                     Ok(())
                 } else {
                     Err(refused())
@@ -62,12 +65,13 @@ impl Store {
                         self.index_over(&opened.record.id);
                     }
                     if self.is_for(opened.record.root().as_deref()) {
-                        active(Some(opened.record.phase))?;
+                        let owner = opened.record.session();
+                        active(Some(opened.record.phase), owner.as_deref())?;
                     }
                 }
                 Err(StoreError::Untrusted { .. }) => {}
                 Err(error @ StoreError::NotStartedHere { .. }) => {
-                    if self.is_in_the_way(here, &file)? {
+                    if !self.may_stand_beside(session, None) && self.is_in_the_way(here, &file)? {
                         return Err(error);
                     }
                 }
@@ -82,16 +86,27 @@ impl Store {
                 Err(StoreError::NoMachine { .. }) if self.check_state(here, &file.name).is_err() => {}
                 Err(StoreError::NoMachine { .. }) => match self.phase_in(here, &file.name) {
                     (None, Some(problem)) => aside(problem, set_aside(self, here, &file.name)?),
-                    (phase, _) => active(phase)?,
+                    (phase, _) => active(phase, None)?,
                 },
                 Err(StoreError::OtherGraph { over: true, .. }) => {}
                 Err(StoreError::OtherGraph { over: false, .. } | StoreError::OtherMachine { .. }) => {
-                    active(self.phase_in(here, &file.name).0)?;
+                    active(self.phase_in(here, &file.name).0, None)?;
                 }
                 Err(other) => return Err(other),
             }
         }
         Ok(repairs)
+    }
+
+    /// Tells whether a loop of one session and a loop of another one may be under way at once.
+    pub(super) fn may_stand_beside(&self, session: Option<&str>, other: Option<&str>) -> bool {
+        // What belongs to nobody yet may become anybody's.
+        let known = |session: Option<&str>| session.is_some_and(|name| !["", "unknown"].contains(&name));
+        match self.spec().active {
+            Active::One => false,
+            Active::Session => known(session) && known(other) && session != other,
+            Active::Many => true,
+        }
     }
 
     /// Tells whether a loop with a journal that no record of this user's knows stands in a start's way: a person has to say what becomes

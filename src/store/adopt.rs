@@ -7,7 +7,7 @@ use super::journal::Loaded;
 use super::repair::{Look, Older, repair};
 use super::store::Store;
 use super::validation;
-use super::value::value_in;
+use super::value::{Value, value_in};
 use super::versions::Versions;
 
 impl Store {
@@ -28,7 +28,9 @@ impl Store {
             let storage = self.storage(lock.folder(), id)?;
             let loaded = Loaded::read(&*storage, &validation::possible(self, known.as_ref(), &versions))?;
             let spec = self.spec();
-            let text = |fields, name| value_in(fields, name).map(|value| value.to_plain().into_owned());
+            let text = |fields: &[(String, Value)], name: &str| {
+                value_in(fields, name).map(|value| value.to_plain().into_owned())
+            };
             let root = loaded
                 .iter()
                 .flat_map(Loaded::changes)
@@ -42,11 +44,12 @@ impl Store {
             if known.as_ref().is_some_and(|known| known.root == root) {
                 return Ok(false);
             }
-            if let Some(active) = self
-                .list()
-                .into_iter()
-                .find(|one| one.id != *id && one.ours && !one.terminal && self.is_for(one.root.as_deref()))
-            {
+            let newest = loaded.changes().next();
+            let session = newest.and_then(|last| text(&last.fields, spec.fields.session));
+            if let Some(active) = self.list_active().into_iter().find(|one| {
+                let is_other = one.id != *id && one.ours && self.is_for(one.root.as_deref());
+                is_other && !self.may_stand_beside(session.as_deref(), one.session.as_deref())
+            }) {
                 return Err(StoreError::Active {
                     id: active.id.to_string(),
                     phase: active.phase.unwrap_or_default(),

@@ -348,6 +348,17 @@ pub enum StartError {
         /// In which state folder.
         folder: Utf8PathBuf,
     },
+    /// A loop in this mode is for others to start.
+    #[display("a loop in mode {mode} is started by {by}, and this call comes from {actor}")]
+    #[diagnostic(code(claudex::store::actor))]
+    Actor {
+        /// The mode.
+        mode: &'static str,
+        /// Who may start it.
+        by: String,
+        /// Who tried.
+        actor: String,
+    },
     /// The fields of the new loop name no phase.
     #[display("the new loop has no phase")]
     #[diagnostic(code(claudex::store::no_phase))]

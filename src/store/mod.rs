@@ -123,7 +123,7 @@ pub use orphans::run_mark;
 pub use record::Record;
 pub use repair::{Opened, Repair};
 pub use shape::Shape;
-pub use spec::{Form, HeldFields, IdForm, StateSpec};
+pub use spec::{Active, Form, HeldFields, IdForm, StateSpec};
 pub use start::{StartPlan, Started};
 pub use state_home::StateHome;
 pub use store::Store;

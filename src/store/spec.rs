@@ -25,6 +25,8 @@ pub struct StateSpec {
     pub form: Form,
     /// What an id looks like.
     pub ids: IdForm,
+    /// How many loops may be under way in one project.
+    pub active: Active,
     /// The fields with a role.
     pub fields: HeldFields,
     /// Machine-owned: every field that a guard reads or an edge sets.
@@ -69,6 +71,17 @@ impl Form {
             Self::Json => Box::new(Json::default()),
         }
     }
+}
+
+/// How many loops may be under way in one project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Active {
+    /// One.
+    One,
+    /// One of each session. One that belongs to no session yet may become any session's.
+    Session,
+    /// Any number.
+    Many,
 }
 
 /// What an id looks like.

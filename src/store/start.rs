@@ -120,7 +120,6 @@ impl Store {
             Some(older) => self.sweep_held(here, &present, plan.now.into(), older, false),
             None => Swept::default(),
         };
-        let repairs = self.refuse_active(lock, &present)?;
         let id = match plan.id {
             Some(id) => id,
             None => LoopId::new_stamp(plan.now).map_err(io_error("take random bytes for", self.folder()))?,
@@ -140,6 +139,7 @@ impl Store {
         }
         let fields = (plan.fields)(&id);
         let record = self.new_record(plan.now, id, fields)?;
+        let repairs = self.refuse_active(lock, &present, record.session().as_deref())?;
         // Before the loop can be seen, so that no crash leaves one that is nobody's.
         let graph = self
             .spec()

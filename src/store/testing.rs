@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
-use super::{Change, Form, HeldFields, IdForm, Record, StartPlan, StateHome, StateSpec, Store, Value};
+use super::{
+    Active, Change, Form, HeldFields, IdForm, Record, StartPlan, StateHome, StateSpec, Store, Value,
+};
 
 pub(crate) static SPEC: StateSpec = StateSpec {
     machine: "plan",
@@ -15,6 +17,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     extension: "state",
     form: Form::Lines,
     ids: IdForm::Stamp,
+    active: Active::One,
     fields: HeldFields {
         phase: "phase",
         id: "review_id",

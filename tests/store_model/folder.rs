@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::StateHome;
 use claudex_loop::store::{
-    Change, CommitError, Entry, Form, HeldFields, IdForm, LoopId, Record, StartError, StartPlan, StateSpec,
-    Store, StoreError, Value, partial,
+    Active, Change, CommitError, Entry, Form, HeldFields, IdForm, LoopId, Record, StartError, StartPlan,
+    StateSpec, Store, StoreError, Value, partial,
 };
 
 use crate::reference::{Content, Document, Phase, What};
@@ -21,6 +21,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     extension: "state",
     form: Form::Lines,
     ids: IdForm::Stamp,
+    active: Active::One,
     fields: HeldFields {
         phase: "phase",
         id: "id",

@@ -6,8 +6,8 @@ use quote::quote;
 use super::ident::{constant_of, type_of};
 use super::{Context, behaviours, holder, owned, shape};
 use crate::model::{
-    Actor, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held, IdForm, Operand, Phase, Sign,
-    Update, guard_text,
+    Active, Actor, At, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held, IdForm, Operand,
+    Phase, Sign, Update, guard_text,
 };
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -28,13 +28,14 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             let (field, value) = (&field.value, constant(&value.value));
             quote! { (#field, #value) }
         });
+        let by = actors(&mode.by);
         let message = message(
             context,
             mode.message.as_ref().map(|message| message.value.as_str()),
         );
         quote! {
             rt::ModeInfo {
-                name: #name, doc: #doc, start: #start, initial: &[#(#initial),*], message: #message,
+                name: #name, doc: #doc, start: #start, initial: &[#(#initial),*], by: &[#(#by),*], message: #message,
             }
         }
     });
@@ -94,10 +95,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             .map(|guard| guard_text(&guard.value))
             .unwrap_or_default();
         let requires = requirement(declared.requires.as_ref().map(|evidence| evidence.value));
-        let by = declared.by.iter().map(|actor| match actor.value {
-            Actor::Agent => quote! { rt::Actor::Agent },
-            Actor::Person => quote! { rt::Actor::Person },
-        });
+        let by = actors(&declared.by);
         let set = declared.set.iter().map(|(field, value)| {
             let (field, value) = (&field.value, update(&value.value));
             quote! { (#field, #value) }
@@ -135,6 +133,14 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     }
 }
 
+/// Those who may take an edge, or start a loop.
+fn actors(by: &[At<Actor>]) -> impl Iterator<Item = TokenStream> {
+    by.iter().map(|actor| match actor.value {
+        Actor::Agent => quote! { rt::Actor::Agent },
+        Actor::Person => quote! { rt::Actor::Person },
+    })
+}
+
 fn state(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
     let (name, hash) = (&machine.name.value, shape::graph_hash(&shape::shape(machine)));
@@ -153,6 +159,11 @@ fn state(context: &Context<'_>) -> TokenStream {
     let ids = match machine.state.ids.value {
         IdForm::Stamp => quote! { rt::IdForm::Stamp },
         IdForm::Name => quote! { rt::IdForm::Name },
+    };
+    let active = match machine.state.active.value {
+        Active::One => quote! { rt::Active::One },
+        Active::Session => quote! { rt::Active::Session },
+        Active::Many => quote! { rt::Active::Many },
     };
     let required = |held| machine.holder(held).unwrap_or_default();
     let (phase, id, revision) = (
@@ -182,7 +193,7 @@ fn state(context: &Context<'_>) -> TokenStream {
         /// Where and how the machine's documents are stored.
         pub static STATE: rt::StateSpec = rt::StateSpec {
             machine: #name, program: PROGRAM, graph_hash: #hash, folder: #folder, folder_env: #folder_env, extension: #extension,
-            form: #form, ids: #ids,
+            form: #form, ids: #ids, active: #active,
             fields: rt::HeldFields {
                 phase: #phase, id: #id, revision: #revision, machine: #held_machine, session: #session, root: #root,
                 mode: #mode, started: #started, started_epoch: #started_epoch, updated: #updated, graph_hash: #graph,

@@ -1,7 +1,7 @@
 //! The words of a machine file that stand for something, each once with its meaning: `source` reads by these lists, and
 //! `schema` and the tools say what the words mean.
 
-use super::{Actor, ArgumentKind, AtStart, Evidence, FieldKind, Focus, Form, Held, IdForm};
+use super::{Active, Actor, ArgumentKind, AtStart, Evidence, FieldKind, Focus, Form, Held, IdForm};
 
 impl Form {
     /// What `form` takes.
@@ -12,6 +12,24 @@ impl Form {
         match self {
             Form::Lines => "`key: value` lines, which are YAML, too",
             Form::Json => "one JSON object",
+        }
+    }
+}
+
+impl Active {
+    /// What `active` takes.
+    pub const ALL: [(&'static str, Active); 3] = [
+        ("one", Active::One),
+        ("session", Active::Session),
+        ("many", Active::Many),
+    ];
+
+    /// What it means.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Active::One => "one in the project",
+            Active::Session => "one of each session",
+            Active::Many => "any number",
         }
     }
 }

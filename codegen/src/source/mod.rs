@@ -21,7 +21,7 @@ use toml_parser::lexer::TokenKind;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::format;
-use crate::model::{At, Form, IdForm, Machine, State};
+use crate::model::{Active, Actor, At, Form, IdForm, Machine, State};
 use read::{Keys, Reader};
 
 /// The largest machine file, in bytes.
@@ -165,7 +165,8 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
         folder_env: None,
         extension: At::new("state".to_owned(), whole.clone()),
         form: At::new(Form::Lines, whole.clone()),
-        ids: At::new(IdForm::Stamp, whole),
+        ids: At::new(IdForm::Stamp, whole.clone()),
+        active: At::new(Active::One, whole),
     };
     let Some(table) = keys.value("state").and_then(|value| reader.table("state", value)) else {
         return state;
@@ -222,6 +223,13 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
     {
         state.ids = ids;
     }
+    if let Some(active) = keys
+        .value("active")
+        .and_then(|value| reader.string("active", value))
+        && let Some(active) = reader.choice("active", &active, &Active::ALL)
+    {
+        state.active = active;
+    }
     state
 }
 
@@ -252,6 +260,15 @@ fn section<'t>(
 /// The name that a key says, as it stands in the file.
 fn key_name(reader: &mut Reader<'_>, what: &str, key: read::Key<'_>) -> At<String> {
     reader.name(what, At::new(key.get_ref().clone().into_owned(), key.span()))
+}
+
+/// The words of `by`.
+fn actors(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<At<Actor>> {
+    let by = keys.value("by").map(|value| reader.strings("by", value));
+    let by = by.unwrap_or_default();
+    by.iter()
+        .filter_map(|text| reader.choice("by", text, &Actor::ALL))
+        .collect()
 }
 
 /// Whether a value is `true`; noted where it is no boolean.

@@ -2,7 +2,7 @@
 
 use super::behaviours::behaviour;
 use super::read::{Key, Keys, Reader, Value, in_order};
-use super::{MOST_PHASES, flag, key_name, section, too_many};
+use super::{MOST_PHASES, actors, flag, key_name, section, too_many};
 use crate::diagnostic::Diagnostic;
 use crate::format;
 use crate::model::{At, Field, Mode, Phase};
@@ -50,10 +50,12 @@ fn mode(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>, fields: &[Field
         .value("message")
         .and_then(|value| reader.string("message", value))
         .map(|path| reader.relative("message", path, false));
+    let by = actors(reader, &keys);
     Some(Mode {
         name,
         start: start?,
         initial,
+        by,
         message,
         doc,
     })

@@ -6,12 +6,12 @@ use toml::de::{DeTable, DeValue};
 
 use super::guard::{self, Fault};
 use super::read::{Key, Keys, Reader, Value, in_order};
-use super::{MOST_TRANSITIONS, flag, key_name, time, too_many};
+use super::{MOST_TRANSITIONS, actors, flag, key_name, time, too_many};
 use crate::diagnostic::Diagnostic;
 use crate::format;
 use crate::model::time::seconds;
 use crate::model::{
-    Actor, Argument, ArgumentKind, At, Constant, Evidence, Field, FieldKind, From, To, Transition, Update,
+    Argument, ArgumentKind, At, Constant, Evidence, Field, FieldKind, From, To, Transition, Update,
 };
 
 pub(super) fn transitions(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Field]) -> Vec<Transition> {
@@ -136,14 +136,7 @@ fn transition(
         .value("requires")
         .and_then(|value| reader.string("requires", value));
     let requires = requires.and_then(|text| reader.choice("requires", &text, &Evidence::ALL));
-    let by = keys
-        .value("by")
-        .map(|value| reader.strings("by", value))
-        .unwrap_or_default();
-    let by = by
-        .iter()
-        .filter_map(|text| reader.choice("by", text, &Actor::ALL))
-        .collect();
+    let by = actors(reader, &keys);
     let args = args(reader, &keys);
     let set = keys.value("set").and_then(|value| reader.table("set", value));
     let set = set.map(|table| set_of(reader, table, fields)).unwrap_or_default();

@@ -2336,6 +2336,7 @@ pub static TABLE: rt::Table = rt::Table {
             doc: "The hold is empty.",
             start: 0usize,
             initial: &[],
+            by: &[],
             message: None,
         },
         rt::ModeInfo {
@@ -2347,6 +2348,7 @@ pub static TABLE: rt::Table = rt::Table {
                 ("type", rt::Constant::Text("steam-ship")),
                 ("sealed", rt::Constant::Flag(true)),
             ],
+            by: &[],
             message: None,
         },
         rt::ModeInfo {
@@ -2354,6 +2356,7 @@ pub static TABLE: rt::Table = rt::Table {
             doc: "",
             start: 4usize,
             initial: &[],
+            by: &[],
             message: None,
         },
     ],
@@ -3628,6 +3631,7 @@ pub static STATE: rt::StateSpec = rt::StateSpec {
     extension: "log",
     form: rt::Form::Lines,
     ids: rt::IdForm::Name,
+    active: rt::Active::One,
     fields: rt::HeldFields {
         phase: "phase",
         id: "ship",

@@ -2,8 +2,8 @@
 
 use camino::Utf8PathBuf;
 use claudex_build::model::{
-    Actor, ArgumentKind, AtStart, Behaviour, Constant, Evidence, Field, FieldKind, Form, Held, IdForm, Phase,
-    word_of,
+    Active, Actor, ArgumentKind, AtStart, Behaviour, Constant, Evidence, Field, FieldKind, Form, Held,
+    IdForm, Phase, word_of,
 };
 use claudex_build::{graph_hash, guard_text, line_of, update_text};
 use serde_json::{Map, Value, json};
@@ -46,6 +46,7 @@ fn whole(subject: &Subject) -> Value {
             "name": mode.name.value,
             "doc": mode.doc,
             "start": mode.start.value,
+            "by": mode.by.iter().map(|actor| word_of(&Actor::ALL, &actor.value)).collect::<Vec<_>>(),
             "initial": object(initial.map(|(name, value)| (name.value.clone(), constant(&value.value)))),
         })
     });
@@ -61,6 +62,7 @@ fn whole(subject: &Subject) -> Value {
             "extension": state.extension.value,
             "form": word_of(&Form::ALL, &state.form.value),
             "ids": word_of(&IdForm::ALL, &state.ids.value),
+            "active": word_of(&Active::ALL, &state.active.value),
         },
         "modes": modes.collect::<Vec<_>>(),
         "fields": machine.fields.iter().map(field).collect::<Vec<_>>(),

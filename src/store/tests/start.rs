@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::store::fault::{Point, crash_at};
 use crate::store::testing::{change, fields, plan, started, store, word};
 use crate::store::{
-    Entry, IdForm, LoopId, PidLock, Repair, RunLock, StartError, StartPlan, Store, StoreError, Value,
+    Active, Entry, IdForm, LoopId, PidLock, Repair, RunLock, StartError, StartPlan, StateSpec, Store,
+    StoreError, Value,
 };
 
 fn names(folder: &camino::Utf8Path) -> Vec<String> {
@@ -311,4 +312,48 @@ fn a_loop_that_lost_its_state_is_put_away_and_never_active_beside_a_new_one() {
 fn folder_of(entry: std::io::Result<camino::Utf8DirEntry>) -> Option<String> {
     let entry = entry.unwrap();
     entry.path().is_dir().then(|| entry.file_name().to_owned())
+}
+
+#[test]
+fn how_many_loops_are_under_way_at_once_is_the_machines_to_say() {
+    static SESSION: StateSpec = StateSpec {
+        active: Active::Session,
+        ..crate::store::testing::SPEC
+    };
+    static MANY: StateSpec = StateSpec {
+        active: Active::Many,
+        ..crate::store::testing::SPEC
+    };
+    let of = |session: &str| {
+        let mut fields = fields();
+        fields.retain(|(name, _)| name != "session_id");
+        fields.push(("session_id".into(), word(session)));
+        StartPlan {
+            now: jiff::Timestamp::now(),
+            stale_after: None,
+            by: "test".to_owned(),
+            id: None,
+            fields: |_: &LoopId| fields,
+        }
+    };
+    let (_kept, store) = crate::store::testing::store_of(&SESSION);
+    let first = store.start(of("one")).unwrap();
+    store.start(of("two")).unwrap();
+    for session in ["one", "two", "unknown"] {
+        let refused = store.start(of(session)).unwrap_err();
+        assert!(matches!(refused, StartError::Active { .. }), "{session}");
+    }
+    assert_eq!(store.list_active().len(), 2);
+    store
+        .commit(&first, change("cancel", "drafting", "cancelled", &[]))
+        .unwrap();
+    store.start(of("one")).unwrap();
+
+    let (_kept, store) = crate::store::testing::store_of(&MANY);
+    for session in ["one", "one", "unknown", "unknown"] {
+        store.start(of(session)).unwrap();
+    }
+    assert_eq!(store.list_active().len(), 4);
+    std::fs::write(store.folder().join("by hand.state"), "phase: reviewing\n").unwrap();
+    store.start(of("one")).unwrap();
 }
