@@ -107,6 +107,19 @@ pub enum Form {
     Lines,
     /// One JSON object.
     Json,
+    /// Markdown below YAML.
+    Frontmatter,
+}
+
+impl Form {
+    /// The extension of a document where the machine names none.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Form::Lines => "state",
+            Form::Json => "json",
+            Form::Frontmatter => "md",
+        }
+    }
 }
 
 /// What names a loop.
@@ -145,6 +158,8 @@ pub struct Field {
     pub initial: Option<At<Constant>>,
     /// `at_start`.
     pub at_start: AtStart,
+    /// `key = "loop.phase"`: where it stands in a document of frontmatter; None: under its name.
+    pub key: Option<At<String>>,
     /// `in`: the phases in which the field exists; None: in all of them.
     pub within: Option<Vec<At<String>>>,
     /// `doc`, or empty.

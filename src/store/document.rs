@@ -79,4 +79,8 @@ pub enum DocumentError {
     #[display("the document is not one JSON object of fields")]
     #[diagnostic(code(claudex::store::document_not_object))]
     NotObject,
+    /// No Markdown below YAML, or YAML that is not a mapping with one key at the start of each line.
+    #[display("the document does not begin with `---`, `key: value` lines and `---`")]
+    #[diagnostic(code(claudex::store::document_not_frontmatter))]
+    NotFrontmatter,
 }

@@ -186,7 +186,15 @@ impl Reader<'_> {
                 } else {
                     Fix::Rebuild
                 };
-                (written(spec, &last.fields), Some(fix))
+                let kept = found.state.bytes().filter(|_| matches!(fix, Fix::Rebuild));
+                let mut document = kept
+                    .and_then(|bytes| spec.form.salvage(bytes))
+                    .unwrap_or_else(|| spec.form.empty());
+                set_all(&mut *document, &last.fields);
+                for field in edited(&*document, last) {
+                    document.remove(&field);
+                }
+                (document, Some(fix))
             }
         };
         let mut record = Record {

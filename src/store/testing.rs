@@ -53,6 +53,13 @@ pub(crate) static JSON: StateSpec = StateSpec {
     ..SPEC
 };
 
+/// The same machine with documents of frontmatter, two of whose fields stand below another key.
+pub(crate) static FRONTMATTER: StateSpec = StateSpec {
+    form: Form::Frontmatter(&[("phase", "loop.phase"), ("round", "loop.round")]),
+    extension: "md",
+    ..SPEC
+};
+
 /// A store in a folder that does not exist yet.
 pub(crate) fn store() -> (tempfile::TempDir, Store) {
     store_of(&SPEC)

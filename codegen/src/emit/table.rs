@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::ident::{constant_of, type_of};
-use super::{Context, behaviours, holder, owned, shape};
+use super::{Context, behaviours, holder, owned, placed, shape};
 use crate::model::{
     Actor, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held, IdForm, Operand, Phase, Sign,
     Update, guard_text,
@@ -149,6 +149,10 @@ fn state(context: &Context<'_>) -> TokenStream {
     let form = match machine.state.form.value {
         Form::Lines => quote! { rt::Form::Lines },
         Form::Json => quote! { rt::Form::Json },
+        Form::Frontmatter => {
+            let keys = placed(machine).map(|(name, key)| quote! { (#name, #key) });
+            quote! { rt::Form::Frontmatter(&[#(#keys),*]) }
+        }
     };
     let ids = match machine.state.ids.value {
         IdForm::Stamp => quote! { rt::IdForm::Stamp },
