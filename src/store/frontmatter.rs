@@ -134,7 +134,8 @@ fn parts(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn is_fence(line: &str) -> bool {
-    line.trim_end() == "---"
+    line.strip_prefix("---")
+        .is_some_and(|rest| rest.trim().is_empty())
 }
 
 #[cfg(test)]
