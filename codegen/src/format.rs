@@ -538,6 +538,12 @@ pub(crate) const TRANSITION: Table = Table {
             "What becomes of fields: a constant, or an expression such as \"round + 1\", \"next(sort)\" or \"args.why\".",
         ),
         key(
+            "append",
+            Takes::Text,
+            "Text that is added below the fields of a document of frontmatter, with fields in braces as they are after the edge.",
+            r#""- {updated}: {why}""#,
+        ),
+        key(
             "message",
             Takes::Path(false),
             "The template of what the agent is told, before that of the phase entered.",

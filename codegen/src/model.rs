@@ -375,6 +375,8 @@ pub struct Transition {
     pub args: Vec<Argument>,
     /// `set`, in order.
     pub set: Vec<(At<String>, At<Update>)>,
+    /// `append`: text that is added to the document, with fields in braces.
+    pub append: Option<At<String>>,
     /// `message`: a template.
     pub message: Option<At<String>>,
     /// `turn = "end"`: the turn may end although the phase entered is not terminal.

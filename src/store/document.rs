@@ -16,6 +16,8 @@ pub trait Document: Debug + Send + Sync {
     /// Gives a field a value, where it stands or at the end. Does nothing if `field` is no name of a field
     /// ([`is_field_name`]).
     fn set(&mut self, field: &str, value: &Value);
+    /// Adds lines to the text below the fields. Does nothing in a form that has no such text.
+    fn append(&mut self, _text: &str) {}
     /// Takes a field away.
     fn remove(&mut self, field: &str);
     /// Returns all fields in the order of the file.

@@ -89,6 +89,17 @@ impl Document for Frontmatter {
         self.lines.set(self.path(field), value);
     }
 
+    fn append(&mut self, text: &str) {
+        let ending = if self.lines.crlf { "\r\n" } else { "\n" };
+        if !self.rest.ends_with('\n') {
+            self.rest.push_str(ending);
+        }
+        for line in text.lines() {
+            self.rest.push_str(line);
+            self.rest.push_str(ending);
+        }
+    }
+
     fn remove(&mut self, field: &str) {
         self.lines.remove(self.path(field));
     }

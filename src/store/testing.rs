@@ -123,6 +123,7 @@ pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, Value)]) 
             .iter()
             .map(|(name, value)| ((*name).to_owned(), value.clone()))
             .collect(),
+        append: None,
         run: None,
         evidence: None,
     }

@@ -75,6 +75,19 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         if let Some(when) = &entry.when {
             guard(index, &when.value, found);
         }
+        if let Some(append) = &entry.append {
+            for (name, _) in template::interpolated(&append.value).unwrap_or_default() {
+                field(index, &At::new(name.to_owned(), append.span.clone()), found);
+            }
+            if machine.state.form.value != Form::Frontmatter {
+                let message = format!(
+                    "`{}` has an `append`, and only a document of frontmatter has a place for text",
+                    entry.name.value
+                );
+                let one = Diagnostic::new("claudex::machine::bad_append", append.span.clone(), message);
+                found.push(one.help("leave `append` out, or write `form = \"frontmatter\"` into [state]"));
+            }
+        }
         for (name, update) in &entry.set {
             field(index, name, found);
             if let Some(name) = update.value.field() {

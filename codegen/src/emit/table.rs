@@ -106,12 +106,16 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             context,
             declared.message.as_ref().map(|message| message.value.as_str()),
         );
+        let append = match declared.append.as_ref().map(|text| &text.value) {
+            Some(text) => quote! { Some(#text) },
+            None => quote! { None },
+        };
         let line = context.line(&declared.span);
         quote! {
             rt::EdgeInfo {
                 transition: #transition, from: #from, to: #to, when: #when, when_text: #when_text,
-                requires: #requires, by: &[#(#by),*], set: &[#(#set),*], message: #message,
-                ends_turn: #ends_turn, doc: #doc, line: #line,
+                requires: #requires, by: &[#(#by),*], set: &[#(#set),*], append: #append,
+                message: #message, ends_turn: #ends_turn, doc: #doc, line: #line,
             }
         }
     });

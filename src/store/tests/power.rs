@@ -5,7 +5,7 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use crate::store::memory::{Disk, Loss};
 use crate::store::testing::{FRONTMATTER, JSON, SPEC, change, plan, store_of};
-use crate::store::{Form, LoopId, Record, Repair, Store, StoreError, Value};
+use crate::store::{Change, Form, LoopId, Record, Repair, Store, StoreError, Value};
 
 const SCHEDULES: u32 = 10_000;
 const THREADS: u32 = 4;
@@ -78,6 +78,10 @@ fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step)
                 "drafting",
                 &[("round", Value::Count(*round))],
             );
+            let next = Change {
+                append: Some(appended(held.revision() + 1)),
+                ..next
+            };
             let record = store.commit(&held, next).map_err(|error| match error {
                 crate::store::CommitError::Store(error) => error,
                 stale => panic!("{stale}"),
@@ -95,6 +99,11 @@ fn comment(store: &Store, number: usize) -> String {
         Form::Lines | Form::Frontmatter(_) => format!("# comment {number}\n"),
         Form::Json => format!("\"comment {number}\": 1.{number}0,"),
     }
+}
+
+/// What a change adds to a document's text.
+fn appended(revision: u64) -> String {
+    format!("- revision {revision}\n")
 }
 
 fn round(record: &Record) -> u64 {
@@ -141,6 +150,11 @@ fn play(store: &Store, id: &LoopId, seed: u64) {
                 let comment = self::comment(&store, comment).replace(',', "");
                 let places = 1 + usize::from(matches!(store.spec().form, Form::Frontmatter(_)));
                 prop_assert_eq!(text.matches(comment.trim_end()).count(), places, "{}", text);
+            }
+            if matches!(store.spec().form, Form::Frontmatter(_)) {
+                for revision in 2..=found.0 {
+                    prop_assert_eq!(text.matches(&appended(revision)).count(), 1, "{}", text);
+                }
             }
             let (on_disk, _) = disk.content();
             prop_assert_eq!(on_disk.unwrap(), text.into_bytes());

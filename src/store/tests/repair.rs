@@ -1,7 +1,7 @@
 //! After a crash, a damaged file or an edit by hand, document and journal agree again and nothing is lost.
 
 use crate::store::testing::{FRONTMATTER, JSON, SPEC, change, plan, started, store_of, word};
-use crate::store::{CommitError, Record, Repair, StateSpec, Store, StoreError, Value};
+use crate::store::{Change, CommitError, Record, Repair, StateSpec, Store, StoreError, Value};
 
 fn edit(store: &Store, record: &Record, from: &str, to: &str) -> String {
     let path = store.path_of(record.id());
@@ -452,6 +452,10 @@ fn a_document_of_frontmatter_keeps_what_is_a_persons_whatever_is_repaired() {
     assert!(matches!(&opened.repairs[..], [Repair::EditUndone { fields, .. }] if fields == &["phase"]));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), mine);
     let next = change("begin", "drafting", "reviewing", &[("round", Value::Count(2))]);
+    let next = Change {
+        append: Some("- begun\nwith care".to_owned()),
+        ..next
+    };
     let record = store.commit(&opened.record, next).unwrap();
     let now = std::fs::read_to_string(&path).unwrap();
     let but_times = |text: &str| {
@@ -463,7 +467,8 @@ fn a_document_of_frontmatter_keeps_what_is_a_persons_whatever_is_repaired() {
     let expected = mine
         .replace("phase: drafting", "phase: reviewing")
         .replace("round: 1 #", "round: 2 #")
-        .replace("revision: 1", "revision: 2");
+        .replace("revision: 1", "revision: 2")
+        + "\n- begun\nwith care\n";
     assert_eq!(but_times(&now), but_times(&expected));
 
     // A document that was not renamed into place is rolled forward, with what stands in it.
@@ -476,7 +481,7 @@ fn a_document_of_frontmatter_keeps_what_is_a_persons_whatever_is_repaired() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), now);
 
     // What is whole in a damaged document stays; the bytes are in the quarantine.
-    let text = "# Notes\n\n---\nphase: done";
+    let text = "# Notes\n\n---\nphase: done\n- begun\nwith care\n";
     for (damage, kept) in [
         (
             now.replace("  round: 2 #", "  round: \"2 #"),
