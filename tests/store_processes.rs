@@ -82,6 +82,7 @@ fn add_one(store: &Store, held: &Record) -> Result<Record, CommitError> {
             from: Some("on".into()),
             to: None,
             edits: vec![("count".into(), Value::Count(held.count("count").unwrap() + 1))],
+            append: None,
             run: None,
             evidence: None,
         },

@@ -42,6 +42,8 @@ pub(crate) enum Takes {
     Sources,
     /// A name with `-` between its parts, too.
     Stored,
+    /// Keys below each other, with dots between them.
+    Place,
     /// true or false.
     Flag,
     /// A number, a text, or true or false.
@@ -220,7 +222,7 @@ pub(crate) const STATE: Table = Table {
         key(
             "extension",
             Takes::Extension,
-            "Of a document, after the loop's id. Absent: state, or json where that is the form.",
+            "Of a document, after the loop's id. Absent: state; json or md where the form is json or frontmatter.",
             r#""state""#,
         ),
         key(
@@ -316,6 +318,12 @@ pub(crate) const FIELD: Table = Table {
             Takes::Word(|| told(&AtStart::ALL, AtStart::doc)),
             "Whether a start takes the field. Absent: it does not.",
             r#""optional""#,
+        ),
+        key(
+            "key",
+            Takes::Place,
+            "Where the field stands in a document of frontmatter, below other keys. Absent: under its name.",
+            r#""loop.phase""#,
         ),
         key(
             "in",
@@ -540,6 +548,12 @@ pub(crate) const TRANSITION: Table = Table {
             false,
             Takes::Updates,
             "What becomes of fields: a constant, or an expression such as \"round + 1\", \"next(sort)\" or \"args.why\".",
+        ),
+        key(
+            "append",
+            Takes::Text,
+            "Text that is added below the fields of a document of frontmatter, with fields in braces as they are after the edge.",
+            r#""- {updated}: {why}""#,
         ),
         key(
             "message",

@@ -120,6 +120,19 @@ pub enum Form {
     Lines,
     /// One JSON object.
     Json,
+    /// Markdown below YAML.
+    Frontmatter,
+}
+
+impl Form {
+    /// The extension of a document where the machine names none.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Form::Lines => "state",
+            Form::Json => "json",
+            Form::Frontmatter => "md",
+        }
+    }
 }
 
 /// What names a loop.
@@ -160,6 +173,8 @@ pub struct Field {
     pub initial: Option<At<Constant>>,
     /// `at_start`.
     pub at_start: AtStart,
+    /// `key = "loop.phase"`: where it stands in a document of frontmatter; None: under its name.
+    pub key: Option<At<String>>,
     /// `in`: the phases in which the field exists; None: in all of them.
     pub within: Option<Vec<At<String>>>,
     /// `doc`, or empty.
@@ -375,6 +390,8 @@ pub struct Transition {
     pub args: Vec<Argument>,
     /// `set`, in order.
     pub set: Vec<(At<String>, At<Update>)>,
+    /// `append`: text that is added to the document, with fields in braces.
+    pub append: Option<At<String>>,
     /// `message`: a template.
     pub message: Option<At<String>>,
     /// `turn = "end"`: the turn may end although the phase entered is not terminal.

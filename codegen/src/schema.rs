@@ -135,6 +135,9 @@ fn takes(takes: &Takes) -> Value {
             ],
         }),
         Takes::Stored => json!({ "type": "string", "pattern": "^[a-z][a-z0-9_-]{0,63}$" }),
+        Takes::Place => {
+            json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_-]*(\\.[A-Za-z_][A-Za-z0-9_-]*){0,7}$" })
+        }
         Takes::Flag => json!({ "type": "boolean" }),
         Takes::Constant => reference("constant"),
         Takes::Constants | Takes::Updates => by_name(reference("constant")),

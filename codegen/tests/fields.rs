@@ -95,6 +95,49 @@ mod kinds {
     }
 }
 
+mod places {
+    use super::said;
+
+    const PHASE: &str = "{ holds = \"phase\" }";
+    const BELOW: &str = "{ holds = \"phase\", key = \"loop.phase\" }";
+    const STATE: &str = "[modes.full]";
+    const FRONTMATTER: &str = "[state]\nform = \"frontmatter\"\n[modes.full]";
+
+    cases! {
+        a_field_below_a_key: [PHASE => BELOW, STATE => FRONTMATTER] says "nothing";
+        a_key_where_there_are_none_below_keys: [PHASE => BELOW] says "m.toml:10:37: `phase` has a `key`, and only a document of frontmatter has keys below keys (leave `key` out, or write `form = \"frontmatter\"` into [state])";
+        a_key_that_is_none: [PHASE => "{ holds = \"phase\", key = \"loop..phase\" }", STATE => FRONTMATTER] says "m.toml:12:37: `key` cannot be \"loop..phase\" (it is keys with `.` between them, at most 8: `loop.phase`. A key is A-Z, a-z, 0-9, - and _, begins with no digit and no -, and is not null, true or false)";
+        a_key_that_is_too_deep: [PHASE => "{ holds = \"phase\", key = \"a.b.c.d.e.f.g.h.i\" }", STATE => FRONTMATTER] says "m.toml:12:37: `key` cannot be \"a.b.c.d.e.f.g.h.i\" (it is keys with `.` between them, at most 8: `loop.phase`. A key is A-Z, a-z, 0-9, - and _, begins with no digit and no -, and is not null, true or false)";
+        a_key_that_another_field_has: [PHASE => "{ holds = \"phase\", key = \"tries\" }", STATE => FRONTMATTER] says "m.toml:18:1: `tries` and `phase` stand in the same place of a document (give one of them another `key`)";
+        a_key_below_another_field: [PHASE => "{ holds = \"phase\", key = \"tries.phase\" }", STATE => FRONTMATTER] says "m.toml:12:37: `phase` and `tries` stand in the same place of a document (give one of them another `key`)";
+        text_that_is_added: ["when = \"until" => "append = \"- {owner}\"\nwhen = \"until", STATE => FRONTMATTER] says "nothing";
+        text_where_there_is_none: ["when = \"until" => "append = \"text\"\nwhen = \"until"] says "m.toml:39:10: `soak` has an `append`, and only a document of frontmatter has a place for text (leave `append` out, or write `form = \"frontmatter\"` into [state])";
+        text_with_a_field_that_there_is_not: ["when = \"until" => "append = \"- {ownr}\"\nwhen = \"until", STATE => FRONTMATTER] says "m.toml:41:10: no field is named `ownr` (did you mean `owner`?)";
+        text_with_a_brace: ["when = \"until" => "append = \"a {} b\"\nwhen = \"until", STATE => FRONTMATTER] says "m.toml:41:13: a brace holds no field's name (write `{field}`; text that is added has no other braces)";
+        two_fields_that_change_places: [PHASE => "{ holds = \"phase\", key = \"tries\" }", "tries    = { type = \"count\" }" => "tries = { type = \"count\", key = \"phase\" }", STATE => FRONTMATTER] says "nothing";
+    }
+}
+
+#[test]
+fn where_a_field_stands_is_in_the_code_and_in_the_shape() {
+    let below = support::edited(
+        RELEASE,
+        &[
+            ("{ type = \"flag\" }", "{ type = \"flag\", key = \"how.quick\" }"),
+            ("[modes.full]", "[state]\nform = \"frontmatter\"\n[modes.full]"),
+            ("when = \"until", "append = \"- {owner}\"\nwhen = \"until"),
+        ],
+    );
+    let code = claudex_build::generate("m.toml", &below)
+        .unwrap_or_else(|found| panic!("{found}"))
+        .rust;
+    let spaceless: String = code.split_whitespace().collect();
+    assert!(spaceless.contains("rt::Form::Frontmatter(&[(\"quick\",\"how.quick\")])"));
+    assert!(spaceless.contains("extension:\"md\""));
+    assert!(code.contains("frontmatter quick=how.quick"));
+    assert!(spaceless.contains("append:Some(\"-{owner}\")"));
+}
+
 mod updates {
     use super::said;
 

@@ -8,8 +8,13 @@ use jiff::Timestamp;
 use crate::machine::coverage;
 use crate::machine::guard::FieldError;
 use crate::machine::table::EdgeInfo;
+use crate::machine::time;
 use crate::machine::{Actor, EvidenceRecord, Raw, Refusal, Refused, Snapshot};
 use crate::store::{Change, CommitError, Value};
+use crate::text;
+
+/// Limits what a field is in text that is added to a document, in characters.
+const LONGEST: usize = 2000;
 
 impl Raw {
     fn refused(self, refusal: Refusal) -> Refused<Self> {
@@ -45,12 +50,26 @@ impl Raw {
             .cause()
             .map(str::to_owned)
             .or_else(|| evidence.and_then(|evidence| evidence.run().map(str::to_owned)));
+        let spec = table.state;
+        let after = |name: &str| {
+            let value = if name == spec.fields.phase {
+                to.stored.to_owned()
+            } else if Some(name) == spec.fields.updated {
+                time::of(now).to_plain().into_owned()
+            } else {
+                let set = edits.iter().find(|(field, _)| field == name);
+                set.map_or_else(|| self.text(name), |(_, value)| value.to_plain().into_owned())
+            };
+            text::one_line(&value, LONGEST)
+        };
+        let append = edge.append.map(|template| Self::fill_with(template, after));
         let change = Change {
             what: transition.to_owned(),
             by: self.actor().to_string(),
             from: Some(from.stored.to_owned()),
             to: Some(to.stored.to_owned()),
             edits,
+            append,
             run,
             evidence: evidence.and_then(|evidence| serde_json::to_value(evidence).ok()),
         };

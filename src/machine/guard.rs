@@ -426,6 +426,7 @@ mod tests {
             by: String::new(),
             from: None,
             to: None,
+            append: None,
             run: None,
             evidence: None,
             fields: fields.map(|(name, value)| (name.to_owned(), value)).into(),

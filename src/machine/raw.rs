@@ -315,13 +315,18 @@ impl Raw {
 
     /// Returns a template such as `{plan}` or `reviews/{review_id}.md`, its fields filled in.
     pub fn fill(&self, template: &str) -> String {
+        Self::fill_with(template, |name| self.text(name))
+    }
+
+    /// Returns a template with what these values are for its fields.
+    pub(crate) fn fill_with(template: &str, value: impl Fn(&str) -> String) -> String {
         let mut filled = String::with_capacity(template.len());
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
             filled.push_str(before);
             match after.split_once('}') {
                 Some((name, after)) => {
-                    filled.push_str(&self.text(name));
+                    filled.push_str(&value(name));
                     rest = after;
                 }
                 None => {

@@ -222,6 +222,8 @@ pub struct EdgeInfo {
     pub by: &'static [Actor],
     /// What it sets.
     pub set: &'static [(&'static str, Update)],
+    /// Text that it adds to the document, with fields in braces.
+    pub append: Option<&'static str>,
     /// What taking it says, before the entered phase's own message.
     pub message: Option<Message>,
     /// The turn may end although the phase entered is not terminal.

@@ -16,6 +16,8 @@ pub trait Document: Debug + Send + Sync {
     /// Gives a field a value, where it stands or at the end. Does nothing if `field` is no name of a field
     /// ([`is_field_name`]).
     fn set(&mut self, field: &str, value: &Value);
+    /// Adds lines to the text below the fields. Does nothing in a form that has no such text.
+    fn append(&mut self, _text: &str) {}
     /// Takes a field away.
     fn remove(&mut self, field: &str);
     /// Returns all fields in the order of the file.
@@ -79,4 +81,8 @@ pub enum DocumentError {
     #[display("the document is not one JSON object of fields")]
     #[diagnostic(code(claudex::store::document_not_object))]
     NotObject,
+    /// No Markdown below YAML, or YAML that is not a mapping with one key at the start of each line.
+    #[display("the document does not begin with `---`, `key: value` lines and `---`")]
+    #[diagnostic(code(claudex::store::document_not_frontmatter))]
+    NotFrontmatter,
 }

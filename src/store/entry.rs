@@ -32,6 +32,8 @@ pub struct Change {
     /// New values of fields. Those that say what a document is (phase, id, revision, machine, root, graph hash) are
     /// left out: the store writes them.
     pub edits: Vec<(String, Value)>,
+    /// Text that is added to the document, where its form has a place for text.
+    pub append: Option<String>,
     /// The review run that it counts.
     pub run: Option<String>,
     /// What was shown for it.
@@ -47,6 +49,7 @@ impl Change {
             from: None,
             to: None,
             edits: Vec::new(),
+            append: None,
             run: None,
             evidence: None,
         }
@@ -78,6 +81,8 @@ pub struct ChangeEntry {
     pub from: Option<String>,
     /// The stored phase after.
     pub to: Option<String>,
+    /// Text that was added to the document. All other text in it is people's, and no journal has that.
+    pub append: Option<String>,
     /// The review run that it counted.
     pub run: Option<String>,
     /// What was shown for it.
@@ -124,6 +129,8 @@ struct ChangeLine {
     from: Option<String>,
     to: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    append: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<serde_json::Value>,
@@ -157,6 +164,7 @@ impl Serialize for ChangeEntry {
             by: self.by.clone(),
             from: self.from.clone(),
             to: self.to.clone(),
+            append: self.append.clone(),
             run: self.run.clone(),
             evidence: self.evidence.clone(),
             fields: self
@@ -209,6 +217,7 @@ impl Entry {
             by: line.by,
             from: line.from,
             to: line.to,
+            append: line.append,
             run: line.run,
             evidence: line.evidence,
             fields,

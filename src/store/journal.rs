@@ -213,6 +213,7 @@ mod tests {
             by: "hook".into(),
             from: Some("a".into()),
             to: None,
+            append: Some("text\n".into()),
             run: Some("r1".into()),
             evidence: Some(serde_json::json!({"digest": "x\ny"})),
             fields: fields(),

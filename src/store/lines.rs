@@ -3,22 +3,47 @@
 //! Values are read by a YAML reader and never written by one: a change replaces one line, and every other line
 //! stays byte for byte, be it a comment, a blank, a field that nobody knows, or one that ends in CRLF. A comment
 //! behind a value goes with the value when that changes.
+//!
+//! The reader gets each key with its value alone. So no value can reach into another key's lines, where an edit would
+//! break it, and what would take the reader long is refused before it sees it.
+
+use std::collections::HashSet;
+use std::ops::Range;
 
 use super::document::{Document, DocumentError, MAX_BYTES, is_field_name};
 use super::scalar;
 use super::value::{MOST_COUNT, Value};
 
-/// Limits the fields of a document: twice as many as a machine.
+/// Limits the keys of a document: twice as many as a machine has fields.
 const MOST_FIELDS: usize = 2048;
 /// Limits how deep brackets are nested in a value.
 const DEEPEST: usize = 32;
+/// Limits how deep keys stand below keys: what is deeper is a value that no field can hold.
+const MOST_ABOVE: usize = 8;
 /// Limits what of a document stands outside of quotes, in bytes.
 const MOST_OUTSIDE: usize = 64 * 1024;
+
+/// Stands for the name of a key that can name no field.
+const NO_NAME: &str = "\0";
 
 /// A document of lines.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines {
     entries: Vec<Entry>,
+    pub(super) style: Style,
+    /// Whether new lines end in CRLF.
+    pub(super) crlf: bool,
+}
+
+/// Says whose lines they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Style {
+    /// Ours: every key names a field.
+    #[default]
+    Ours,
+    /// People's. A key below another is the field `outer.inner`. A key that can name no field, and a value that no field can
+    /// hold, are no fields, and stay as they are. A comment behind a value stays when that changes.
+    Theirs,
 }
 
 /// A line, with those that continue it (a block scalar, a nested value, what stands indented below).
@@ -26,132 +51,138 @@ pub(super) struct Lines {
 struct Entry {
     /// The bytes, line ending included.
     raw: String,
-    /// The field, if the line holds one.
-    field: Option<(String, Value)>,
+    /// The field that the line names, if it names one, and its value, if it is one.
+    field: Option<(String, Option<Value>)>,
+}
+
+impl Entry {
+    fn name(&self) -> Option<&str> {
+        self.field.as_ref().map(|(name, _)| name.as_str())
+    }
+
+    fn value(&self) -> Option<(&String, &Value)> {
+        let (name, value) = self.field.as_ref()?;
+        Some((name, value.as_ref()?))
+    }
+
+    fn is_below(&self, outer: &str) -> bool {
+        let rest = self.name().and_then(|name| name.strip_prefix(outer));
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    }
+
+    fn indent(&self) -> usize {
+        indent_of(&self.raw)
+    }
+
+    fn ending(&self) -> &'static str {
+        match self.raw.as_bytes() {
+            [.., b'\r', b'\n'] => "\r\n",
+            [.., b'\n'] => "\n",
+            _ => "",
+        }
+    }
 }
 
 impl Lines {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, DocumentError> {
-        let text = std::str::from_utf8(bytes).map_err(|error| DocumentError::NotUtf8 {
-            at: error.valid_up_to(),
-        })?;
-        let mut entries: Vec<Entry> = Vec::new();
-        let mut keys: Vec<Option<&str>> = Vec::new();
-        // The last line with a key.
-        let mut owner: Option<usize> = None;
-        for line in text.split_inclusive('\n') {
-            let continues = line.starts_with([' ', '\t']) && !line.trim().is_empty()
-                || line.starts_with("- ")
-                || line.trim_end() == "-";
-            match owner {
-                // Blanks in between belong to the value too: a block scalar may hold some.
-                Some(owner) if continues => {
-                    let between: String = entries.drain(owner + 1..).map(|entry| entry.raw).collect();
-                    keys.truncate(owner + 1);
-                    entries[owner].raw.push_str(&between);
-                    entries[owner].raw.push_str(line);
-                }
-                _ => {
-                    let key = key_of(line);
-                    owner = key.map(|_| keys.len()).or(owner);
-                    keys.push(key);
-                    entries.push(Entry {
-                        raw: line.to_owned(),
-                        field: None,
-                    });
-                }
-            }
+        Self::read(text_of(bytes)?, Style::Ours, false)
+    }
+
+    /// Reads lines; if `leniently`, all but those that cannot be read.
+    pub(super) fn read(text: &str, style: Style, leniently: bool) -> Result<Self, DocumentError> {
+        // A line holds at least one byte outside of quotes: its end.
+        if text.matches('\n').count() > MOST_OUTSIDE {
+            return Err(DocumentError::NotLines);
         }
-        let fields = keys.iter().flatten().count();
-        check(&entries, fields)?;
-        let read = match serde_yaml::from_str::<serde_yaml::Value>(text) {
-            Ok(serde_yaml::Value::Mapping(read)) => read,
-            // Nothing but blanks and comments, or nothing at all: a document that was cut off, never one of ours.
-            Ok(_) => return Err(DocumentError::NotLines),
-            Err(error) => {
-                return Err(DocumentError::Syntax {
-                    reason: error.to_string(),
-                });
-            }
+        let mut reading = Reading {
+            text,
+            style,
+            leniently,
+            cost: Cost::default(),
+            entries: Vec::new(),
         };
-        // The scan above and the YAML reader must see the same fields in the same order. Where they do not (a flow
-        // mapping, a quoted key, a quoted text over several lines, a lone CR), an edit of one line could change
-        // another field, so the document is refused as a whole.
-        let mut read = read.into_iter();
-        for (entry, key) in entries.iter_mut().zip(keys) {
-            let Some(key) = key else { continue };
-            match read.next() {
-                Some((serde_yaml::Value::String(name), value)) if name == key => {
-                    let value = value_of(value, &entry.raw);
-                    entry.field = Some((name, value));
-                }
-                _ => return Err(DocumentError::NotLines),
-            }
-        }
-        if read.next().is_some() {
-            Err(DocumentError::NotLines)
-        } else {
-            Ok(Self { entries })
-        }
+        reading.keys(0..text.len(), "", 0)?;
+        let entries = reading.entries;
+        let crlf = text.find('\n').is_some_and(|end| text[..end].ends_with('\r'));
+        Ok(Self { entries, style, crlf })
     }
 
     fn find(&self, field: &str) -> Option<usize> {
-        self.entries
-            .iter()
-            .position(|entry| entry.field.as_ref().is_some_and(|(name, _)| name == field))
+        self.entries.iter().position(|entry| entry.name() == Some(field))
     }
 
-    /// Returns the ending that new lines get: that of the first line.
-    fn ending(&self) -> &'static str {
-        self.entries.first().map_or(
-            "\n",
-            |entry| if entry.raw.ends_with("\r\n") { "\r\n" } else { "\n" },
-        )
+    /// Adds a field that is not there, below the key that it belongs to, with what stands right of its colon.
+    fn add(&mut self, field: &str, right: &str, value: Option<Value>) {
+        let (at, indent, name) = match field.rsplit_once('.') {
+            None => (self.entries.len(), 0, field),
+            Some((outer, name)) => {
+                let at = match self.find(outer) {
+                    Some(at) => at,
+                    None => {
+                        self.add(outer, "", None);
+                        self.find(outer).unwrap_or_default()
+                    }
+                };
+                let below = |entry: &Entry| entry.is_below(outer);
+                let indent = self.entries[at].indent();
+                if let (Some(first), Some(last)) = (
+                    self.entries.iter().position(below),
+                    self.entries.iter().rposition(below),
+                ) {
+                    (last + 1, self.entries[first].indent(), name)
+                } else {
+                    // It held no keys, so what it held gives way.
+                    let (_, key) = outer.rsplit_once('.').unwrap_or(("", outer));
+                    let ending = self.entries[at].ending();
+                    self.entries[at].raw = format!("{:indent$}{key}:{ending}", "");
+                    self.entries[at].field = Some((outer.to_owned(), None));
+                    (at + 1, indent + 2, name)
+                }
+            }
+        };
+        let ending = if self.crlf { "\r\n" } else { "\n" };
+        if let Some(before) = at.checked_sub(1).map(|before| &mut self.entries[before])
+            && !before.raw.ends_with('\n')
+        {
+            before.raw.push_str(ending);
+        }
+        let space = if right.is_empty() { "" } else { " " };
+        let raw = format!("{:indent$}{name}:{space}{right}{ending}", "");
+        let field = Some((field.to_owned(), value));
+        self.entries.insert(at, Entry { raw, field });
     }
 }
 
 impl Document for Lines {
     fn get(&self, field: &str) -> Option<Value> {
-        self.entries.iter().find_map(|entry| match &entry.field {
-            Some((name, value)) if name == field => Some(value.clone()),
-            _ => None,
-        })
+        self.entries[self.find(field)?]
+            .value()
+            .map(|(_, value)| value.clone())
     }
 
     fn set(&mut self, field: &str, value: &Value) {
-        if !is_field_name(field) {
+        let is_name = match self.style {
+            Style::Ours => is_field_name(field),
+            Style::Theirs => field.split('.').all(is_field_name),
+        };
+        if !is_name {
             return;
         }
-        let ending = self.ending();
         let Some(at) = self.find(field) else {
-            if let Some(last) = self.entries.last_mut()
-                && !last.raw.ends_with('\n')
-            {
-                last.raw.push_str(ending);
-            }
-            let raw = format!("{field}: {}{ending}", scalar::write(value, false));
-            self.entries.push(Entry {
-                raw,
-                field: Some((field.to_owned(), value.clone())),
-            });
+            self.add(field, &scalar::write(value, false), Some(value.clone()));
             return;
         };
+        self.entries.retain(|entry| !entry.is_below(field));
+        let style = self.style;
         let entry = &mut self.entries[at];
         let quoted = right_of_colon(&entry.raw).starts_with(['"', '\'']);
-        let old_ending = if entry.raw.ends_with("\r\n") {
-            "\r\n"
-        } else if entry.raw.ends_with('\n') {
-            "\n"
-        } else {
-            ""
-        };
         let mark = if entry.raw.starts_with('\u{feff}') {
             "\u{feff}"
         } else {
             ""
         };
         // What reads back is text once it stands in quotes, so this is what is held too.
-        let held = match (&entry.field, value) {
+        let held = match (entry.value(), value) {
             // What stands as a list stays one where it is given as the text of one.
             (Some((_, Value::List(_))), Value::Word(text) | Value::Text(text)) => {
                 serde_json::from_str(text).map_or_else(|_| value.clone(), Value::List)
@@ -160,20 +191,33 @@ impl Document for Lines {
             _ if quoted => Value::Text(value.to_plain().into_owned()),
             _ => value.clone(),
         };
-        entry.raw = format!("{mark}{field}: {}{old_ending}", scalar::write(&held, quoted));
-        entry.field = Some((field.to_owned(), held));
+        let (indent, ending) = (entry.indent(), entry.ending());
+        let comment = match style {
+            Style::Ours => "",
+            Style::Theirs => comment(entry),
+        };
+        let name = field.rsplit_once('.').map_or(field, |(_, name)| name);
+        let written = scalar::write(&held, quoted);
+        entry.raw = format!("{mark}{:indent$}{name}: {written}{comment}{ending}", "");
+        entry.field = Some((field.to_owned(), Some(held)));
     }
 
     fn remove(&mut self, field: &str) {
-        if let Some(at) = self.find(field) {
-            self.entries.remove(at);
+        let Some(at) = self.find(field) else { return };
+        self.entries.remove(at);
+        self.entries.retain(|entry| !entry.is_below(field));
+        // A key below which nothing is left would be null.
+        if let Some((outer, _)) = field.rsplit_once('.')
+            && !self.entries.iter().any(|entry| entry.is_below(outer))
+        {
+            self.remove(outer);
         }
     }
 
     fn fields(&self) -> Vec<(String, Value)> {
-        self.entries
-            .iter()
-            .filter_map(|entry| entry.field.clone())
+        let values = self.entries.iter().filter_map(Entry::value);
+        values
+            .map(|(name, value)| (name.clone(), value.clone()))
             .collect()
     }
 
@@ -182,8 +226,16 @@ impl Document for Lines {
     }
 
     fn check(&self) -> Result<(), DocumentError> {
-        let fields = self.entries.iter().filter(|entry| entry.field.is_some()).count();
-        check(&self.entries, fields)
+        if self.entries.iter().map(|entry| entry.raw.len()).sum::<usize>() > MAX_BYTES {
+            return Err(DocumentError::TooLarge);
+        }
+        let mut cost = Cost::default();
+        self.entries.iter().try_for_each(|entry| {
+            if !is_filler(&entry.raw) {
+                cost.key()?;
+            }
+            cost.lines(&entry.raw)
+        })
     }
 
     fn boxed_clone(&self) -> Box<dyn Document> {
@@ -191,56 +243,322 @@ impl Document for Lines {
     }
 }
 
-fn check(entries: &[Entry], fields: usize) -> Result<(), DocumentError> {
-    if entries.iter().map(|entry| entry.raw.len()).sum::<usize>() > MAX_BYTES {
-        return Err(DocumentError::TooLarge);
-    }
-    if fields > MOST_FIELDS || !is_simple(entries) {
-        return Err(DocumentError::NotLines);
-    }
-    Ok(())
+/// Returns the text of a file.
+pub(super) fn text_of(bytes: &[u8]) -> Result<&str, DocumentError> {
+    std::str::from_utf8(bytes).map_err(|error| DocumentError::NotUtf8 {
+        at: error.valid_up_to(),
+    })
 }
 
-/// Returns whether the YAML reader is done with these lines in no time: its own takes the square of how deep brackets are nested, and
-/// of how much stands outside of quotes. What we write is a value in a line, and text in quotes.
-fn is_simple(entries: &[Entry]) -> bool {
-    let mut outside = 0;
-    entries.iter().all(|entry| {
-        let (mut depth, mut quote, mut escaped) = (0_usize, None, false);
-        // The byte before, and the last one that is no blank.
-        let (mut last, mut before) = (b' ', b' ');
-        for byte in entry.raw.bytes() {
-            match (quote, byte) {
-                (Some(b'"'), b'\\') if !escaped => {
-                    escaped = true;
-                    continue;
-                }
-                (Some(open), _) if byte == open && !escaped => quote = None,
-                (Some(_), _) => {}
-                // Elsewhere it is an apostrophe, or an inch.
-                (None, b'"' | b'\'') if b",[{".contains(&before) || before == b':' && last != b':' => {
-                    quote = Some(byte);
-                }
-                (None, _) => {
-                    outside += 1;
-                    match byte {
-                        b'[' | b'{' => depth += 1,
-                        b']' | b'}' => depth = depth.saturating_sub(1),
-                        _ => {}
-                    }
-                }
+/// Holds what of a text was read.
+struct Reading<'a> {
+    text: &'a str,
+    style: Style,
+    leniently: bool,
+    cost: Cost,
+    entries: Vec<Entry>,
+}
+
+impl Reading<'_> {
+    /// Reads the keys that stand `indent` spaces in, below the key `outer`.
+    fn keys(&mut self, lines: Range<usize>, outer: &str, indent: usize) -> Result<(), DocumentError> {
+        let mut starts = Vec::new();
+        let mut at = lines.start;
+        for line in self.text[lines.clone()].split_inclusive('\n') {
+            if self.is_key(line, indent) {
+                starts.push(at);
             }
-            escaped = false;
-            if depth > DEEPEST || outside > MOST_OUTSIDE {
-                return false;
+            if starts.len() > MOST_FIELDS {
+                return Err(DocumentError::NotLines);
             }
-            last = byte;
-            if !byte.is_ascii_whitespace() {
-                before = byte;
+            at += line.len();
+        }
+        if starts.is_empty() && !self.leniently {
+            // Nothing but blanks and comments, or nothing at all: a document that was cut off, never one of ours.
+            return Err(DocumentError::NotLines);
+        }
+        let ends = starts.iter().skip(1).copied().chain([lines.end]);
+        let mut begin = lines.start;
+        let mut names = HashSet::new();
+        for (&key, end) in starts.iter().zip(ends) {
+            let kept = (self.entries.len(), self.cost);
+            match self.key(begin, key, end, outer, indent, &mut names) {
+                Err(_) if self.leniently => {
+                    self.entries.truncate(kept.0);
+                    self.cost = kept.1;
+                    let lines = self.text[begin..end].split_inclusive('\n');
+                    lines
+                        .filter(|line| line.starts_with('#'))
+                        .for_each(|line| self.other(line));
+                }
+                read => read?,
+            }
+            begin = end;
+        }
+        Ok(())
+    }
+
+    /// Reads the lines of one key, with what stands before the first one.
+    fn key(
+        &mut self,
+        begin: usize,
+        key: usize,
+        end: usize,
+        outer: &str,
+        indent: usize,
+        names: &mut HashSet<String>,
+    ) -> Result<(), DocumentError> {
+        let text = self.text;
+        for line in text[begin..key].split_inclusive('\n') {
+            if !is_filler(line) && line.trim_end() != "---" && !line.starts_with('%') {
+                return Err(DocumentError::NotLines);
+            }
+            self.cost.lines(line)?;
+            self.other(line);
+        }
+        self.cost.key()?;
+        let first = key + text[key..end].find('\n').map_or(end - key, |at| at + 1);
+        let is_block = right_of_colon(&text[key..first]).starts_with(['|', '>']);
+        // Blanks in between belong to the value too, and in a block scalar what elsewhere is a comment.
+        let (mut at, mut own) = (first, first);
+        for line in text[first..end].split_inclusive('\n') {
+            // Behind the end of a YAML document there is no place for another key.
+            if line.starts_with("...") {
+                return Err(DocumentError::NotLines);
+            }
+            at += line.len();
+            let is_text = is_block && !line.trim().is_empty() && indent_of(line) > indent;
+            if is_text || !is_filler(line) {
+                own = at;
             }
         }
-        true
-    })
+        let name = key_of(&text[key + indent..first]);
+        let path = |name: &str| match outer {
+            "" => name.to_owned(),
+            _ => format!("{outer}.{name}"),
+        };
+        let kept = (self.entries.len(), self.cost);
+        let nested = name.filter(|_| self.style == Style::Theirs && outer.split('.').count() < MOST_ABOVE);
+        if let Some(name) = nested
+            && let Some(inner) = self.inner(key..first, first..own, indent)
+        {
+            self.cost.lines(&text[key..first])?;
+            self.entries.push(Entry {
+                raw: text[key..first].to_owned(),
+                field: Some((path(name), None)),
+            });
+            match self.keys(first..own, &path(name), inner) {
+                Ok(()) => {
+                    if !names.insert(name.to_owned()) {
+                        return Err(twice(name));
+                    }
+                    self.cost.lines(&text[own..end])?;
+                    text[own..end]
+                        .split_inclusive('\n')
+                        .for_each(|line| self.other(line));
+                    return Ok(());
+                }
+                // It may be a value that makes sense as a whole.
+                Err(error) if !outer.is_empty() => return Err(error),
+                Err(_) => {
+                    self.entries.truncate(kept.0);
+                    self.cost = kept.1;
+                }
+            }
+        }
+        self.cost.lines(&text[key..end])?;
+        let read = match serde_yaml::from_str::<serde_yaml::Value>(&text[begin..end]) {
+            Ok(serde_yaml::Value::Mapping(read)) if read.len() == 1 => read.into_iter().next(),
+            Ok(_) => None,
+            Err(error) => {
+                // The line that it names is to be that of the file.
+                let above = text[..begin].matches('\n').count() + usize::from(self.style == Style::Theirs);
+                let again =
+                    serde_yaml::from_str::<serde_yaml::Value>(&("\n".repeat(above) + &text[begin..end]));
+                return Err(DocumentError::Syntax {
+                    reason: again.err().unwrap_or(error).to_string(),
+                });
+            }
+        };
+        let field = match (read, name) {
+            (Some((serde_yaml::Value::String(found), value)), name)
+                if name.is_none_or(|name| name == found) =>
+            {
+                if !names.insert(found.clone()) {
+                    return Err(twice(&found));
+                }
+                let value = value_of(value, &text[key..own]);
+                let value =
+                    value.or_else(|| (self.style == Style::Ours).then(|| as_it_stands(&text[key..own])));
+                match is_field_name(&found) {
+                    true => (path(&found), value),
+                    false => (path(NO_NAME), None),
+                }
+            }
+            (Some(_), None) => (path(NO_NAME), None),
+            _ => return Err(DocumentError::NotLines),
+        };
+        self.entries.push(Entry {
+            raw: text[key..own].to_owned(),
+            field: Some(field),
+        });
+        text[own..end]
+            .split_inclusive('\n')
+            .for_each(|line| self.other(line));
+        Ok(())
+    }
+
+    /// Returns how far in the keys stand that a key has below it; `None` where it has a value.
+    fn inner(&self, first: Range<usize>, below: Range<usize>, indent: usize) -> Option<usize> {
+        let right = right_of_colon(&self.text[first]);
+        let mut lines = self.text[below].split_inclusive('\n');
+        let line = lines.find(|line| !is_filler(line))?;
+        let inner = indent_of(line);
+        let has_keys =
+            (right.is_empty() || right.starts_with('#')) && inner > indent && self.is_key(line, inner);
+        has_keys.then_some(inner)
+    }
+
+    /// Returns whether a line begins with a key, as far as one can see.
+    fn is_key(&self, line: &str, indent: usize) -> bool {
+        let Some(line) = (line.len() > indent && line.bytes().take(indent).all(|byte| byte == b' '))
+            .then(|| &line[indent..])
+        else {
+            return false;
+        };
+        let is_theirs = || {
+            let mut colons = line.match_indices(':');
+            // Only a scalar that begins the line makes it one of a mapping in lines.
+            !line.starts_with([' ', '\t', '#', '[', '{', '!', '&', '*', '|', '>', '?', '\u{feff}'])
+                && !line.starts_with("- ")
+                && !line.starts_with("---")
+                && colons
+                    .any(|(at, _)| line.len() == at + 1 || line[at + 1..].starts_with(char::is_whitespace))
+        };
+        key_of(line).is_some() || self.style == Style::Theirs && is_theirs()
+    }
+
+    /// Keeps a line without a key.
+    fn other(&mut self, line: &str) {
+        self.entries.push(Entry {
+            raw: line.to_owned(),
+            field: None,
+        });
+    }
+}
+
+fn twice(name: &str) -> DocumentError {
+    DocumentError::Syntax {
+        reason: format!("the key `{name}` stands twice"),
+    }
+}
+
+/// Adds up what the YAML reader is given: it takes the square of how deep brackets are nested, and of how much stands outside of
+/// quotes. What we write is a value in a line, and text in quotes.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    keys: usize,
+    outside: usize,
+}
+
+impl Cost {
+    fn key(&mut self) -> Result<(), DocumentError> {
+        self.keys += 1;
+        if self.keys > MOST_FIELDS {
+            return Err(DocumentError::NotLines);
+        }
+        Ok(())
+    }
+
+    /// Adds the lines of a key, or others.
+    fn lines(&mut self, raw: &str) -> Result<(), DocumentError> {
+        let right = outside(raw);
+        self.outside += raw.find(':').unwrap_or_default().min(raw.len() - right.len()) + right.len();
+        if self.outside > MOST_OUTSIDE {
+            return Err(DocumentError::NotLines);
+        }
+        let mut depth = 0_usize;
+        for line in right.split_inclusive('\n').filter(|line| !is_filler(line)) {
+            for byte in line.bytes() {
+                match byte {
+                    b'[' | b'{' => depth += 1,
+                    b']' | b'}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                if depth > DEEPEST {
+                    return Err(DocumentError::NotLines);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns what of a key's lines stands behind its quoted value, or list of quoted texts, as we write them; else all. Elsewhere nobody
+/// but the reader knows what is a quote: it may be an apostrophe, or an inch.
+fn outside(raw: &str) -> &str {
+    let line = raw.trim_start_matches(' ');
+    if key_of(line).is_none() {
+        return raw;
+    }
+    let all = line
+        .split_once(':')
+        .map_or("", |(_, right)| right)
+        .trim_start_matches(' ');
+    let Some(list) = all.strip_prefix('[') else {
+        return behind_quoted(all).unwrap_or(all);
+    };
+    let mut right = list;
+    while let Some(behind) = behind_quoted(right) {
+        right = behind.trim_start_matches([',', ' ']);
+    }
+    if right == list { all } else { right }
+}
+
+/// Returns what stands behind a quoted text that begins and ends in this line.
+fn behind_quoted(text: &str) -> Option<&str> {
+    let quote = text.bytes().next().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let mut bytes = text.bytes().enumerate().skip(1);
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\n' => return None,
+            b'\\' if quote == b'"' => drop(bytes.next()),
+            _ if byte != quote => {}
+            b'\'' if text[at + 1..].starts_with('\'') => drop(bytes.next()),
+            _ => return Some(&text[at + 1..]),
+        }
+    }
+    None
+}
+
+/// Returns the comment behind a value, with the blanks before it; empty where nobody can be sure of one.
+fn comment(entry: &Entry) -> &str {
+    let raw = entry.raw.trim_end_matches(['\r', '\n']);
+    let right = outside(raw);
+    let is_plain = !right_of_colon(raw).starts_with(['"', '\'', '[', '{', '|', '>']);
+    let begin = raw.len() - right.len();
+    let mut marks = right.match_indices('#').map(|(at, _)| begin + at);
+    let Some(at) = marks.find(|at| raw[..*at].ends_with([' ', '\t'])) else {
+        return "";
+    };
+    let before = raw[..at].trim_end();
+    let is_one = entry.value().is_some() && !raw.contains('\n');
+    let hides_no_quote = is_plain || before.len() <= begin || !raw[begin..before.len()].contains(['"', '\'']);
+    if is_one && hides_no_quote {
+        &raw[before.len()..]
+    } else {
+        ""
+    }
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
+
+/// Returns whether a line is blank, or a comment.
+fn is_filler(line: &str) -> bool {
+    let line = line.trim_start_matches('\u{feff}').trim();
+    line.is_empty() || line.starts_with('#')
 }
 
 /// Returns the key that a line starts with, if it does.
@@ -254,28 +572,29 @@ fn right_of_colon(raw: &str) -> &str {
     raw.split_once(':').map_or("", |(_, rest)| rest.trim())
 }
 
-fn value_of(read: serde_yaml::Value, raw: &str) -> Value {
+/// Returns what a value means; `None` for what is nested deeper than a list of texts, as nothing of ours is.
+fn value_of(read: serde_yaml::Value, raw: &str) -> Option<Value> {
     let quoted = right_of_colon(raw).starts_with(['"', '\'']);
     match read {
-        serde_yaml::Value::Null => Value::Null,
-        serde_yaml::Value::Bool(flag) => Value::Flag(flag),
-        serde_yaml::Value::Number(number) => number
-            .as_u64()
-            .filter(|number| *number <= MOST_COUNT)
-            .map_or_else(|| Value::Word(number.to_string()), Value::Count),
-        serde_yaml::Value::String(text) if quoted => Value::Text(text),
-        serde_yaml::Value::String(text) => Value::Word(text),
+        serde_yaml::Value::Null => Some(Value::Null),
+        serde_yaml::Value::Bool(flag) => Some(Value::Flag(flag)),
+        serde_yaml::Value::Number(number) => Some(
+            number
+                .as_u64()
+                .filter(|number| *number <= MOST_COUNT)
+                .map_or_else(|| Value::Word(number.to_string()), Value::Count),
+        ),
+        serde_yaml::Value::String(text) if quoted => Some(Value::Text(text)),
+        serde_yaml::Value::String(text) => Some(Value::Word(text)),
         serde_yaml::Value::Sequence(items) => {
             let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
-            texts
-                .collect::<Option<_>>()
-                .map_or_else(|| as_it_stands(raw), Value::List)
+            texts.collect::<Option<_>>().map(Value::List)
         }
-        serde_yaml::Value::Mapping(_) | serde_yaml::Value::Tagged(_) => as_it_stands(raw),
+        serde_yaml::Value::Mapping(_) | serde_yaml::Value::Tagged(_) => None,
     }
 }
 
-/// Nothing of ours is nested deeper than a list of texts. Such a field is kept, and shown as it stands.
+/// Shows what no field can hold as it stands.
 fn as_it_stands(raw: &str) -> Value {
     Value::Text(right_of_colon(raw).to_owned())
 }
@@ -442,11 +761,10 @@ mod tests {
                 prop_assert_eq!(document.to_bytes(), text.as_bytes());
                 let before = document.fields();
                 document.set("b", &Value::Text("new".into()));
-                if let Ok(after) = Form::Lines.parse(&document.to_bytes()) {
-                    prop_assert_eq!(after.get("b"), Some(Value::Word("new".into())));
-                    for (name, value) in before.iter().filter(|(name, _)| name != "b") {
-                        prop_assert_eq!(after.get(name), Some(value.clone()));
-                    }
+                let after = Form::Lines.parse(&document.to_bytes()).unwrap();
+                prop_assert_eq!(after.get("b"), Some(Value::Word("new".into())));
+                for (name, value) in before.iter().filter(|(name, _)| name != "b") {
+                    prop_assert_eq!(after.get(name), Some(value.clone()));
                 }
             }
         }
@@ -526,11 +844,18 @@ mod tests {
                 "{text:?}: {error}"
             );
         }
-        // A quoted text that spans lines would let one edit change another field.
-        assert_eq!(
-            refused(b"topic: \"a\nphase: done\"\nb: 1\n"),
-            DocumentError::NotLines
-        );
+        // What reaches into another key's lines would let one edit change another field.
+        for text in [
+            "topic: \"a\nphase: done\"\nb: 1\n",
+            "a: \"x\nb: 1\"\n? b\n: 2\n",
+            "a: [\nb: 1\n]\n",
+            "a: &x 1\nb: *x\n",
+            "a: 1\n...\n",
+        ] {
+            refused(text.as_bytes());
+        }
+        let wrong = refused(b"# why\na: 1\nb: c: d\n").to_string();
+        assert!(wrong.contains("line 3"), "{wrong}");
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! | `spec`     | what a machine says about its documents                                 |
 //! | `id`       | ids of loops                                                            |
 //! | `value`    | the value of a field                                                    |
-//! | `document` | what any form of document can do; `lines` (with `scalar`) and `json` are forms |
+//! | `document` | what any form of document can do; `lines` (with `scalar`), `json` and `frontmatter` are forms |
 //! | `lock`     | the project's lock, the lock of a running review, the file with a pid   |
 //! | `tracked`  | files that git tracks                                                   |
 //! | `entry`, `journal` | what a line of the journal is, and the file                    |
@@ -71,6 +71,7 @@ mod document;
 mod entry;
 mod error;
 mod fault;
+mod frontmatter;
 mod id;
 mod index;
 mod inspect;

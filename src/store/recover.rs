@@ -150,6 +150,13 @@ impl Reader<'_> {
             let bytes = found.state.bytes().unwrap_or_default();
             bytes.ends_with(b"\n") && document.fields().len() >= last.fields.len() || !is_cut_off()
         };
+        let append_since = |document: &mut dyn Document, revision: u64| {
+            let newer: Vec<_> = found.journal.iter().flat_map(Loaded::changes).collect();
+            let newer = newer.iter().rev().filter(|change| change.revision > revision);
+            newer
+                .filter_map(|change| change.append.as_ref())
+                .for_each(|text| document.append(text));
+        };
         let (document, fix) = match found.state.document().filter(is_whole).filter(has_end) {
             Some(on_disk) => {
                 let mut document = on_disk.boxed_clone();
@@ -160,6 +167,7 @@ impl Reader<'_> {
                 match before {
                     Some(before) if edited(&*document, before).is_empty() => {
                         set_all(&mut *document, &last.fields);
+                        append_since(&mut *document, before.revision);
                         // What later changes took away: a migration may rename a field.
                         for (field, _) in &before.fields {
                             if value_in(&last.fields, field).is_none() {
@@ -186,7 +194,18 @@ impl Reader<'_> {
                 } else {
                     Fix::Rebuild
                 };
-                (written(spec, &last.fields), Some(fix))
+                let kept = found.state.bytes().filter(|_| matches!(fix, Fix::Rebuild));
+                let salvaged = kept.and_then(|bytes| spec.form.salvage(bytes));
+                let is_new = salvaged.is_none();
+                let mut document = salvaged.unwrap_or_else(|| spec.form.empty());
+                set_all(&mut *document, &last.fields);
+                if is_new {
+                    append_since(&mut *document, 0);
+                }
+                for field in edited(&*document, last) {
+                    document.remove(&field);
+                }
+                (document, Some(fix))
             }
         };
         let mut record = Record {

@@ -3,6 +3,7 @@
 //! A `StateSpec` is a constant that the generator writes from `machine.toml`. This file knows no phase by name.
 
 use super::document::{Document, DocumentError, MAX_BYTES};
+use super::frontmatter::{Frontmatter, Keys};
 use super::json::Json;
 use super::lines::Lines;
 
@@ -47,6 +48,8 @@ pub enum Form {
     Lines,
     /// One JSON object.
     Json,
+    /// Markdown below YAML, with the fields that stand below other keys.
+    Frontmatter(Keys),
 }
 
 impl Form {
@@ -61,6 +64,15 @@ impl Form {
         match self {
             Self::Lines => Ok(Box::new(Lines::parse(bytes)?)),
             Self::Json => Ok(Box::new(Json::parse(bytes)?)),
+            Self::Frontmatter(keys) => Ok(Box::new(Frontmatter::parse(keys, bytes)?)),
+        }
+    }
+
+    /// Makes a document of what is whole in a damaged one, for fields to be set; `None` where nothing of it is to be kept.
+    pub(super) fn salvage(self, bytes: &[u8]) -> Option<Box<dyn Document>> {
+        match self {
+            Self::Lines | Self::Json => None,
+            Self::Frontmatter(keys) => Some(Box::new(Frontmatter::salvage(keys, bytes)?)),
         }
     }
 
@@ -69,6 +81,7 @@ impl Form {
         match self {
             Self::Lines => Box::new(Lines::default()),
             Self::Json => Box::new(Json::default()),
+            Self::Frontmatter(keys) => Box::new(Frontmatter::empty(keys)),
         }
     }
 }

@@ -243,6 +243,7 @@ impl Store {
             by,
             from: None,
             to: Some(record.phase.clone()),
+            append: None,
             run: None,
             evidence: None,
             fields: record.document.fields(),

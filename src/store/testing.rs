@@ -56,6 +56,13 @@ pub(crate) static JSON: StateSpec = StateSpec {
     ..SPEC
 };
 
+/// The same machine with documents of frontmatter, two of whose fields stand below another key.
+pub(crate) static FRONTMATTER: StateSpec = StateSpec {
+    form: Form::Frontmatter(&[("phase", "loop.phase"), ("round", "loop.round")]),
+    extension: "md",
+    ..SPEC
+};
+
 /// A store in a folder that does not exist yet.
 pub(crate) fn store() -> (tempfile::TempDir, Store) {
     store_of(&SPEC)
@@ -119,6 +126,7 @@ pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, Value)]) 
             .iter()
             .map(|(name, value)| ((*name).to_owned(), value.clone()))
             .collect(),
+        append: None,
         run: None,
         evidence: None,
     }

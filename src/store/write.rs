@@ -48,6 +48,9 @@ impl Store {
                 document.set(field, value);
             }
         }
+        if let Some(text) = &change.append {
+            document.append(text);
+        }
         let revision = found.revision + 1;
         let phase = change.to.unwrap_or_else(|| found.phase.clone());
         document.set(spec.fields.phase, &Value::Word(phase.clone()));
@@ -83,6 +86,7 @@ impl Store {
             by: change.by,
             from: Some(found.phase),
             to: Some(phase),
+            append: change.append,
             run: change.run,
             evidence: change.evidence,
             fields: record.document.fields(),

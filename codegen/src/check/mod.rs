@@ -39,6 +39,7 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     }
     idents::collisions(&index, &mut found);
     names::holders(&index, &mut found);
+    names::places(&index, &mut found);
     if let Some(too_large) = too_many_edges(machine) {
         found.push(too_large);
         return found;

@@ -1,10 +1,10 @@
 //! Names that refer to something: phases, fields, transitions, arguments; and the fields that the engine needs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{ENOUGH, Index};
 use crate::diagnostic::{Diagnostic, suggest};
-use crate::model::{At, FieldKind, From, Guard, Held, To, Transition, Update};
+use crate::model::{At, Field, FieldKind, Form, From, Guard, Held, To, Transition, Update};
 use crate::source::{MOST_PHASES, template};
 
 /// What refers to nothing.
@@ -74,6 +74,19 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         let before = found.len();
         if let Some(when) = &entry.when {
             guard(index, &when.value, found);
+        }
+        if let Some(append) = &entry.append {
+            for (name, _) in template::interpolated(&append.value).unwrap_or_default() {
+                field(index, &At::new(name.to_owned(), append.span.clone()), found);
+            }
+            if machine.state.form.value != Form::Frontmatter {
+                let message = format!(
+                    "`{}` has an `append`, and only a document of frontmatter has a place for text",
+                    entry.name.value
+                );
+                let one = Diagnostic::new("claudex::machine::bad_append", append.span.clone(), message);
+                found.push(one.help("leave `append` out, or write `form = \"frontmatter\"` into [state]"));
+            }
         }
         for (name, update) in &entry.set {
             field(index, name, found);
@@ -215,4 +228,59 @@ pub(super) fn holders(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             found.push(one.help(format!("it is in `{}`; leave one of them out", first.name.value)));
         }
     }
+}
+
+/// Finds fields that no document can hold in the places that their `key` gives them.
+pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
+    let machine = index.machine;
+    let place = |field: &'_ Field| field.key.clone().unwrap_or_else(|| field.name.clone());
+    let mut taken: HashMap<String, &At<String>> = HashMap::new();
+    for field in &machine.fields {
+        taken.entry(place(field).value).or_insert(&field.name);
+    }
+    for field in &machine.fields {
+        let at = place(field);
+        let name = &field.name.value;
+        if field.key.is_some() {
+            if machine.state.form.value != Form::Frontmatter {
+                let message =
+                    format!("`{name}` has a `key`, and only a document of frontmatter has keys below keys");
+                let one = Diagnostic::new("claudex::machine::bad_key", at.span.clone(), message);
+                found.push(one.help("leave `key` out, or write `form = \"frontmatter\"` into [state]"));
+            }
+            let parts = at.value.split('.');
+            if parts.clone().count() > MOST_PARTS || !parts.clone().all(is_key) {
+                let message = format!("`key` cannot be {:?}", at.value);
+                let one = Diagnostic::new("claudex::machine::bad_key", at.span.clone(), message);
+                found.push(one.help(format!(
+                    "it is keys with `.` between them, at most {MOST_PARTS}: `loop.phase`. A key is A-Z, a-z, 0-9, - and _, \
+                     begins with no digit and no -, and is not null, true or false"
+                )));
+            }
+        }
+        let above = at.value.match_indices('.').map(|(end, _)| &at.value[..end]);
+        let other = above.chain([at.value.as_str()]).find_map(|key| taken.get(key));
+        if let Some(other) = other.filter(|other| other.value != *name) {
+            let message = format!(
+                "`{name}` and `{}` stand in the same place of a document",
+                other.value
+            );
+            let one = Diagnostic::new("claudex::machine::bad_key", at.span.clone(), message);
+            let one = one.related(other.span.clone(), "the other");
+            found.push(one.help("give one of them another `key`"));
+        }
+    }
+}
+
+/// Limits the parts of a `key`, as the engine does.
+const MOST_PARTS: usize = 8;
+
+fn is_key(part: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    part.len() <= 128
+        && part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && part.bytes().all(allowed)
+        && !["null", "true", "false"]
+            .iter()
+            .any(|word| part.eq_ignore_ascii_case(word))
 }

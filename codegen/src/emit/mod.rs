@@ -248,6 +248,12 @@ fn holder(machine: &Machine, held: Held) -> TokenStream {
     }
 }
 
+/// The fields that stand below other keys of their document, each with where.
+fn placed(machine: &Machine) -> impl Iterator<Item = (&str, &str)> {
+    let fields = machine.fields.iter();
+    fields.filter_map(|field| Some((field.name.value.as_str(), field.key.as_ref()?.value.as_str())))
+}
+
 /// The fields that the machine itself owns: those that a guard reads, an edge sets or a behaviour looks or asks by, and those
 /// that exist in some phases only. Who could set the file under review from outside could have another one reviewed, and who
 /// could set what a question names could have a person say yes to something else.

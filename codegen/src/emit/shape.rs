@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use super::owned;
+use super::{owned, placed};
 use crate::model::{
     Actor, ArgumentKind, AtStart, Constant, Edge, Evidence, Field, FieldKind, Form, Held, IdForm, Machine,
     Migration, guard_text, time, update_text,
@@ -20,9 +20,12 @@ const SHAPE: &str = "1";
 /// The machine's shape.
 pub(crate) fn shape(machine: &Machine) -> String {
     let state = &machine.state;
+    // Where a field stands is part of how its document is read.
+    let keys = placed(machine).map(|(name, key)| format!(" {name}={key}"));
     let form = match state.form.value {
-        Form::Lines => "lines",
-        Form::Json => "json",
+        Form::Lines => "lines".to_owned(),
+        Form::Json => "json".to_owned(),
+        Form::Frontmatter => keys.fold("frontmatter".to_owned(), |form, key| form + &key),
     };
     let ids = match state.ids.value {
         IdForm::Stamp => "stamp",
@@ -45,7 +48,7 @@ pub(crate) fn shape(machine: &Machine) -> String {
             object([
                 ("folder", string(&state.folder.value)),
                 ("extension", string(&state.extension.value)),
-                ("form", string(form)),
+                ("form", string(&form)),
                 ("ids", string(ids)),
             ]),
         ),

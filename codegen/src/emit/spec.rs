@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Context;
 use crate::diagnostic::{list, one_line};
-use crate::model::{Actor, AtStart, Evidence, Field, FieldKind, guard_text, kind_text, update_text};
+use crate::model::{Actor, AtStart, Evidence, Field, FieldKind, Form, guard_text, kind_text, update_text};
 
 /// `; only in canary and rollout, else null`, or nothing.
 fn within(field: &Field) -> String {
@@ -34,8 +34,12 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
     let (folder, extension) = (&machine.state.folder.value, &machine.state.extension.value);
     let _ = writeln!(
         text,
-        "A loop is the file `{folder}/<id>.{extension}` below its root, one `key: value` a line. The graph hash of this \
-         version is `{}`.\n",
+        "A loop is the file `{folder}/<id>.{extension}` below its root, {}. The graph hash of this version is `{}`.\n",
+        match machine.state.form.value {
+            Form::Lines => "one `key: value` a line",
+            Form::Json => "one JSON object",
+            Form::Frontmatter => "Markdown below YAML",
+        },
         super::shape::graph_hash(&super::shape::shape(machine)),
     );
 

@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::ident::{constant_of, type_of};
-use super::{Context, behaviours, holder, owned, shape};
+use super::{Context, behaviours, holder, owned, placed, shape};
 use crate::model::{
     Active, Actor, At, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held, IdForm, Operand,
     Phase, Sign, Update, guard_text,
@@ -104,12 +104,16 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             context,
             declared.message.as_ref().map(|message| message.value.as_str()),
         );
+        let append = match declared.append.as_ref().map(|text| &text.value) {
+            Some(text) => quote! { Some(#text) },
+            None => quote! { None },
+        };
         let line = context.line(&declared.span);
         quote! {
             rt::EdgeInfo {
                 transition: #transition, from: #from, to: #to, when: #when, when_text: #when_text,
-                requires: #requires, by: &[#(#by),*], set: &[#(#set),*], message: #message,
-                ends_turn: #ends_turn, doc: #doc, line: #line,
+                requires: #requires, by: &[#(#by),*], set: &[#(#set),*], append: #append,
+                message: #message, ends_turn: #ends_turn, doc: #doc, line: #line,
             }
         }
     });
@@ -155,6 +159,10 @@ fn state(context: &Context<'_>) -> TokenStream {
     let form = match machine.state.form.value {
         Form::Lines => quote! { rt::Form::Lines },
         Form::Json => quote! { rt::Form::Json },
+        Form::Frontmatter => {
+            let keys = placed(machine).map(|(name, key)| quote! { (#name, #key) });
+            quote! { rt::Form::Frontmatter(&[#(#keys),*]) }
+        }
     };
     let ids = match machine.state.ids.value {
         IdForm::Stamp => quote! { rt::IdForm::Stamp },

@@ -5,13 +5,18 @@ use super::{Active, Actor, ArgumentKind, AtStart, Evidence, FieldKind, Focus, Fo
 
 impl Form {
     /// What `form` takes.
-    pub const ALL: [(&'static str, Form); 2] = [("lines", Form::Lines), ("json", Form::Json)];
+    pub const ALL: [(&'static str, Form); 3] = [
+        ("lines", Form::Lines),
+        ("json", Form::Json),
+        ("frontmatter", Form::Frontmatter),
+    ];
 
     /// What it means.
     pub fn doc(self) -> &'static str {
         match self {
             Form::Lines => "`key: value` lines, which are YAML, too",
             Form::Json => "one JSON object",
+            Form::Frontmatter => "Markdown below YAML that stands between two lines `---`",
         }
     }
 }

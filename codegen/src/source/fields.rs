@@ -27,6 +27,7 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
         kind,
         initial: None,
         at_start,
+        key: None,
         within: None,
         doc,
     };
@@ -59,6 +60,7 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
             initial.value = super::time::for_field(Some(&field.kind), initial.value.clone());
         }
     }
+    field.key = keys.value("key").and_then(|value| reader.string("key", value));
     field.within = keys.value("in").map(|value| reader.strings("in", value));
     if let Some(text) = keys
         .value("at_start")

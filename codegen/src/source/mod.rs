@@ -163,7 +163,7 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
     let mut state = State {
         folder: At::new(format!(".{}", name.value), whole.clone()),
         folder_env: None,
-        extension: At::new("state".to_owned(), whole.clone()),
+        extension: At::new(Form::Lines.extension().to_owned(), whole.clone()),
         form: At::new(Form::Lines, whole.clone()),
         ids: At::new(IdForm::Stamp, whole.clone()),
         active: At::new(Active::One, whole),
@@ -214,8 +214,12 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
         && let Some(form) = reader.choice("form", &form, &Form::ALL)
     {
         state.form = form;
-        if keys.value("extension").is_none() && state.form.value == Form::Json {
-            "json".clone_into(&mut state.extension.value);
+        if keys.value("extension").is_none() {
+            state
+                .form
+                .value
+                .extension()
+                .clone_into(&mut state.extension.value);
         }
     }
     if let Some(ids) = keys.value("ids").and_then(|value| reader.string("ids", value))

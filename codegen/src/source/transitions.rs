@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::guard::{self, Fault};
 use super::read::{Key, Keys, Reader, Value, in_order};
-use super::{MOST_TRANSITIONS, actors, flag, key_name, time, too_many};
+use super::{MOST_TRANSITIONS, actors, flag, key_name, template, time, too_many};
 use crate::diagnostic::Diagnostic;
 use crate::format;
 use crate::model::time::seconds;
@@ -64,7 +64,7 @@ pub(super) fn transitions(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Fi
 fn placeholder(name: At<String>) -> Transition {
     let span = name.span.clone();
     let (from, to) = (From::Phases(Vec::new()), To::Same(span.clone()));
-    let (when, requires, message) = (None, None, None);
+    let (when, requires, append, message) = (None, None, None, None);
     let (by, args, set) = (Vec::new(), Vec::new(), Vec::new());
     Transition {
         name,
@@ -75,6 +75,7 @@ fn placeholder(name: At<String>) -> Transition {
         by,
         args,
         set,
+        append,
         message,
         ends_turn: false,
         doc: String::new(),
@@ -140,6 +141,20 @@ fn transition(
     let args = args(reader, &keys);
     let set = keys.value("set").and_then(|value| reader.table("set", value));
     let set = set.map(|table| set_of(reader, table, fields)).unwrap_or_default();
+    let append = keys
+        .value("append")
+        .and_then(|value| reader.string("append", value));
+    if let Some(text) = &append
+        && let Err(part) = template::interpolated(&text.value)
+    {
+        let span = reader.inside(text, part);
+        let found = Diagnostic::new(
+            "claudex::machine::bad_append",
+            span,
+            "a brace holds no field's name",
+        );
+        reader.note(found.help("write `{field}`; text that is added has no other braces"));
+    }
     let message = keys
         .value("message")
         .and_then(|value| reader.string("message", value));
@@ -158,6 +173,7 @@ fn transition(
         by,
         args,
         set,
+        append,
         message,
         ends_turn,
         doc,

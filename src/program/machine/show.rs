@@ -164,6 +164,7 @@ fn edges(subject: &Subject) -> Vec<Value> {
             "by": by.map(|actor| word_of(&Actor::ALL, &actor.value)).collect::<Vec<_>>(),
             "args": object(args),
             "set": object(set),
+            "append": declared.append.as_ref().map(|text| &text.value),
             "message": declared.message.as_ref().map(|message| &message.value),
             "ends_turn": declared.ends_turn,
             "line": line_of(&subject.source, declared.span.start),

@@ -54,7 +54,7 @@ pub struct StateShape {
     pub folder: String,
     /// The extension of a state document.
     pub extension: String,
-    /// `lines`.
+    /// `lines`, `json`, or `frontmatter` with the places of its fields.
     pub form: String,
     /// `stamp` or `name`.
     pub ids: String,

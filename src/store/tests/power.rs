@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use crate::store::memory::{Disk, Loss};
-use crate::store::testing::{JSON, SPEC, change, plan, store_of};
-use crate::store::{Form, LoopId, Record, Repair, Store, StoreError, Value};
+use crate::store::testing::{FRONTMATTER, JSON, SPEC, change, plan, store_of};
+use crate::store::{Change, Form, LoopId, Record, Repair, Store, StoreError, Value};
 
 const SCHEDULES: u32 = 10_000;
 const THREADS: u32 = 4;
@@ -59,10 +59,13 @@ fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step)
         Step::Comment => {
             let document = String::from_utf8(disk.content().0.unwrap()).unwrap();
             let comment = comment(store, known.comments);
-            disk.edit(match document.strip_prefix('{') {
-                Some(rest) => format!("{{{comment}{rest}").into_bytes(),
-                None => (document + &comment).into_bytes(),
-            });
+            let edited = match store.spec().form {
+                Form::Lines => document + &comment,
+                Form::Json => document.replacen('{', &format!("{{{comment}"), 1),
+                // One above the second fence, and one below.
+                Form::Frontmatter(_) => document.replacen("---\n", &format!("---\n{comment}"), 1) + &comment,
+            };
+            disk.edit(edited.into_bytes());
             known.comments += 1;
             Ok(())
         }
@@ -75,6 +78,10 @@ fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step)
                 "drafting",
                 &[("round", Value::Count(*round))],
             );
+            let next = Change {
+                append: Some(appended(held.revision() + 1)),
+                ..next
+            };
             let record = store.commit(&held, next).map_err(|error| match error {
                 crate::store::CommitError::Store(error) => error,
                 stale => panic!("{stale}"),
@@ -89,9 +96,14 @@ fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step)
 /// What a person writes into a document: a comment, or, where there is none, a number as no program writes it.
 fn comment(store: &Store, number: usize) -> String {
     match store.spec().form {
-        Form::Lines => format!("# comment {number}\n"),
+        Form::Lines | Form::Frontmatter(_) => format!("# comment {number}\n"),
         Form::Json => format!("\"comment {number}\": 1.{number}0,"),
     }
+}
+
+/// What a change adds to a document's text.
+fn appended(revision: u64) -> String {
+    format!("- revision {revision}\n")
 }
 
 fn round(record: &Record) -> u64 {
@@ -136,7 +148,13 @@ fn play(store: &Store, id: &LoopId, seed: u64) {
             let text = String::from_utf8(opened.record.document().to_bytes()).unwrap();
             for comment in 0..known.comments {
                 let comment = self::comment(&store, comment).replace(',', "");
-                prop_assert!(text.contains(comment.trim_end()), "{text}");
+                let places = 1 + usize::from(matches!(store.spec().form, Form::Frontmatter(_)));
+                prop_assert_eq!(text.matches(comment.trim_end()).count(), places, "{}", text);
+            }
+            if matches!(store.spec().form, Form::Frontmatter(_)) {
+                for revision in 2..=found.0 {
+                    prop_assert_eq!(text.matches(&appended(revision)).count(), 1, "{}", text);
+                }
             }
             let (on_disk, _) = disk.content();
             prop_assert_eq!(on_disk.unwrap(), text.into_bytes());
@@ -152,7 +170,7 @@ fn a_power_loss_takes_back_nothing_that_was_acknowledged() {
     std::thread::scope(|scope| {
         for seed in 0..THREADS {
             scope.spawn(move || {
-                let (_kept, store) = store_of(if seed % 2 == 0 { &SPEC } else { &JSON });
+                let (_kept, store) = store_of([&SPEC, &JSON, &FRONTMATTER][seed as usize % 3]);
                 let record = store.start(plan()).unwrap();
                 play(&store, record.id(), seed.into());
             });

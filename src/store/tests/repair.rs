@@ -1,7 +1,7 @@
 //! After a crash, a damaged file or an edit by hand, document and journal agree again and nothing is lost.
 
-use crate::store::testing::{JSON, SPEC, change, plan, started, store_of, word};
-use crate::store::{CommitError, Record, Repair, StateSpec, Store, StoreError, Value};
+use crate::store::testing::{FRONTMATTER, JSON, SPEC, change, plan, started, store_of, word};
+use crate::store::{Change, CommitError, Record, Repair, StateSpec, Store, StoreError, Value};
 
 fn edit(store: &Store, record: &Record, from: &str, to: &str) -> String {
     let path = store.path_of(record.id());
@@ -429,5 +429,105 @@ fn a_document_of_json_is_edited_damaged_and_rebuilt_like_any() {
             "{damage}"
         );
         assert_eq!(opened.record.count("round"), Some(2));
+    }
+}
+
+#[test]
+fn a_document_of_frontmatter_keeps_what_is_a_persons_whatever_is_repaired() {
+    let (_kept, store) = store_of(&FRONTMATTER);
+    let record = store.start(plan()).unwrap();
+    let path = store.path_of(record.id());
+    let written = std::fs::read_to_string(&path).unwrap();
+    let both = "loop:\n  phase: drafting\n  round: 1\n";
+    assert!(
+        written.contains(both) && written.ends_with("\n---\n"),
+        "{written}"
+    );
+    let mine = written.replacen("---\n", "---\n# mine\n", 1).replace(
+        "  round: 1\n",
+        "  round: 1 # of three\n  theirs: {a: [1.10]}\n  deep:\n    key: here\n",
+    ) + "# Notes\n\n---\nphase: done";
+    std::fs::write(&path, mine.replace("phase: drafting", "phase: done")).unwrap();
+    let opened = store.open(record.id()).unwrap();
+    assert!(matches!(&opened.repairs[..], [Repair::EditUndone { fields, .. }] if fields == &["phase"]));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), mine);
+    let next = change("begin", "drafting", "reviewing", &[("round", Value::Count(2))]);
+    let next = Change {
+        append: Some("- begun\nwith care".to_owned()),
+        ..next
+    };
+    let record = store.commit(&opened.record, next).unwrap();
+    let now = std::fs::read_to_string(&path).unwrap();
+    let but_times = |text: &str| {
+        let lines = text
+            .split_inclusive('\n')
+            .filter(|line| !line.contains("last_updated_at"));
+        lines.collect::<String>()
+    };
+    let expected = mine
+        .replace("phase: drafting", "phase: reviewing")
+        .replace("round: 1 #", "round: 2 #")
+        .replace("revision: 1", "revision: 2")
+        + "\n- begun\nwith care\n";
+    assert_eq!(but_times(&now), but_times(&expected));
+
+    // A document that was not renamed into place is rolled forward, with what stands in it.
+    std::fs::write(&path, &mine).unwrap();
+    let opened = store.open(record.id()).unwrap();
+    assert!(matches!(
+        &opened.repairs[..],
+        [Repair::RolledForward { from: Some(1), .. }]
+    ));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), now);
+
+    // What is whole in a damaged document stays; the bytes are in the quarantine.
+    let text = "# Notes\n\n---\nphase: done\n- begun\nwith care\n";
+    for (damage, kept) in [
+        (
+            now.replace("  round: 2 #", "  round: \"2 #"),
+            &["# mine\n", "theirs: {a: [1.10]}\n", text][..],
+        ),
+        (
+            now.replace("mode: plan\n", "mode: [\n"),
+            &["# mine\n", "theirs: {a: [1.10]}\n", text],
+        ),
+        (
+            now.replace("revision", "revision_")
+                .replace("machine", "machine_"),
+            &["# mine\n", text],
+        ),
+        (text.to_owned(), &["\n---\n", text]),
+        (written.replace("---\n", ""), &["deep:\n    key: here\n"]),
+        ("---\nmode: plan\nrevi".to_owned(), &["deep:\n    key: here\n"]),
+        (
+            String::new(),
+            &["loop:\n  phase: reviewing\n  round: 2\n  deep:\n    key: here\n"],
+        ),
+    ] {
+        std::fs::write(&path, &damage).unwrap();
+        let opened = store.open(record.id()).unwrap();
+        assert_eq!(
+            (opened.record.phase(), opened.repairs.len()),
+            ("reviewing", 1),
+            "{damage}"
+        );
+        assert_eq!(opened.record.count("round"), Some(2));
+        for (name, _) in record.document().fields() {
+            assert!(opened.record.get(&name).is_some(), "{name}: {damage}");
+        }
+        let now = std::fs::read_to_string(&path).unwrap();
+        for kept in kept {
+            assert!(now.contains(kept), "{kept:?}:\n{damage}\n{now}");
+        }
+        if let [
+            Repair::Rebuilt {
+                quarantined: Some(quarantined),
+                ..
+            },
+        ] = &opened.repairs[..]
+        {
+            assert_eq!(std::fs::read_to_string(quarantined).unwrap(), damage);
+        }
+        assert!(store.open(record.id()).unwrap().repairs.is_empty(), "{damage}");
     }
 }

@@ -12,6 +12,7 @@ fn field(name: &str, kind: FieldKind) -> Field {
         kind,
         initial: None,
         at_start: AtStart::Never,
+        key: None,
         within: None,
         doc: String::new(),
     }

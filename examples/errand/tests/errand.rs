@@ -1,0 +1,251 @@
+//! An errand as people and agents meet it: a program that is called, a hook that answers, and a file that anybody may write into.
+
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// A project with one errand in it, and notes below its state.
+struct Desk {
+    folder: tempfile::TempDir,
+}
+
+const NOTES: &str = "\n# Notes\r\n\n---\nphase: done\n\tThe top board is full.";
+
+impl Desk {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("project/.git")).unwrap();
+        let desk = Self { folder };
+        let (code, said) = desk.run(&["start", "--id", "shelf", "--result", "SHELF.md", "Sort it: all"]);
+        assert_eq!(code, Some(0), "{said}");
+        desk
+    }
+
+    /// The same with what a person and an agent wrote into the file.
+    fn with_notes() -> Self {
+        let desk = Self::new();
+        let theirs = desk.read().replace(
+            "tags: []\n",
+            "tags: [home]  # mine\nowner:\n    name: Ada\n    \"since when\": [2026, x]\n",
+        );
+        desk.write(&(theirs + NOTES));
+        desk
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_errand"));
+        command
+            .args(arguments)
+            .current_dir(self.folder.path().join("project"))
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.folder.path().join("home"));
+        command
+    }
+
+    /// Runs the program as a person; the exit code, and all that it printed.
+    fn run(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let output = self.command(arguments).output().unwrap();
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.code(), text)
+    }
+
+    /// A stop of the session's agent: what is decided, and why.
+    fn stop(&self) -> (String, String) {
+        let input =
+            json!({"session_id": "s", "hook_event_name": "Stop", "cwd": self.folder.path().join("project")});
+        let mut child = self
+            .command(&["hook", "stop"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.to_string().as_bytes())
+            .unwrap();
+        let answer: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+        let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+        (text("decision"), text("reason") + &text("systemMessage"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("project").join(name)
+    }
+
+    fn read(&self) -> String {
+        std::fs::read_to_string(self.path(".errand/shelf.md")).unwrap()
+    }
+
+    fn write(&self, text: &str) {
+        std::fs::write(self.path(".errand/shelf.md"), text).unwrap();
+    }
+
+    fn status(&self) -> Value {
+        let (_, said) = self.run(&["status", "--json"]);
+        let mut shown: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+        shown["loops"][0].take()
+    }
+
+    /// What of the file nobody but its writers wrote.
+    fn theirs(&self) -> String {
+        let text = self.read();
+        let ours = |line: &&str| line.starts_with("  ") && !line.starts_with("    ");
+        text.split_inclusive('\n').filter(|line| !ours(line)).collect()
+    }
+
+    fn has(&self, parts: &[&str]) {
+        let text = self.read();
+        let missing = parts.iter().find(|part| !text.contains(*part));
+        assert_eq!(missing, None, "{text}");
+    }
+
+    /// Says whether these bytes are kept.
+    fn is_kept(&self, text: &str) -> bool {
+        let mut kept = std::fs::read_dir(self.path(".errand/quarantine")).unwrap();
+        kept.any(|file| std::fs::read_to_string(file.unwrap().path()).unwrap() == text)
+    }
+
+    fn is_verified(&self) {
+        let (code, said) = self.run(&["journal", "shelf", "--verify"]);
+        assert_eq!(code, Some(0), "{said}");
+    }
+}
+
+#[test]
+fn an_errand_goes_its_way_and_nobodys_words_are_touched() {
+    let desk = Desk::with_notes();
+    let theirs = desk.theirs();
+    let (decision, said) = desk.stop();
+    assert_eq!(decision, "block");
+    assert!(
+        said.contains("“Sort it: all”") && said.contains("SHELF.md"),
+        "{said}"
+    );
+    desk.has(&[
+        "\nloop:\n  phase: working\n  reminders: 1\n",
+        "\ntags: [home]  # mine\n",
+    ]);
+    assert_eq!(desk.theirs(), theirs);
+    let edited = desk.read().replace("name: Ada", "name: Eve # now");
+    desk.write(&edited.replace("# Notes", "# My notes"));
+    let theirs = desk.theirs();
+    std::fs::write(desk.path("SHELF.md"), "sorted\n").unwrap();
+    assert_eq!(desk.stop().0, "approve");
+    desk.has(&["\n  phase: done\n", "name: Eve # now", "# My notes"]);
+    let added = desk.theirs().replacen(&theirs, "", 1);
+    assert!(
+        added.starts_with("\n\nIt is done: SHELF.md (20") && added.ends_with("Z).\n"),
+        "{added:?}"
+    );
+    desk.is_verified();
+}
+
+#[test]
+fn a_file_from_windows_stays_one() {
+    let desk = Desk::new();
+    let crlf = desk.read().replace('\n', "\r\n");
+    desk.write(&format!("\u{feff}{crlf}no end"));
+    desk.stop();
+    let text = desk.read();
+    assert!(text.starts_with("\u{feff}---\r\n") && text.ends_with("---\r\nno end"));
+    desk.has(&["  reminders: 1\r\n"]);
+    assert!(!text.replace("\r\n", "").contains('\n'), "{text:?}");
+}
+
+#[test]
+fn a_phase_that_somebody_wrote_is_set_back_and_all_else_stays() {
+    let desk = Desk::with_notes();
+    let before = desk.read();
+    for edit in [
+        before.replace("  phase: working", "  phase: done"),
+        before.replacen("loop:", "loop: {phase: done}\nloops:", 1),
+        before.replace("  phase: working\n", ""),
+        before.replace("  reminders: 0", "  reminders: 0\n  phase: done"),
+    ] {
+        desk.write(&edit);
+        desk.stop();
+        assert_eq!(desk.status()["phase"], "working", "{edit}");
+        desk.has(&["# mine\n", "    name: Ada\n", NOTES]);
+        assert!(desk.is_kept(&edit));
+        desk.run(&["resume", "shelf"]);
+    }
+}
+
+#[test]
+fn frontmatter_that_nobody_can_read_is_written_anew_above_the_notes() {
+    let desk = Desk::with_notes();
+    let before = desk.read();
+    let nested = "x: ".to_owned() + &"[".repeat(100_000) + "\nloop:";
+    // Where not even the fences are left, the notes are in the quarantine.
+    let torn = before.replacen("\n---\n", "\n", 1).replace("\n---\n", "\n");
+    let all = &["    name: Ada\n", NOTES][..];
+    for (damage, keeps) in [
+        (before.replace("[home]", "[home"), all),
+        (before.replace("loop:", &nested), all),
+        (before.replacen("---\n", "---\n---\n", 1), &[NOTES]),
+        (NOTES.to_owned(), &[NOTES]),
+        (torn, &[]),
+        ("no\0".to_owned(), &[]),
+    ] {
+        desk.write(&damage);
+        let (decision, said) = desk.stop();
+        assert_eq!(decision, "block", "{said}");
+        assert_eq!(desk.status()["phase"], "working", "{said}");
+        desk.has(&["\ntitle: \"Sort it: all\"\n"]);
+        desk.has(keeps);
+        assert!(desk.is_kept(&damage));
+        desk.run(&["resume", "shelf"]);
+    }
+}
+
+#[test]
+fn a_file_that_may_not_be_written_is_no_trap() {
+    let desk = Desk::with_notes();
+    let folder = desk.path(".errand");
+    let set = |path: &PathBuf, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set(&folder.join("shelf.md"), 0o444);
+    // It is replaced, so its own mode refuses nothing; that of the folder does, but not to root.
+    assert_eq!(desk.stop().0, "block");
+    desk.has(&["  reminders: 1\n", NOTES]);
+    let before = desk.read();
+    set(&folder, 0o555);
+    let is_root = std::fs::write(folder.join("probe"), "").is_ok();
+    let (decision, said) = desk.stop();
+    set(&folder, 0o755);
+    assert!(
+        is_root || decision == "approve" && said.contains("errand"),
+        "{said}"
+    );
+    assert!(is_root || desk.read() == before);
+    desk.has(&[NOTES]);
+}
+
+#[test]
+fn of_many_at_once_each_finds_what_the_one_before_wrote() {
+    let desk = Desk::with_notes();
+    let theirs = desk.theirs();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| desk.stop());
+            scope.spawn(|| desk.run(&["resume", "shelf"]));
+        }
+    });
+    assert_eq!(desk.status()["phase"], "working");
+    assert_eq!(desk.theirs(), theirs);
+    desk.is_verified();
+    // A second errand is for when this one is over.
+    let second = || desk.run(&["start", "--id", "floor", "--result", "FLOOR.md", "Sweep"]);
+    assert_eq!(second().0, Some(1));
+    assert_eq!(desk.run(&["drop", "shelf"]).0, Some(0));
+    assert_eq!(second().0, Some(0));
+    desk.has(&["  phase: dropped\n", NOTES]);
+    desk.is_verified();
+}
