@@ -241,11 +241,32 @@ fn of_many_at_once_each_finds_what_the_one_before_wrote() {
     assert_eq!(desk.status()["phase"], "working");
     assert_eq!(desk.theirs(), theirs);
     desk.is_verified();
-    // A second errand is for when this one is over.
-    let second = || desk.run(&["start", "--id", "floor", "--result", "FLOOR.md", "Sweep"]);
-    assert_eq!(second().0, Some(1));
+}
+
+#[test]
+fn several_errands_are_under_way_at_once_and_a_person_starts_each() {
+    let desk = Desk::with_notes();
+    assert_eq!(desk.stop().0, "block");
+    let floor = ["start", "--id", "floor", "--result", "FLOOR.md", "Sweep"];
+    let agent = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s")];
+    let refused = desk.command(&floor).envs(agent).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains("is started by person"), "{said}");
+    assert_eq!(desk.run(&floor).0, Some(0));
+    let (_, said) = desk.run(&["drop"]);
+    assert!(said.contains("more than one loop is active: "), "{said}");
+    let (decision, said) = desk.stop();
+    assert!(
+        decision == "block" && said.contains("SHELF.md"),
+        "the session’s own: {said}"
+    );
     assert_eq!(desk.run(&["drop", "shelf"]).0, Some(0));
-    assert_eq!(second().0, Some(0));
     desk.has(&["  phase: dropped\n", NOTES]);
     desk.is_verified();
+    let (decision, said) = desk.stop();
+    assert!(
+        decision == "block" && said.contains("FLOOR.md"),
+        "nobody’s: {said}"
+    );
 }
