@@ -33,6 +33,14 @@ impl Beginning {
     }
 }
 
+fn named(actor: &Actor) -> &'static str {
+    match actor {
+        Actor::Hook => "the hook",
+        Actor::Agent => "an agent",
+        Actor::Person => "a person",
+    }
+}
+
 /// Starts a loop of a machine in the first phase of a mode, with the values that were given at the start.
 ///
 /// # Errors
@@ -48,13 +56,8 @@ pub fn begin<M: Machine>(
     if !mode.by.is_empty() && !mode.by.contains(&actor) {
         return Err(StartError::Actor {
             mode: mode.name,
-            by: mode
-                .by
-                .iter()
-                .map(Actor::to_string)
-                .collect::<Vec<_>>()
-                .join(" or "),
-            actor: actor.to_string(),
+            by: mode.by.iter().map(named).collect::<Vec<_>>().join(" or "),
+            actor: named(&actor).to_owned(),
         });
     }
     let table = M::TABLE;

@@ -33,4 +33,5 @@ mod tamper;
 mod text;
 mod untouched;
 mod updating;
+mod upgrade;
 mod versions;

@@ -41,10 +41,14 @@ fn records(project: &Project) -> Vec<PathBuf> {
 
 /// Returns the file of the record that knows a loop of this id in this project, there or not.
 fn record_of(project: &Project, id: &str) -> PathBuf {
+    record_file(project, &project.field(id, "machine"), id)
+}
+
+pub(crate) fn record_file(project: &Project, machine: &str, id: &str) -> PathBuf {
     use sha2::Digest as _;
-    let (folder, machine) = (project.folder(), project.field(id, "machine"));
+    let folder = project.folder();
     let mut digest = sha2::Sha256::new();
-    for part in [folder.to_str().unwrap(), &machine, id] {
+    for part in [folder.to_str().unwrap(), machine, id] {
         digest.update(part);
         digest.update([0]);
     }

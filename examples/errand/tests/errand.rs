@@ -252,7 +252,7 @@ fn several_errands_are_under_way_at_once_and_a_person_starts_each() {
     let refused = desk.command(&floor).envs(agent).output().unwrap();
     let said = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(1), "{said}");
-    assert!(said.contains("is started by person"), "{said}");
+    assert!(said.contains("is started by a person"), "{said}");
     assert_eq!(desk.run(&floor).0, Some(0));
     let (_, said) = desk.run(&["drop"]);
     assert!(said.contains("more than one loop is active: "), "{said}");
