@@ -63,12 +63,9 @@ impl Desk {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(input.to_string().as_bytes())
-            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.to_string().as_bytes()).unwrap();
+        drop(stdin);
         let answer: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
         let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
         (text("decision"), text("reason") + &text("systemMessage"))

@@ -498,10 +498,16 @@ fn a_document_of_frontmatter_keeps_what_is_a_persons_whatever_is_repaired() {
         ),
         (text.to_owned(), &["\n---\n", text]),
         (written.replace("---\n", ""), &["deep:\n    key: here\n"]),
-        ("---\nmode: plan\nrevi".to_owned(), &["deep:\n    key: here\n"]),
+        (
+            "---\nmode: plan\nrevi".to_owned(),
+            &["deep:\n    key: here\n", "\n---\n- begun\nwith care\n"],
+        ),
         (
             String::new(),
-            &["loop:\n  phase: reviewing\n  round: 2\n  deep:\n    key: here\n"],
+            &[
+                "loop:\n  phase: reviewing\n  round: 2\n  deep:\n    key: here\n",
+                "\n---\n- begun\nwith care\n",
+            ],
         ),
     ] {
         std::fs::write(&path, &damage).unwrap();
