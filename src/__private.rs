@@ -15,7 +15,9 @@ pub use crate::machine::table::{
 pub use crate::machine::time::of as time_value;
 pub use crate::machine::{Actor, EvidenceRecord, Machine, Raw, Refusal, Refused, Requirement};
 pub use crate::review::{ReviewSpec, Reviewed, Settled, evidence};
-pub use crate::store::{Active, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store, Value};
+pub use crate::store::{
+    Active, Edit, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store, Value,
+};
 
 #[cfg(feature = "program")]
 pub use crate::program;

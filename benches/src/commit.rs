@@ -35,6 +35,7 @@ static SPEC: StateSpec = StateSpec {
         graph_hash: Some("graph_hash"),
     },
     owned: &["count"],
+    edits: &[],
     terminal: &["over"],
     shape: "",
     migrations: "",

@@ -84,6 +84,8 @@ pub(crate) enum Takes {
     Named(&'static Table),
     /// A table of lists of tables, by names.
     Entries(&'static Table),
+    /// A whole number from 0.
+    Count,
     /// A list of tables.
     Items(&'static Table),
     /// A graph hash, or a list of them.
@@ -238,6 +240,12 @@ pub(crate) const STATE: Table = Table {
             r#""stamp""#,
         ),
         key(
+            "edits",
+            Takes::Names,
+            "The fields that an edit of the document by hand may change. Absent: none that the machine reads or sets.",
+            r#"["max_rounds"]"#,
+        ),
+        key(
             "active",
             Takes::Word(|| told(&Active::ALL, Active::doc)),
             "How many loops may be under way in one project. Absent: one.",
@@ -320,6 +328,18 @@ pub(crate) const FIELD: Table = Table {
             r#""optional""#,
         ),
         key(
+            "min",
+            Takes::Count,
+            "The smallest count that an edit by hand may give. Absent: 0.",
+            "1",
+        ),
+        key(
+            "max",
+            Takes::Count,
+            "The largest count that an edit by hand may give.",
+            "99",
+        ),
+        key(
             "key",
             Takes::Place,
             "Where the field stands in a document of frontmatter, below other keys. Absent: under its name.",
@@ -344,7 +364,7 @@ pub(crate) const FIELD: Table = Table {
 pub(crate) const FIELD_KINDS: [&str; 3] = ["type", "one_of", "holds"];
 
 /// The keys that a field with `holds` does not have.
-pub(crate) const NOT_HELD: &[&str] = &["initial", "at_start", "in"];
+pub(crate) const NOT_HELD: &[&str] = &["initial", "at_start", "in", "min", "max"];
 
 /// `[phases.x]`.
 pub(crate) const PHASE: Table = Table {

@@ -98,6 +98,8 @@ pub struct State {
     pub form: At<Form>,
     /// `ids = "stamp"` or `"name"`.
     pub ids: At<IdForm>,
+    /// `edits`: the fields that an edit by hand may change.
+    pub edits: Vec<At<String>>,
     /// `active = "one"`.
     pub active: At<Active>,
 }
@@ -175,6 +177,8 @@ pub struct Field {
     pub at_start: AtStart,
     /// `key = "loop.phase"`: where it stands in a document of frontmatter; None: under its name.
     pub key: Option<At<String>>,
+    /// `min` and `max`: the counts that an edit by hand may give.
+    pub range: (Option<At<u64>>, Option<At<u64>>),
     /// `in`: the phases in which the field exists; None: in all of them.
     pub within: Option<Vec<At<String>>>,
     /// `doc`, or empty.
@@ -588,6 +592,15 @@ impl Update {
 }
 
 impl Field {
+    /// The smallest and the largest count that an edit by hand may give.
+    pub fn counts(&self) -> (u64, u64) {
+        let of = |bound: &Option<At<u64>>| bound.as_ref().map(|bound| bound.value);
+        (
+            of(&self.range.0).unwrap_or(0),
+            of(&self.range.1).unwrap_or(i64::MAX.unsigned_abs()),
+        )
+    }
+
     /// Whether it exists in a phase.
     pub fn exists_in(&self, phase: &str) -> bool {
         let within = self.within.as_ref();

@@ -139,6 +139,7 @@ fn takes(takes: &Takes) -> Value {
             json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_-]*(\\.[A-Za-z_][A-Za-z0-9_-]*){0,7}$" })
         }
         Takes::Flag => json!({ "type": "boolean" }),
+        Takes::Count => json!({ "type": "integer", "minimum": 0 }),
         Takes::Constant => reference("constant"),
         Takes::Constants | Takes::Updates => by_name(reference("constant")),
         Takes::Path(may_leave) => path(*may_leave),

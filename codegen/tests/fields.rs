@@ -138,6 +138,27 @@ fn where_a_field_stands_is_in_the_code_and_in_the_shape() {
     assert!(spaceless.contains("append:Some(\"-{owner}\")"));
 }
 
+mod edits {
+    use super::said;
+
+    const STATE: &str = "[modes.full]";
+    const TRIES: &str = "{ type = \"count\" }";
+    const GUARD: &str = "when = \"until <= now";
+
+    cases! {
+        an_edit_of_a_count: [STATE => "[state]\nedits = [\"tries\", \"quick\"]\n[modes.full]"] says "nothing";
+        an_edit_within_bounds: [STATE => "[state]\nedits = [\"tries\"]\n[modes.full]", TRIES => "{ type = \"count\", min = 1, max = 9 }", GUARD => "when = \"tries < 3 and until <= now"] says "nothing";
+        an_edit_of_what_a_guard_reads: [STATE => "[state]\nedits = [\"tries\"]\n[modes.full]", GUARD => "when = \"tries < 3 and until <= now"] says "m.toml:5:10: a guard reads `tries`, and an edit could make it any count (say in [fields] what it may be: `min = 1, max = 99`)";
+        an_edit_of_what_the_engine_holds: [STATE => "[state]\nedits = [\"phase\"]\n[modes.full]"] says "m.toml:5:10: `phase` is the engine's (leave it out)";
+        an_edit_of_a_list: [STATE => "[state]\nedits = [\"notes\"]\n[modes.full]"] says "m.toml:5:10: `notes` is no count, no flag and no `one_of` (leave it out: an edit of a field that no guard reads and no edge sets stays without this)";
+        an_edit_of_what_is_not_always_there: [STATE => "[state]\nedits = [\"percent\"]\n[modes.full]", "initial = 5" => "initial = 5, max = 99"] says "m.toml:5:10: `percent` exists in some phases alone (leave its `in` out)";
+        an_edit_of_no_field: [STATE => "[state]\nedits = [\"trys\"]\n[modes.full]"] says "m.toml:5:10: no field is named `trys` (add `trys = { type = \"count\" }` to [fields])";
+        bounds_of_what_nobody_edits: [TRIES => "{ type = \"count\", max = 9 }"] says "m.toml:16:36: `min` and `max` of `tries` bound nothing (they are for a count that `edits` of [state] lists)";
+        bounds_that_leave_nothing: [STATE => "[state]\nedits = [\"tries\"]\n[modes.full]", TRIES => "{ type = \"count\", min = 10, max = 9 }"] says "m.toml:18:36: `tries` can have no value from 10 to 9 (`min` is the smaller one)";
+        a_bound_that_is_no_number: [STATE => "[state]\nedits = [\"tries\"]\n[modes.full]", TRIES => "{ type = \"count\", max = \"9\" }"] says "m.toml:18:36: `max` takes a whole number, not a string";
+    }
+}
+
 mod updates {
     use super::said;
 

@@ -389,6 +389,7 @@ mod tests {
                 graph_hash: None,
             },
             owned: &[],
+            edits: &[],
             terminal: &[],
             shape: "",
             migrations: "",

@@ -11,9 +11,11 @@ use super::value::{MOST_COUNT, Value, value_in};
 
 /// Names the change by which a person takes a loop up.
 pub(super) const ADOPT: &str = "adopt";
+/// Names the change by which an edit by hand is taken over.
+pub(super) const EDIT: &str = "edit";
 /// Names a migration.
 pub(super) const MIGRATE: &str = "migrate";
-/// Names who makes one.
+/// Names who makes these two.
 pub(super) const ENGINE: &str = "engine";
 /// A person makes it.
 pub(super) const PERSON: &str = "person";

@@ -124,7 +124,7 @@ pub use orphans::run_mark;
 pub use record::Record;
 pub use repair::{Opened, Repair};
 pub use shape::Shape;
-pub use spec::{Active, Form, HeldFields, IdForm, StateSpec};
+pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec};
 pub use start::{StartPlan, Started};
 pub use state_home::StateHome;
 pub use store::Store;

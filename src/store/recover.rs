@@ -8,6 +8,7 @@
 //! | the begin of what one of the newest changes wrote | the same: a power loss cut it off                       |
 //! | missing, unreadable, or without its own fields  | rebuilt from the last change                              |
 //! | a protected field differs, or is gone, or added | set back; other edits, comments and order stay            |
+//! | a field differs that the machine leaves open to edits | taken over, and journaled, where the value is one that it may have |
 //! | any other revision                              | the same                                                  |
 //! | names our machine, has no journal               | refused: no start made it here                            |
 //! | another version's that goes on as it is         | as above, by what either version protects                 |
@@ -35,6 +36,8 @@ pub(super) struct Judged {
     pub(super) record: Record,
     /// How the document must be written anew, if it must.
     pub(super) fix: Option<Fix>,
+    /// What was edited by hand, and is to be journaled: the fields that the machine leaves open to that.
+    pub(super) taken: Vec<(String, Value)>,
     /// The document as a migration makes it, if one is due. The record's phase is then that after it.
     pub(super) migrated: Option<Migrated>,
 }
@@ -157,6 +160,7 @@ impl Reader<'_> {
                 .filter_map(|change| change.append.as_ref())
                 .for_each(|text| document.append(text));
         };
+        let mut taken = Vec::new();
         let (document, fix) = match found.state.document().filter(is_whole).filter(has_end) {
             Some(on_disk) => {
                 let mut document = on_disk.boxed_clone();
@@ -177,7 +181,15 @@ impl Reader<'_> {
                         (document, Some(Fix::RollForward(Some(before.revision))))
                     }
                     _ => {
-                        let edited = edited(&*document, last);
+                        let mut edited = edited(&*document, last);
+                        if !spec.is_terminal(&phase) {
+                            edited.retain(|field| {
+                                let value = document.get(field);
+                                let is_taken = spec.takes_edit(field, value.as_ref());
+                                taken.extend(value.filter(|_| is_taken).map(|value| (field.clone(), value)));
+                                !is_taken
+                            });
+                        }
                         for field in &edited {
                             match journaled(field) {
                                 Some(value) => document.set(field, value),
@@ -227,6 +239,7 @@ impl Reader<'_> {
         Ok(Judged {
             record,
             fix,
+            taken,
             migrated,
         })
     }

@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use super::attempts::HEALED;
-use super::entry::{Change, ENGINE, MIGRATE};
+use super::entry::{Change, EDIT, ENGINE, MIGRATE};
 use super::error::{StoreError, io_error};
 use super::id::{LoopId, compact};
 use super::inspect::{Reader, State};
@@ -18,6 +18,7 @@ use super::record::Record;
 use super::recover::{Fix, Migrated};
 use super::storage::{JOURNAL, Part, Staged};
 use super::store::Store;
+use super::value::Value;
 use super::versions::Versions;
 use crate::files::Folder;
 
@@ -75,6 +76,12 @@ pub enum Repair {
         /// Where the edited bytes are kept.
         quarantined: Utf8PathBuf,
     },
+    /// Fields had been edited that the machine leaves open to that.
+    #[display("the state was edited by hand, which was taken over: {}", fields.join(", "))]
+    EditTaken {
+        /// Which, with what they are now: `max_rounds: 5`.
+        fields: Vec<String>,
+    },
     /// A file that is no loop of ours was set aside, so that one can be started.
     #[display("{path} was set aside as {quarantined}: {reason}", path = crate::text::shown(path), quarantined = crate::text::shown(quarantined))]
     SetAside {
@@ -91,7 +98,10 @@ impl Repair {
     /// Returns the fields that were edited, where it undoes what an edit may have done: changed fields, bytes that are nobody's.
     fn of_an_edit(&self) -> Option<&[String]> {
         match self {
-            Self::RolledForward { from: Some(_), .. } | Self::TornLineCut | Self::SetAside { .. } => None,
+            Self::RolledForward { from: Some(_), .. }
+            | Self::TornLineCut
+            | Self::EditTaken { .. }
+            | Self::SetAside { .. } => None,
             Self::EditUndone { fields, .. } => Some(fields),
             // Nobody can tell whether it was a power loss that emptied a file.
             Self::RolledForward { from: None, .. } | Self::JournalCleaned { .. } | Self::Rebuilt { .. } => {
@@ -246,6 +256,25 @@ pub(super) fn repair(
     }
     let record = match judged.migrated {
         Some(migrated) if older == Older::Migrate => migrate(store, lock, judged.record, migrated)?,
+        _ if !judged.taken.is_empty() => {
+            let shown = |(field, value): &(String, Value)| format!("{field}: {}", value.to_plain());
+            let fields = judged.taken.iter().map(shown).collect();
+            let change = Change {
+                edits: judged.taken,
+                ..Change::bare(EDIT, ENGINE)
+            };
+            match store.apply(lock, judged.record.clone(), change) {
+                Ok(record) => {
+                    let repair = Repair::EditTaken { fields };
+                    store.log(&format!("{id}: {repair}"));
+                    repairs.push(repair);
+                    record
+                }
+                // Else nobody could end the loop.
+                Err(StoreError::JournalFull { .. }) => judged.record,
+                Err(error) => return Err(error),
+            }
+        }
         _ => judged.record,
     };
     Ok(Opened { record, repairs })

@@ -6,6 +6,7 @@ use super::document::{Document, DocumentError, MAX_BYTES};
 use super::frontmatter::{Frontmatter, Keys};
 use super::json::Json;
 use super::lines::Lines;
+use super::value::Value;
 
 /// Where and how one machine's state documents are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct StateSpec {
     pub fields: HeldFields,
     /// Machine-owned: every field that a guard reads or an edge sets.
     pub owned: &'static [&'static str],
+    /// What an edit of the document by hand may change: that is taken over, and journaled.
+    pub edits: &'static [Edit],
     /// Stored forms of the terminal phases.
     pub terminal: &'static [&'static str],
     /// What the documents' meaning depends on, as JSON, whose digest `graph_hash` is (see [`Shape`](super::Shape)). Empty:
@@ -82,6 +85,38 @@ impl Form {
             Self::Lines => Box::new(Lines::default()),
             Self::Json => Box::new(Json::default()),
             Self::Frontmatter(keys) => Box::new(Frontmatter::empty(keys)),
+        }
+    }
+}
+
+/// A field that an edit by hand may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edit {
+    /// Its name.
+    pub field: &'static str,
+    /// What it may be then.
+    pub takes: Editable,
+}
+
+/// What an edit by hand may make of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Editable {
+    /// A count from the first to the second.
+    Count(u64, u64),
+    /// True or false.
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+impl Editable {
+    fn takes(self, value: &Value) -> bool {
+        match self {
+            Self::Count(least, most) => value
+                .as_count()
+                .is_some_and(|count| (least..=most).contains(&count)),
+            Self::Flag => value.as_flag().is_some(),
+            Self::Word(words) => words.contains(&&*value.to_plain()),
         }
     }
 }
@@ -162,8 +197,17 @@ impl StateSpec {
             || [fields.mode, fields.started, fields.started_epoch].contains(&Some(field))
     }
 
+    /// Returns whether an edit by hand may make this of `field`.
+    pub(super) fn takes_edit(&self, field: &str, value: Option<&Value>) -> bool {
+        let edit = self.edits.iter().find(|edit| edit.field == field);
+        edit.zip(value)
+            .is_some_and(|(edit, value)| edit.takes.takes(value))
+    }
+
     /// Returns whether the journal's value of `field` wins over an edit by hand.
     pub(super) fn is_protected(&self, field: &str) -> bool {
-        self.is_held(field) || self.owned.contains(&field)
+        self.is_held(field)
+            || self.owned.contains(&field)
+            || self.edits.iter().any(|edit| edit.field == field)
     }
 }

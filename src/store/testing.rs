@@ -32,6 +32,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
         graph_hash: Some("graph_hash"),
     },
     owned: &["round", "decision_signal"],
+    edits: &[],
     terminal: &["done", "cancelled"],
     shape: "",
     migrations: "",

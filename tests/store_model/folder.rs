@@ -36,6 +36,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
         graph_hash: Some("graph_hash"),
     },
     owned: &["count"],
+    edits: &[],
     terminal: &["over", "cancelled"],
     shape: "",
     migrations: "",

@@ -5,6 +5,7 @@
 mod ask;
 mod behaviours;
 mod bounds;
+mod edits;
 mod graph;
 mod guards;
 mod idents;
@@ -61,6 +62,7 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
         Ok(crossings) => bounds::bounds(&index, &edges, &crossings, &broken, &mut found),
         Err(too_large) => found.push(*too_large),
     }
+    edits::edits(&index, &mut found);
     migrations::migrations(&index, &mut found);
     plugin::commands(machine, &mut found);
     found

@@ -32,6 +32,9 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         }
         phase(index, name, found);
     }
+    for name in &machine.state.edits {
+        field(index, name, found);
+    }
     for mode in &machine.modes {
         unknown.phases |= !phase(index, &mode.start, found);
         for (name, _) in &mode.initial {

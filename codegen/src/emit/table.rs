@@ -173,6 +173,25 @@ fn state(context: &Context<'_>) -> TokenStream {
         Active::Session => quote! { rt::Active::Session },
         Active::Many => quote! { rt::Active::Many },
     };
+    let edits = machine.fields.iter().filter(|field| {
+        let name = &field.name.value;
+        machine.state.edits.iter().any(|edit| edit.value == *name)
+    });
+    let edits = edits.map(|field| {
+        let name = &field.name.value;
+        let takes = match &field.kind {
+            FieldKind::OneOf(words) => {
+                let words = words.iter().map(|word| &word.value);
+                quote! { Word(&[#(#words),*]) }
+            }
+            FieldKind::Flag => quote! { Flag },
+            _ => {
+                let (least, most) = field.counts();
+                quote! { Count(#least, #most) }
+            }
+        };
+        quote! { rt::Edit { field: #name, takes: rt::Editable::#takes } }
+    });
     let required = |held| machine.holder(held).unwrap_or_default();
     let (phase, id, revision) = (
         required(Held::Phase),
@@ -206,7 +225,7 @@ fn state(context: &Context<'_>) -> TokenStream {
                 phase: #phase, id: #id, revision: #revision, machine: #held_machine, session: #session, root: #root,
                 mode: #mode, started: #started, started_epoch: #started_epoch, updated: #updated, graph_hash: #graph,
             },
-            owned: &[#(#owned),*],
+            owned: &[#(#owned),*], edits: &[#(#edits),*],
             terminal: &[#(#terminal),*],
             shape: SHAPE, migrations: MIGRATIONS,
         };

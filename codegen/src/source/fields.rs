@@ -28,6 +28,7 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
         initial: None,
         at_start,
         key: None,
+        range: (None, None),
         within: None,
         doc,
     };
@@ -61,6 +62,8 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
         }
     }
     field.key = keys.value("key").and_then(|value| reader.string("key", value));
+    let mut count = |name: &str| reader.count(name, keys.value(name)?);
+    field.range = (count("min"), count("max"));
     field.within = keys.value("in").map(|value| reader.strings("in", value));
     if let Some(text) = keys
         .value("at_start")

@@ -166,6 +166,7 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
         extension: At::new(Form::Lines.extension().to_owned(), whole.clone()),
         form: At::new(Form::Lines, whole.clone()),
         ids: At::new(IdForm::Stamp, whole.clone()),
+        edits: Vec::new(),
         active: At::new(Active::One, whole),
     };
     let Some(table) = keys.value("state").and_then(|value| reader.table("state", value)) else {
@@ -226,6 +227,9 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
         && let Some(ids) = reader.choice("ids", &ids, &IdForm::ALL)
     {
         state.ids = ids;
+    }
+    if let Some(edits) = keys.value("edits") {
+        state.edits = reader.strings("edits", edits);
     }
     if let Some(active) = keys
         .value("active")

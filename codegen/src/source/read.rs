@@ -138,6 +138,19 @@ impl Reader<'_> {
         }
     }
 
+    /// A whole number from 0; noted where it is none.
+    pub(super) fn count(&mut self, key: &str, value: Value<'_>) -> Option<At<u64>> {
+        if !matches!(value.get_ref(), DeValue::Integer(_)) {
+            self.wrong_type(key, value, "a whole number");
+            return None;
+        }
+        let constant = self.constant(key, value)?;
+        match constant.value {
+            Constant::Count(count) => Some(At::new(count, constant.span)),
+            _ => None,
+        }
+    }
+
     /// A text for people that may be absent.
     pub(super) fn doc(&mut self, keys: &Keys<'_>) -> String {
         let doc = keys.value("doc").and_then(|value| self.string("doc", value));

@@ -3696,6 +3696,7 @@ pub static STATE: rt::StateSpec = rt::StateSpec {
         "before",
         "cargo",
     ],
+    edits: &[],
     terminal: &["arrived", "sunk"],
     shape: SHAPE,
     migrations: MIGRATIONS,

@@ -125,7 +125,8 @@ fn an_errand_goes_its_way_and_nobodys_words_are_touched() {
         "{said}"
     );
     desk.has(&[
-        "\nloop:\n  phase: working\n  reminders: 1\n",
+        "\nloop:\n  phase: working\n",
+        "\n  reminders: 1\n",
         "\ntags: [home]  # mine\n",
     ]);
     assert_eq!(desk.theirs(), theirs);
@@ -172,6 +173,23 @@ fn a_phase_that_somebody_wrote_is_set_back_and_all_else_stays() {
         assert!(desk.is_kept(&edit));
         desk.run(&["resume", "shelf"]);
     }
+}
+
+#[test]
+fn what_the_machine_leaves_to_an_edit_is_taken_over_within_its_bounds() {
+    let desk = Desk::with_notes();
+    desk.write(
+        &desk
+            .read()
+            .replace("  patience: 2", "  patience: 4 # I am patient"),
+    );
+    let (_, said) = desk.stop();
+    assert!(said.contains("taken over: patience: 4"), "{said}");
+    desk.write(&desk.read().replace("  patience: 4", "  patience: 100"));
+    let (_, said) = desk.stop();
+    assert!(said.contains("edited by hand (patience)"), "{said}");
+    desk.has(&["  patience: 4 # I am patient\n", "  reminders: 2\n", NOTES]);
+    desk.is_verified();
 }
 
 #[test]

@@ -62,6 +62,7 @@ fn whole(subject: &Subject) -> Value {
             "extension": state.extension.value,
             "form": word_of(&Form::ALL, &state.form.value),
             "ids": word_of(&IdForm::ALL, &state.ids.value),
+            "edits": state.edits.iter().map(|edit| &edit.value).collect::<Vec<_>>(),
             "active": word_of(&Active::ALL, &state.active.value),
         },
         "modes": modes.collect::<Vec<_>>(),

@@ -1,7 +1,9 @@
 //! After a crash, a damaged file or an edit by hand, document and journal agree again and nothing is lost.
 
 use crate::store::testing::{FRONTMATTER, JSON, SPEC, change, plan, started, store_of, word};
-use crate::store::{Change, CommitError, Record, Repair, StateSpec, Store, StoreError, Value};
+use crate::store::{
+    Change, CommitError, Edit, Editable, Entry, Record, Repair, StateSpec, Store, StoreError, Value,
+};
 
 fn edit(store: &Store, record: &Record, from: &str, to: &str) -> String {
     let path = store.path_of(record.id());
@@ -536,4 +538,52 @@ fn a_document_of_frontmatter_keeps_what_is_a_persons_whatever_is_repaired() {
         }
         assert!(store.open(record.id()).unwrap().repairs.is_empty(), "{damage}");
     }
+}
+
+#[test]
+fn an_edit_that_the_machine_allows_is_taken_over_in_one_change_of_the_journal() {
+    static EDITS: StateSpec = StateSpec {
+        edits: &[Edit {
+            field: "round",
+            takes: Editable::Count(1, 99),
+        }],
+        owned: &["round", "decision_signal"],
+        ..SPEC
+    };
+    let (_kept, store) = store_of(&EDITS);
+    let record = store.start(plan()).unwrap();
+    let id = record.id();
+    let journal = || store.journal(id).unwrap();
+    edit(&store, &record, "round: 1\n", "round: 99 # more\n");
+    let opened = store.open(id).unwrap();
+    let taken = Repair::EditTaken {
+        fields: vec!["round: 99".to_owned()],
+    };
+    assert_eq!(opened.repairs, [taken]);
+    assert_eq!(
+        (opened.record.revision(), opened.record.count("round")),
+        (2, Some(99))
+    );
+    let Some(Entry::Change(change)) = journal().pop() else {
+        panic!("a change")
+    };
+    assert_eq!((&*change.what, &*change.by), ("edit", "engine"));
+    assert_eq!(store.open(id).unwrap().repairs, [], "once");
+    // What it may not be is set back, as any other field's edit; beside it, what it may be stays.
+    for wrong in ["0", "100", "-1", "many", "null", "[1]"] {
+        edit(&store, &record, "round: 99", &format!("round: {wrong}"));
+        let opened = store.open(id).unwrap();
+        assert!(
+            matches!(&opened.repairs[..], [Repair::EditUndone { fields, .. }] if fields == &["round"]),
+            "{wrong}: {:?}",
+            opened.repairs
+        );
+        assert_eq!(opened.record.count("round"), Some(99), "{wrong}");
+    }
+    let text = edit(&store, &record, "round: 99", "round: 3");
+    std::fs::write(store.path_of(id), text.replace("drafting", "done")).unwrap();
+    let opened = store.open(id).unwrap();
+    assert_eq!((opened.repairs.len(), opened.record.phase()), (2, "drafting"));
+    assert_eq!(opened.record.count("round"), Some(3));
+    assert!(store.verify(id).is_ok());
 }

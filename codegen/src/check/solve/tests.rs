@@ -13,6 +13,7 @@ fn field(name: &str, kind: FieldKind) -> Field {
         initial: None,
         at_start: AtStart::Never,
         key: None,
+        range: (None, None),
         within: None,
         doc: String::new(),
     }
