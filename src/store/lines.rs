@@ -15,6 +15,9 @@ const DEEPEST: usize = 32;
 /// Limits what of a document stands outside of quotes, in bytes.
 const MOST_OUTSIDE: usize = 64 * 1024;
 
+/// Ends a line where a YAML reader reads.
+const BREAKS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
+
 /// A document of lines.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines {
@@ -40,7 +43,8 @@ impl Lines {
         // The last line with a key.
         let mut owner: Option<usize> = None;
         for line in text.split_inclusive('\n') {
-            let continues = line.starts_with([' ', '\t']) && !line.trim().is_empty()
+            // Of a line of blanks, too, a tab is fit for nothing but to go on with a value.
+            let continues = line.starts_with([' ', '\t']) && (!line.trim().is_empty() || line.contains('\t'))
                 || line.starts_with("- ")
                 || line.trim_end() == "-";
             match owner {
@@ -64,6 +68,11 @@ impl Lines {
         }
         let fields = keys.iter().flatten().count();
         check(&entries, fields)?;
+        // Behind the end of a YAML document no field could be added. A byte order mark begins another one.
+        let ends = |line: &str| line.starts_with("...") || line.starts_with('\u{feff}');
+        if text.trim_start_matches('\u{feff}').split(BREAKS).any(ends) {
+            return Err(DocumentError::NotLines);
+        }
         let read = match serde_yaml::from_str::<serde_yaml::Value>(text) {
             Ok(serde_yaml::Value::Mapping(read)) => read,
             // Nothing but blanks and comments, or nothing at all: a document that was cut off, never one of ours.
@@ -79,7 +88,12 @@ impl Lines {
         // another field, so the document is refused as a whole.
         let mut read = read.into_iter();
         for (entry, key) in entries.iter_mut().zip(keys) {
-            let Some(key) = key else { continue };
+            let Some(key) = key else {
+                if !is_between(&entry.raw) {
+                    return Err(DocumentError::NotLines);
+                }
+                continue;
+            };
             match read.next() {
                 Some((serde_yaml::Value::String(name), value)) if name == key => {
                     let value = value_of(value, &entry.raw);
@@ -124,16 +138,20 @@ impl Document for Lines {
         }
         let ending = self.ending();
         let Some(at) = self.find(field) else {
+            let raw = format!("{field}: {}{ending}", scalar::write(value, false));
+            let field = Some((field.to_owned(), value.clone()));
+            let mut at = self.entries.len();
             if let Some(last) = self.entries.last_mut()
                 && !last.raw.ends_with('\n')
             {
-                last.raw.push_str(ending);
+                // The end of a line belongs to a value of several lines.
+                if last.raw.contains('\n') {
+                    at -= 1;
+                } else {
+                    last.raw.push_str(ending);
+                }
             }
-            let raw = format!("{field}: {}{ending}", scalar::write(value, false));
-            self.entries.push(Entry {
-                raw,
-                field: Some((field.to_owned(), value.clone())),
-            });
+            self.entries.insert(at, Entry { raw, field });
             return;
         };
         let entry = &mut self.entries[at];
@@ -241,6 +259,13 @@ fn is_simple(entries: &[Entry]) -> bool {
         }
         true
     })
+}
+
+/// Returns whether a line without a key is part of no value: an edit of the value's first line would leave the others.
+fn is_between(line: &str) -> bool {
+    let line = line.trim_start_matches('\u{feff}').trim();
+    let is_one = !line.contains(BREAKS);
+    line.is_empty() || is_one && line.starts_with(['#', '%']) || line == "---"
 }
 
 /// Returns the key that a line starts with, if it does.
@@ -450,6 +475,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_an_edit_of_one_line_would_break_is_refused_or_left_whole() {
+        for text in [
+            "a: [1,\n2]\nb: 1\n",
+            "a: \"x\ny\"\n",
+            "a: 1\n\r >\n",
+            "{\n}\n",
+            "a: 1\n\u{2028} x\n",
+            "a: 1\n...\n",
+            "a:\r...\n",
+            "# why\n\u{feff}a: 1\n",
+        ] {
+            assert!(Form::Lines.parse(text.as_bytes()).is_err(), "{text:?}");
+        }
+        let mut document = parse("block: |\n  one\n  two");
+        document.set("new", &Value::Count(1));
+        assert_eq!(document.to_bytes(), b"new: 1\nblock: |\n  one\n  two");
+        let mut document = parse("a: plain\n  \t \nb: 1\n");
+        document.set("a", &Value::Text("x y".into()));
+        assert_eq!(document.to_bytes(), b"a: \"x y\"\nb: 1\n");
     }
 
     #[test]

@@ -70,6 +70,8 @@ mod document;
 mod entry;
 mod error;
 mod fault;
+#[cfg(all(any(test, fuzzing), feature = "plan"))]
+pub(crate) mod fuzzing;
 mod id;
 mod inspect;
 mod journal;
