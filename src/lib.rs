@@ -51,6 +51,9 @@ extern crate self as claudex_loop;
 pub mod behaviours;
 mod digest;
 pub mod files;
+#[cfg(all(any(test, fuzzing), feature = "plan"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod git;
 pub mod hooks;
 pub mod machine;

@@ -152,9 +152,10 @@ fn beside_sqlite(writers: usize, before: usize) -> Row {
         with_writers(writers, || sqlite::writer(&theirs), sqlite::change)
     });
     Row {
-        beside: "SQLite (WAL, synchronous=FULL)",
+        beside: "SQLite (WAL, synchronous=FULL)".to_owned(),
         ratio,
         most: 1.0,
+        unit: "",
     }
 }
 

@@ -4,6 +4,8 @@
 //! `ROW`. `docs/performance.md` has a table with its machine and date.
 
 mod commit;
+#[path = "../../tests/support/hostile.rs"]
+mod folders;
 mod many;
 mod pair;
 mod stop;
@@ -19,8 +21,13 @@ fn main() {
     println!("| what | beside | ratio | wanted |\n|---|---|---|---|");
     for (name, measure) in commit::rows().into_iter().chain(stop::rows()).chain(many::rows()) {
         if name.contains(&wanted) {
-            let Row { beside, ratio, most } = measure();
-            println!("| {name} | {beside} | {ratio:.2} | ≤ {most} |");
+            let Row {
+                beside,
+                ratio,
+                most,
+                unit,
+            } = measure();
+            println!("| {name} | {beside} | {ratio:.2}{unit} | ≤ {most}{unit} |");
         }
     }
 }

@@ -44,21 +44,23 @@ fn times(root: &Path, commands: &[&[&str]]) {
 fn beside_one(commands: &[&[&str]]) -> Row {
     let (one, many) = (finished(1), finished(LOOPS));
     Row {
-        beside: "the same after a single one",
+        beside: "the same after a single one".to_owned(),
         ratio: ratio(|| times(many.path(), commands), || times(one.path(), commands)),
         most: 1.5,
+        unit: "",
     }
 }
 
 fn list() -> Row {
     let many = finished(LOOPS);
     Row {
-        beside: "0.15 s",
+        beside: "0.15 s".to_owned(),
         ratio: ratio(
             || run(many.path(), &[&["list"]]),
             || std::thread::sleep(std::time::Duration::from_millis(150)),
         ),
         most: 1.0,
+        unit: "",
     }
 }
 

@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 /// A line of the table.
 pub(crate) struct Row {
     /// What it is measured beside.
-    pub(crate) beside: &'static str,
-    /// How many times as long it takes.
+    pub(crate) beside: String,
+    /// How many times as long it takes, or how much longer.
     pub(crate) ratio: f64,
-    /// How many times as long it may take.
+    /// How many times as long it may take, or how much longer.
     pub(crate) most: f64,
+    /// What the two numbers count: nothing, or milliseconds.
+    pub(crate) unit: &'static str,
 }
 
 /// A named measurement.
@@ -33,13 +35,13 @@ pub(crate) fn ratio_of(mut first: impl FnMut() -> Duration, mut second: impl FnM
     median(firsts).as_secs_f64() / median(seconds).as_secs_f64()
 }
 
-fn timed(work: &mut impl FnMut()) -> Duration {
+pub(crate) fn timed(work: &mut impl FnMut()) -> Duration {
     let begun = Instant::now();
     work();
     begun.elapsed()
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
 }

@@ -3,74 +3,21 @@
 //!
 //! `PROPTEST_CASES=20000 cargo test -p claudex-build --test fuzz` is a long run.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use claudex_build::{Config, Format, Generated, check_source, draw, generate, migrations, shape, spec};
+use claudex_build::{Config, check_source, generate};
 use proptest::prelude::*;
 
 #[path = "fuzz/grammar.rs"]
 mod grammar;
+#[path = "fuzz/holds.rs"]
+mod holds;
 
 use grammar::Tape;
+use holds::{SOON, holds};
 
 const PLAN: &str = include_str!("../../machine.toml");
 const VOYAGE: &str = include_str!("expected/machine.toml");
-
-/// For one input, in a debug build on a busy machine. How fast it is in earnest is the benches' part.
-const SOON: Duration = Duration::from_secs(10);
-
-/// What holds for the pictures of a machine and for what is said of it: each is well-formed, whatever its texts.
-fn shown(source: &str) {
-    let machine = check_source("m.toml", source).unwrap();
-    let svg = draw(&machine, Format::Svg, None);
-    if let Err(error) = roxmltree::Document::parse(&svg) {
-        panic!("{error} in the picture of\n{source}\n{svg}");
-    }
-    // Every string ends on its line.
-    for line in draw(&machine, Format::Dot, None).lines() {
-        let plain = line.replace("\\\\", "").replace("\\\"", "");
-        assert!(plain.matches('"').count() % 2 == 0, "{line}\n{source}");
-    }
-    let said = draw(&machine, Format::Mermaid, None) + &spec(&machine, source, "m.toml");
-    let obeyed = |c: char| c.is_control() && c != '\n' || matches!(c, '\u{202a}'..='\u{202e}');
-    assert!(!said.contains(obeyed), "{said:?}");
-    let shape = shape(&machine) + &migrations(&machine);
-    assert!(!shape.contains(obeyed), "{shape:?}");
-}
-
-/// What holds for every input. The code where it is a machine.
-fn holds(source: &str) -> Option<Generated> {
-    let begun = Instant::now();
-    let result = generate("m.toml", source);
-    assert!(begun.elapsed() < SOON, "{:?} for\n{source}", begun.elapsed());
-    match result {
-        Ok(generated) => {
-            let again = generate("m.toml", source).unwrap();
-            assert_eq!(generated, again, "the same machine gives the same code");
-            if let Err(error) = syn::parse_file(&generated.rust) {
-                panic!("{error} in the code of\n{source}");
-            }
-            shown(source);
-            Some(generated)
-        }
-        Err(found) => {
-            assert!(!found.list.is_empty());
-            for one in &found.list {
-                let span = one.span.clone();
-                assert!(
-                    source.get(span.clone()).is_some(),
-                    "{span:?} of {one:?} is not in the file\n{source}"
-                );
-            }
-            // The picture slices the text by the spans, too.
-            let mut picture = String::new();
-            miette::NarratableReportHandler::new()
-                .render_report(&mut picture, &found)
-                .unwrap();
-            None
-        }
-    }
-}
 
 /// What a file's text may be replaced with.
 const STRANGE: [&str; 24] = [
@@ -253,6 +200,21 @@ proptest! {
         prop_assert_eq!(enums("Transition"), Some(machine.transition_names().len()));
         prop_assert_eq!(enums("Mode"), Some(machine.modes.len()));
         prop_assert_eq!(rust.matches("rt::EdgeInfo {").count(), machine.edges().len());
+    }
+}
+
+#[test]
+fn what_a_fuzzer_found_stays_found() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/machine");
+    let files: Vec<_> = std::fs::read_dir(corpus)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert!(!files.is_empty());
+    for file in files {
+        let source = std::fs::read(&file).unwrap();
+        let held = std::panic::catch_unwind(|| holds(&String::from_utf8_lossy(&source)));
+        assert!(held.is_ok(), "{}", file.display());
     }
 }
 

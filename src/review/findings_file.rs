@@ -146,10 +146,11 @@ fn render_finding(out: &mut String, finding: &Finding) {
     let file = finding
         .file
         .as_deref()
-        .map(|file| text::fold(file, MAX_FILE_CHARS));
+        // A backquote would end the quoted name early.
+        .map(|file| text::fold(file, MAX_FILE_CHARS).replace('`', "'"));
     match (file.filter(|file| !file.is_empty()), finding.line) {
-        (Some(file), Some(number)) if file.contains([' ', '`']) => {
-            let _ = write!(line, "`{}:{number}`: ", file.replace('`', "'"));
+        (Some(file), Some(number)) if file.contains(' ') => {
+            let _ = write!(line, "`{file}:{number}`: ");
         }
         (Some(file), Some(number)) => {
             let _ = write!(line, "{file}:{number}: ");

@@ -79,7 +79,7 @@ impl Loaded {
     }
 
     /// Takes the lines of these bytes.
-    fn take(&mut self, bytes: &[u8], possible: Possible<'_>) {
+    pub(super) fn take(&mut self, bytes: &[u8], possible: Possible<'_>) {
         let mut bad = Vec::new();
         let mut add = |line| {
             if bad.len() < MOST_BAD {
@@ -151,7 +151,7 @@ impl Loaded {
 }
 
 /// Returns the newest two changes of a journal's end, and what stands behind them; `None` where a line cannot be read.
-fn last_entries(tail: &[u8], is_whole: bool) -> Option<Vec<Entry>> {
+pub(super) fn last_entries(tail: &[u8], is_whole: bool) -> Option<Vec<Entry>> {
     if !tail.ends_with(b"\n") {
         return None;
     }

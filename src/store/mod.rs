@@ -72,6 +72,8 @@ mod entry;
 mod error;
 mod fault;
 mod frontmatter;
+#[cfg(all(any(test, fuzzing), feature = "plan"))]
+pub(crate) mod fuzzing;
 mod id;
 mod index;
 mod inspect;

@@ -28,6 +28,8 @@ mod environment;
 mod example;
 mod files;
 mod findings;
+#[cfg(all(any(test, fuzzing), feature = "plan"))]
+pub(crate) mod fuzzing;
 mod leaf;
 mod names;
 mod origin;

@@ -1,0 +1,25 @@
+//! The target that FUZZ_TARGET names, as libFuzzer calls it.
+
+#![no_main]
+
+use std::sync::LazyLock;
+
+use claudex_loop::fuzzing::{TARGETS, Target};
+
+#[path = "../../codegen/tests/fuzz/holds.rs"]
+mod holds;
+
+fn machine(bytes: &[u8]) {
+    holds::holds(&String::from_utf8_lossy(bytes));
+}
+
+static TARGET: LazyLock<Target> = LazyLock::new(|| {
+    let wanted = std::env::var("FUZZ_TARGET").expect("FUZZ_TARGET names a target");
+    let all = TARGETS.into_iter().chain([("machine", machine as Target)]);
+    all.into_iter()
+        .find(|(name, _)| *name == wanted)
+        .expect("there is such a target")
+        .1
+});
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| TARGET(bytes));

@@ -1,0 +1,176 @@
+//! What holds of every reader whatever its bytes, as functions that a fuzzer calls. docs/fuzzing.md says how to run one.
+//!
+//! The tests replay `fuzz/corpus/`: what a fuzzer found stays found.
+
+use std::io::Cursor;
+use std::sync::LazyLock;
+
+use camino::Utf8Path;
+use jiff::Timestamp;
+
+use crate::digest::sha256;
+use crate::hooks::answers;
+use crate::hooks::decision::{Decision, REASON_LIMIT};
+use crate::hooks::input::{self, Input, InputError, ReadLimits};
+use crate::hooks::prompt::{self, PromptError};
+use crate::program::settings::fuzzing::config;
+use crate::review::answer;
+use crate::review::findings::Findings;
+use crate::review::findings_file::{self, MAX_FILE_BYTES, MOST_FINDINGS, Verdict};
+use crate::store::fuzzing::{document, journal};
+
+/// A target takes any bytes, and panics where a promise does not hold.
+pub type Target = fn(&[u8]);
+
+/// Names the targets. That of machine.toml is `holds` in `codegen/tests/fuzz/`.
+pub const TARGETS: [(&str, Target); 6] = [
+    ("config", config),
+    ("document", document),
+    ("findings", findings),
+    ("hook-input", hook_input),
+    ("journal", journal),
+    ("prompt", stored_prompt),
+];
+
+fn read(bytes: &[u8]) -> Result<Input, InputError> {
+    input::read(Cursor::new(bytes.to_vec()), ReadLimits::default())
+}
+
+/// Any input leads to one decision on one line, and what follows its object changes nothing.
+fn hook_input(bytes: &[u8]) {
+    let decision = match read(bytes) {
+        Ok(input) => {
+            let again = read(&[bytes, b"}{"].concat());
+            assert_eq!(again.as_ref().ok(), Some(&input));
+            let of_tasks = (input.has_running_subagent(), input.mentions_background("review"));
+            let reason = format!("{of_tasks:?} {:?} {input:?}", answers::of(&input));
+            Decision::Block {
+                reason,
+                note: input.prompt,
+            }
+        }
+        Err(error) => Decision::Approve {
+            note: Some(error.to_string()),
+        },
+    };
+    let line = decision.to_json(Some("status"));
+    assert_eq!(line.trim_end().lines().count(), 1, "{line}");
+    let answer: serde_json::Value = serde_json::from_str(&line).expect("one JSON value");
+    assert!(
+        matches!(answer["decision"].as_str(), Some("approve" | "block")),
+        "{line}"
+    );
+    let reason = answer["reason"].as_str().unwrap_or_default();
+    assert!(reason.encode_utf16().count() <= REASON_LIMIT);
+}
+
+/// What is stored is taken once, byte for byte; what is no record is removed and never taken.
+fn stored_prompt(bytes: &[u8]) {
+    static BASE: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a folder"));
+    let base = Utf8Path::from_path(BASE.path())
+        .expect("a path in UTF-8")
+        .join("claudex");
+    let (records, now) = (base.join("prompts"), Timestamp::now());
+    let is_over = |session: &str, command: &str| {
+        assert_eq!(
+            prompt::take(session, command, now, &base).expect("a folder of ours"),
+            None
+        );
+    };
+    if let Ok(input) = read(bytes)
+        && let Ok(true) = prompt::store(&input, "claudex", now, &base)
+    {
+        let session = input
+            .session_id
+            .as_deref()
+            .expect("a prompt of no session is not stored");
+        let begin = format!("{}-", sha256(session));
+        let names = records
+            .read_dir_utf8()
+            .expect("a folder")
+            .map(|entry| entry.expect("a name"));
+        let command = names
+            .map(|entry| entry.file_name().to_owned())
+            .find_map(|name| Some(name.strip_prefix(&begin)?.strip_suffix(".json")?.to_owned()));
+        let command = command.expect("a record");
+        let taken = prompt::take(session, &command, now, &base)
+            .expect("a record")
+            .expect("it is fresh");
+        assert_eq!(taken.command, command);
+        let given = [&input.command_args, &input.prompt];
+        assert!(
+            taken.arguments.is_empty()
+                || given
+                    .into_iter()
+                    .flatten()
+                    .any(|given| given.contains(&taken.arguments))
+        );
+        is_over(session, &command);
+    }
+    std::fs::create_dir_all(&records).expect("a folder");
+    let record = records.join(format!("{}-plan.json", sha256("s")));
+    std::fs::write(&record, bytes).expect("a record");
+    match prompt::take("s", "plan", now, &base) {
+        Ok(_) | Err(PromptError::Corrupt { .. }) => assert!(!record.exists(), "it can be taken again"),
+        Err(error) => panic!("{error}"),
+    }
+    is_over("s", "plan");
+    // What is left of many would be looked through at each call.
+    std::fs::remove_dir_all(&base).expect("a folder of ours");
+}
+
+/// A verdict has no more findings than anyone mends, and says the same once it was written and read again.
+fn findings(bytes: &[u8]) {
+    let of_answer = answer::read(&String::from_utf8_lossy(bytes)).ok();
+    for verdict in [findings_file::parse(bytes).ok(), of_answer]
+        .into_iter()
+        .flatten()
+    {
+        let Verdict::Findings(found) = verdict else {
+            continue;
+        };
+        assert!((1..=MOST_FINDINGS).contains(&found.0.len()));
+        let json = serde_json::to_vec(&found).expect("JSON");
+        assert_eq!(
+            serde_json::from_slice::<Findings>(&json).expect("findings"),
+            found
+        );
+        let text = findings_file::render(1, &found);
+        if text.len() > MAX_FILE_BYTES {
+            continue;
+        }
+        let Ok(Verdict::Findings(again)) = findings_file::parse(text.as_bytes()) else {
+            panic!("no findings any more: {text:?}")
+        };
+        assert_eq!(again.counts(), found.counts(), "{text}");
+        // Only white space may move, and what holds no letter says nothing.
+        let solid = |text: &str| text.split_whitespace().collect::<String>();
+        if found.0.iter().all(|one| one.what.contains(char::is_alphabetic)) {
+            assert_eq!(solid(&findings_file::render(1, &again)), solid(&text));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_fuzzer_found_stays_found() {
+        for (name, target) in TARGETS {
+            let corpus = Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("fuzz/corpus")
+                .join(name);
+            let files: Vec<_> = corpus
+                .read_dir_utf8()
+                .unwrap()
+                .map(|entry| entry.unwrap().into_path())
+                .collect();
+            assert!(!files.is_empty(), "{name}");
+            for file in files {
+                let bytes = std::fs::read(&file).unwrap();
+                assert!(std::panic::catch_unwind(|| target(&bytes)).is_ok(), "{file}");
+            }
+        }
+    }
+}

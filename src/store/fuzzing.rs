@@ -1,0 +1,90 @@
+//! What holds of every document and of every journal, whatever its bytes.
+
+use super::document::is_field_name;
+use super::entry::Entry;
+use super::journal::{Loaded, last_entries};
+use super::spec::Form;
+use super::value::Value;
+
+/// The forms of a document. Each is given the same bytes.
+const FORMS: [Form; 3] = [Form::Lines, Form::Json, Form::Frontmatter(&[])];
+
+/// A document comes back as it was; a field that is set or taken away is, and no other one changes.
+pub(crate) fn document(bytes: &[u8]) {
+    let end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(64)..]).into_owned();
+    let values = [
+        Value::Count(7),
+        Value::Text(end.clone()),
+        Value::Word(end.clone()),
+        Value::List(vec![end]),
+    ];
+    for form in FORMS {
+        let Ok(document) = form.parse(bytes) else { continue };
+        assert_eq!(document.to_bytes(), bytes, "{form:?}");
+        assert_eq!(document.check(), Ok(()), "{form:?}");
+        let fields = document.fields();
+        let names = fields
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .filter(|name| is_field_name(name));
+        for name in names.take(3).chain(["unheard_of"]) {
+            for value in values.iter().map(Some).chain([None]) {
+                // Without a field it is none any more.
+                if value.is_none() && fields.len() < 2 {
+                    continue;
+                }
+                let mut changed = document.clone();
+                match value {
+                    Some(value) => changed.set(name, value),
+                    None => changed.remove(name),
+                }
+                // What could not be read again is not written.
+                if changed.check().is_err() {
+                    continue;
+                }
+                let written = changed.to_bytes();
+                let shown = || {
+                    format!(
+                        "{form:?}, {name}, {value:?}: {:?}",
+                        String::from_utf8_lossy(&written)
+                    )
+                };
+                let again = form
+                    .parse(&written)
+                    .unwrap_or_else(|error| panic!("{error}: {}", shown()));
+                let plain =
+                    |value: &Value| (value.to_plain().into_owned(), value.as_list().map(<[_]>::to_vec));
+                assert_eq!(
+                    again.get(name).as_ref().map(plain),
+                    value.map(plain),
+                    "{}",
+                    shown()
+                );
+                let others = |fields: Vec<(String, Value)>| -> Vec<_> {
+                    fields.into_iter().filter(|(field, _)| field != name).collect()
+                };
+                assert_eq!(others(again.fields()), others(document.fields()), "{}", shown());
+            }
+        }
+    }
+}
+
+/// What is kept of a journal is read again without damage, and each line is written as it is read.
+pub(crate) fn journal(bytes: &[u8]) {
+    let read = |bytes: &[u8]| {
+        let mut loaded = Loaded::default();
+        loaded.take(bytes, &|_, _| true);
+        loaded
+    };
+    let loaded = read(bytes);
+    let again = read(loaded.repaired());
+    assert_eq!((&again.entries, &again.damage), (&loaded.entries, &None));
+    for entry in loaded.entries.iter() {
+        let line = serde_json::to_vec(entry).expect("JSON");
+        let same = Entry::parse(&line).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&line)));
+        assert_eq!(serde_json::to_vec(&same).expect("JSON"), line);
+    }
+    if let Some(newest) = last_entries(bytes, true) {
+        assert!(loaded.entries.ends_with(&newest));
+    }
+}

@@ -1,0 +1,334 @@
+//! Folders that nobody would make by mistake: everything that a stop reads, with something else in its place. The tests hold a
+//! stop to its answer in each of them, the benches to its time.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A project with a loop whose first round has its findings, below one folder with the person's home.
+pub(crate) struct Healthy {
+    pub(crate) root: PathBuf,
+    pub(crate) home: PathBuf,
+    pub(crate) id: String,
+}
+
+/// One thing in the place of another.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    /// What a shell does before it calls the program, with the root as `$root`; nothing where no shell is needed.
+    pub(crate) before: &'static str,
+    make: Box<Make>,
+}
+
+impl Case {
+    /// Makes the folder, and returns what the place holds that must stay; `None` where this user may not make it.
+    pub(crate) fn make(&self, healthy: &Healthy) -> Option<PathBuf> {
+        (self.make)(healthy)
+    }
+}
+
+impl Healthy {
+    fn pristine(&self) -> PathBuf {
+        self.home.with_file_name("pristine")
+    }
+
+    /// Keeps the project as it is now.
+    pub(crate) fn keep(&self) {
+        fs::create_dir(self.pristine()).expect("a folder beside the home");
+        run("cp", &["-a".as_ref(), &self.home, &self.root, &self.pristine()]);
+    }
+
+    /// Makes it as it was when it was kept.
+    pub(crate) fn restore(&self) {
+        for place in [&self.home, &self.root] {
+            run("chmod", &["-R".as_ref(), "u+rwX".as_ref(), place]);
+            run("rm", &["-rf".as_ref(), place]);
+            let kept = self.pristine().join(place.file_name().expect("a name"));
+            run("cp", &["-a".as_ref(), &kept, place]);
+        }
+    }
+
+    /// Returns where a link leads that leads out.
+    pub(crate) fn outside(&self) -> PathBuf {
+        self.home.join("outside")
+    }
+
+    fn state(&self, name: &str) -> PathBuf {
+        let name = name.replace("ID", &self.id);
+        self.root
+            .join(format!(".claude/claudex/{name}").trim_end_matches('/'))
+    }
+
+    fn user(&self, name: &str) -> PathBuf {
+        self.home.join("state/claudex-loop").join(name)
+    }
+
+    fn record(&self) -> PathBuf {
+        let records = fs::read_dir(self.user("loops")).expect("records");
+        records
+            .map(|entry| entry.expect("a record").path())
+            .next()
+            .expect("a record")
+    }
+
+    /// Has the loop be one of another version, whose shape is read.
+    fn shape(&self) -> PathBuf {
+        let machines = fs::read_dir(self.state("machines")).expect("shapes");
+        let shape = machines
+            .map(|entry| entry.expect("a shape").path())
+            .next()
+            .expect("a shape");
+        let hash = shape.file_stem().expect("a hash").to_string_lossy().into_owned();
+        for file in [
+            self.state("ID.state"),
+            self.state("ID/journal.jsonl"),
+            self.record(),
+        ] {
+            replace(&file, &hash, "00ff00ff00ff00ff");
+        }
+        let other = shape.with_file_name("00ff00ff00ff00ff.json");
+        fs::rename(&shape, &other).expect("a new name");
+        other
+    }
+}
+
+type Make = dyn Fn(&Healthy) -> Option<PathBuf>;
+type Place = (&'static str, fn(&Healthy) -> PathBuf);
+/// Puts something in a place; false where this user may not.
+type Kind = (&'static str, fn(&Path, &Healthy) -> bool);
+
+const FILES: [Place; 11] = [
+    ("the state document", |of| of.state("ID.state")),
+    ("the journal", |of| of.state("ID/journal.jsonl")),
+    ("the lock", |of| of.state(".lock")),
+    ("the review's lock", |of| of.state("ID/run.lock")),
+    ("the log", |of| of.state("log")),
+    ("the findings", |of| of.state("ID/findings-round-1.md")),
+    ("the findings JSON", |of| of.state("ID/findings-round-1.json")),
+    ("a shape", Healthy::shape),
+    ("the record", Healthy::record),
+    ("the configuration", |of| {
+        of.home.join("config/claudex-loop/config.toml")
+    }),
+    ("the project's configuration", |of| {
+        of.root.join(".claude/claudex.toml")
+    }),
+];
+
+const FOLDERS: [Place; 5] = [
+    ("the state folder", |of| of.state("")),
+    ("the loop's folder", |of| of.state("ID")),
+    ("the shapes", |of| {
+        of.shape();
+        of.state("machines")
+    }),
+    ("the records", |of| of.user("loops")),
+    ("the swept loops", |of| of.state("swept")),
+];
+
+/// What stands in the place of a file or a folder.
+const ANY: [Kind; 7] = [
+    ("a pipe", |place, _| {
+        remove(place);
+        run("mkfifo", &[place]);
+        true
+    }),
+    ("a socket", |place, of| {
+        remove(place);
+        // Its own path has to be short.
+        let short = of.home.join("s");
+        drop(std::os::unix::net::UnixListener::bind(&short).expect("a socket"));
+        fs::rename(short, place).is_ok()
+    }),
+    ("a device", |place, _| {
+        remove(place);
+        let zero = ["c", "1", "5"].map(Path::new);
+        let made = Command::new("mknod")
+            .arg(place)
+            .args(zero)
+            .stderr(std::process::Stdio::null())
+            .status();
+        made.is_ok_and(|status| status.success())
+    }),
+    ("a link to itself", |place, _| {
+        remove(place);
+        symlink(place.file_name().expect("a name"), place).is_ok()
+    }),
+    ("a link out", |place, of| {
+        let outside = of.outside();
+        if fs::rename(place, &outside).is_err() {
+            fs::write(&outside, "mine\n").expect("a file outside");
+        }
+        symlink(outside, place).is_ok()
+    }),
+    ("no permission", |place, _| {
+        place.exists() && fs::set_permissions(place, Permissions::from_mode(0o0)).is_ok()
+    }),
+    ("another owner", |place, _| {
+        place.exists() && chown(place, Some(12_345), None).is_ok()
+    }),
+];
+
+const IN_FILES: [Kind; 5] = [
+    ("a folder", |place, _| {
+        remove(place);
+        fs::create_dir(place).is_ok()
+    }),
+    ("a gigabyte of nothing", |place, _| {
+        let file = fs::File::create(place).expect("a file");
+        file.set_len(1 << 30).is_ok()
+    }),
+    ("a mebibyte of brackets", |place, _| {
+        let begin = fs::read_to_string(place).unwrap_or_default();
+        let open = if place.extension().is_some_and(|is| is == "toml") {
+            "x = "
+        } else {
+            "x: "
+        };
+        let open = if begin.starts_with('{') { "{\"x\":" } else { open };
+        fs::write(place, begin + open + &"[".repeat(1 << 20)).is_ok()
+    }),
+    ("20,000 names", |place, _| {
+        let begin = fs::read_to_string(place).unwrap_or_default();
+        let name = |n: usize| format!("k{n}: {n}\n");
+        let key = |n: usize| format!("\"k{n}\": [{n}],");
+        let names: String = if begin.starts_with('{') {
+            format!("{{{}\"end\": 0}}\n", (0..20_000).map(key).collect::<String>())
+        } else if place.extension().is_some_and(|is| is == "toml") {
+            (0..20_000).map(name).collect::<String>().replace(':', " =")
+        } else {
+            (0..20_000).map(name).collect()
+        };
+        fs::write(
+            place,
+            if names.starts_with('{') {
+                names
+            } else {
+                begin + &names
+            },
+        )
+        .is_ok()
+    }),
+    ("20,000 of what it holds", |place, _| {
+        let whole = fs::read_to_string(place).unwrap_or_default();
+        let lines = whole.repeat((1 << 20) / whole.len().max(64) + 1);
+        fs::write(place, lines).is_ok()
+    }),
+];
+
+const IN_FOLDERS: [Kind; 3] = [
+    ("a file", |place, _| {
+        remove(place);
+        fs::write(place, "").is_ok()
+    }),
+    ("20,000 files", |place, _| {
+        fs::create_dir_all(place).expect("a folder");
+        (0..20_000).all(|n| {
+            fs::write(
+                place.join(format!("20250101-000000-{n:06x}.state")),
+                "phase: done\n",
+            )
+            .is_ok()
+        })
+    }),
+    ("names of 255 bytes", |place, _| {
+        fs::create_dir_all(place).expect("a folder");
+        (0..100).all(|n| fs::write(place.join(format!("{n:x>249}.state")), "").is_ok())
+    }),
+];
+
+/// Lists every case.
+pub(crate) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (places, more) in [(&FILES[..], &IN_FILES[..]), (&FOLDERS, &IN_FOLDERS)] {
+        for (what, place) in places.iter().copied() {
+            for (kind, put) in ANY.iter().chain(more).copied() {
+                let make = move |of: &Healthy| {
+                    let place = place(of);
+                    fs::create_dir_all(place.parent().expect("a folder")).expect("a folder");
+                    put(&place, of).then_some(place)
+                };
+                let name = format!("{kind} in the place of {what}");
+                cases.push(Case {
+                    name,
+                    before: "",
+                    make: Box::new(make),
+                });
+            }
+        }
+    }
+    for (name, by) in [
+        ("a clock that is a year behind", 1),
+        ("a clock that is a year ahead", -1),
+    ] {
+        let make = move |of: &Healthy| {
+            let year: i32 = of.id[..4].parse().expect("an id begins with its year");
+            for file in [of.state("ID.state"), of.state("ID/journal.jsonl"), of.record()] {
+                replace(&file, &format!("{year}-"), &format!("{}-", year + by));
+                let moved = std::time::Duration::from_secs(366 * 24 * 60 * 60);
+                let now = std::time::SystemTime::now();
+                let at = if by > 0 { now + moved } else { now - moved };
+                fs::File::options()
+                    .append(true)
+                    .open(file)
+                    .expect("a file")
+                    .set_modified(at)
+                    .expect("a time");
+            }
+            Some(of.state("ID.state"))
+        };
+        cases.push(Case {
+            name: name.to_owned(),
+            before: "",
+            make: Box::new(make),
+        });
+    }
+    for (name, before) in [
+        (
+            "a disk that cannot be written",
+            r#"mount --bind "$root" "$root" && mount -o remount,ro,bind "$root""#,
+        ),
+        (
+            "a full disk",
+            r#"mv "$root" "$root.was" && mkdir "$root" && mount -t tmpfs -o size=1m tmpfs "$root" && cp -a "$root.was/." "$root" &&
+            { dd if=/dev/zero of="$root/full" bs=4096 2>/dev/null || :; }"#,
+        ),
+    ] {
+        let make = |of: &Healthy| {
+            let may = Command::new("unshare")
+                .args(["-Urm", "true"])
+                .stderr(std::process::Stdio::null())
+                .status();
+            may.is_ok_and(|status| status.success())
+                .then(|| of.state("ID.state"))
+        };
+        cases.push(Case {
+            name: name.to_owned(),
+            before,
+            make: Box::new(make),
+        });
+    }
+    cases
+}
+
+fn remove(place: &Path) {
+    if place.is_dir() {
+        fs::remove_dir_all(place).expect("it was a folder");
+    } else {
+        let _ = fs::remove_file(place);
+    }
+}
+
+fn replace(file: &Path, from: &str, to: &str) {
+    let text = fs::read_to_string(file).expect("a file");
+    fs::write(file, text.replace(from, to)).expect("the same file");
+}
+
+fn run(program: &str, arguments: &[&Path]) {
+    let status = Command::new(program).args(arguments).status();
+    assert!(
+        status.expect("it is installed").success(),
+        "{program} {arguments:?}"
+    );
+}
