@@ -17,7 +17,7 @@ use super::{attempts, incompatible, locate, loops, messages, out, rounds};
 use crate::behaviours::LoopHandle;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::findings::Counts;
-use crate::store::{LoopId, PidLock, StateHome, Store, StoreError, Value, partial};
+use crate::store::{Form, LoopId, PidLock, StateHome, Store, StoreError, Value, partial};
 use crate::text;
 
 /// The longest value that comes on stdin, in bytes.
@@ -82,7 +82,7 @@ pub(super) fn state<M: CommandLine>(program: &Program<M>, command: State) -> Res
             Ok(Exit::Complete)
         }
         State::Get { file, field } => {
-            match partial::read_field(&absolute(&file)?, &field).map_err(refused)? {
+            match partial::read_field_of(form_of(info, &file), &absolute(&file)?, &field).map_err(refused)? {
                 Some(value) => {
                     out::exact(&value);
                     Ok(Exit::Complete)
@@ -181,10 +181,19 @@ fn text(bytes: Vec<u8>) -> Result<String, Failure> {
     })
 }
 
+/// Returns the form of a file: the machine's where its extension is, else that of files that scripts make.
+fn form_of(info: &ProgramInfo, file: &Utf8Path) -> Form {
+    match file.extension() == Some(info.state.extension) {
+        true => info.state.form,
+        false => Form::Lines,
+    }
+}
+
 /// The store and the id of a file that is a loop of ours.
 fn ours(info: &ProgramInfo, file: &Utf8Path) -> Option<(Store, LoopId)> {
     let file = absolute(file).ok()?;
-    if partial::read_field(&file, info.state.fields.machine)
+    let form = form_of(info, &file);
+    if partial::read_field_of(form, &file, info.state.fields.machine)
         .ok()
         .flatten()?
         != info.state.machine
@@ -193,7 +202,7 @@ fn ours(info: &ProgramInfo, file: &Utf8Path) -> Option<(Store, LoopId)> {
     }
     let id = LoopId::parse(file.file_stem()?, info.state.ids).ok()?;
     let folder = file.parent()?;
-    let root = partial::read_field(&file, info.state.fields.root)
+    let root = partial::read_field_of(form, &file, info.state.fields.root)
         .ok()
         .flatten()
         .map(Utf8PathBuf::from);

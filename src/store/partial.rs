@@ -29,12 +29,22 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// # Errors
 /// When the file is not there, is a symlink, or is no document.
 pub fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
-    Ok(read(path)?.get(field).map(|value| value.to_plain().into_owned()))
+    read_field_of(Form::Lines, path, field)
+}
+
+/// Does the same in a document of another form.
+///
+/// # Errors
+/// As [`read_field`].
+pub fn read_field_of(form: Form, path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
+    Ok(read(form, path)?
+        .get(field)
+        .map(|value| value.to_plain().into_owned()))
 }
 
 /// Returns whether the document names a machine. What cannot be read names none.
 pub fn is_ours(path: &Utf8Path) -> bool {
-    read(path).is_ok_and(|document| document.get(MACHINE).is_some())
+    read(Form::Lines, path).is_ok_and(|document| document.get(MACHINE).is_some())
 }
 
 /// Sets a field: `true`, `false` and decimal numbers are written as such, anything else as text, quoted where it must be.
@@ -80,7 +90,7 @@ pub fn transition(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreEr
 /// When there is a file of ours or a symlink, or the file cannot be written.
 pub fn state_write(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
     locked(path, |folder| {
-        match read_in(folder, path) {
+        match read_in(Form::Lines, folder, path) {
             Err(error @ StoreError::Untrusted { .. }) => return Err(error),
             read => refuse_ours(path, read.is_ok_and(|document| document.get(MACHINE).is_some()))?,
         }
@@ -113,9 +123,9 @@ fn locked<R>(path: &Utf8Path, work: impl FnOnce(&Folder) -> Result<R, StoreError
     with_lock_in(folder(path)?, DEADLINE, |held| work(held.folder()))?
 }
 
-fn read(path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
+fn read(form: Form, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
     match folder(path) {
-        Ok(folder) => read_in(&folder, path),
+        Ok(folder) => read_in(form, &folder, path),
         Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Err(missing(path)),
         Err(error) => Err(error),
     }
@@ -128,7 +138,7 @@ fn missing(path: &Utf8Path) -> StoreError {
     }
 }
 
-fn read_in(folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
+fn read_in(form: Form, folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
     let bytes = match folder.read(name(path), MAX_BYTES as u64) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path)),
         other => other.map_err(io_error("read", path))?,
@@ -138,11 +148,11 @@ fn read_in(folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, StoreE
         error,
         quarantined: None,
     };
-    Form::Lines.parse(&bytes).map_err(unreadable)
+    form.parse(&bytes).map_err(unreadable)
 }
 
 fn read_foreign(folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
-    let document = read_in(folder, path)?;
+    let document = read_in(Form::Lines, folder, path)?;
     refuse_ours(path, document.get(MACHINE).is_some())?;
     Ok(document)
 }

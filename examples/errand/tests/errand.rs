@@ -136,6 +136,8 @@ fn an_errand_goes_its_way_and_nobodys_words_are_touched() {
     std::fs::write(desk.path("SHELF.md"), "sorted\n").unwrap();
     assert_eq!(desk.stop().0, "approve");
     desk.has(&["\n  phase: done\n", "name: Eve # now", "# My notes"]);
+    let state = |verb| desk.run(&["state", verb, ".errand/shelf.md", "phase"]);
+    assert_eq!(state("get"), (Some(0), "done\n".to_owned()));
     let added = desk.theirs().replacen(&theirs, "", 1);
     assert!(
         added.starts_with("\n\nIt is done: SHELF.md (20") && added.ends_with("Z).\n"),
