@@ -474,7 +474,10 @@ impl Cost {
     fn lines(&mut self, raw: &str) -> Result<(), DocumentError> {
         let right = outside(raw);
         self.outside += raw.find(':').unwrap_or_default().min(raw.len() - right.len()) + right.len();
-        if self.outside > MOST_OUTSIDE {
+        // What ends a line to the reader alone would have it see other lines than these.
+        let ends_otherwise = right.contains(['\u{85}', '\u{2028}', '\u{2029}'])
+            || right.matches('\r').count() > right.matches("\r\n").count();
+        if self.outside > MOST_OUTSIDE || ends_otherwise {
             return Err(DocumentError::NotLines);
         }
         let mut depth = 0_usize;
@@ -851,6 +854,9 @@ mod tests {
             "a: [\nb: 1\n]\n",
             "a: &x 1\nb: *x\n",
             "a: 1\n...\n",
+            "a: 1\r...\nb: 2\n",
+            "# \r[\"x\nb: \", 1]\n",
+            "a: 1 # \u{2028}c: 2\n",
         ] {
             refused(text.as_bytes());
         }
