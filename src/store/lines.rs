@@ -70,9 +70,16 @@ impl Lines {
         check(&entries, fields)?;
         // Behind the end of a YAML document no field could be added. A byte order mark begins another one.
         let ends = |line: &str| line.starts_with("...") || line.starts_with('\u{feff}');
-        if text.trim_start_matches('\u{feff}').split(BREAKS).any(ends) {
+        if text
+            .strip_prefix('\u{feff}')
+            .unwrap_or(text)
+            .split(BREAKS)
+            .any(ends)
+        {
             return Err(DocumentError::NotLines);
         }
+        // Behind a byte order mark the reader counts columns from 1.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let read = match serde_yaml::from_str::<serde_yaml::Value>(text) {
             Ok(serde_yaml::Value::Mapping(read)) => read,
             // Nothing but blanks and comments, or nothing at all: a document that was cut off, never one of ours.
@@ -138,18 +145,23 @@ impl Document for Lines {
         }
         let ending = self.ending();
         let Some(at) = self.find(field) else {
-            let raw = format!("{field}: {}{ending}", scalar::write(value, false));
+            let mut raw = format!("{field}: {}{ending}", scalar::write(value, false));
             let field = Some((field.to_owned(), value.clone()));
             let mut at = self.entries.len();
             if let Some(last) = self.entries.last_mut()
                 && !last.raw.ends_with('\n')
             {
-                // The end of a line belongs to a value of several lines.
-                if last.raw.contains('\n') {
-                    at -= 1;
+                // The end of a line may belong to a value of several lines: the new field stands before it then.
+                if last.raw.trim().is_empty() || last.raw.contains(BREAKS) {
+                    at = (self.entries.iter().rposition(|entry| entry.field.is_some())).unwrap_or(at);
                 } else {
                     last.raw.push_str(ending);
                 }
+            }
+            if let Some(next) = self.entries.get_mut(at)
+                && next.raw.starts_with('\u{feff}')
+            {
+                raw.insert(0, next.raw.remove(0));
             }
             self.entries.insert(at, Entry { raw, field });
             return;
@@ -494,6 +506,13 @@ mod tests {
         let mut document = parse("block: |\n  one\n  two");
         document.set("new", &Value::Count(1));
         assert_eq!(document.to_bytes(), b"new: 1\nblock: |\n  one\n  two");
+        let mut document = parse("\u{feff}a: >\n  one\n \n  ");
+        document.set("new", &Value::Count(1));
+        assert_eq!(
+            document.to_bytes(),
+            "\u{feff}new: 1\na: >\n  one\n \n  ".as_bytes()
+        );
+        assert_eq!(parse("\u{feff}a: 1\nb: 2\n").fields().len(), 2);
         let mut document = parse("a: plain\n  \t \nb: 1\n");
         document.set("a", &Value::Text("x y".into()));
         assert_eq!(document.to_bytes(), b"a: \"x y\"\nb: 1\n");
