@@ -16,6 +16,9 @@ const TAILS: [u64; 3] = [4 << 10, 64 << 10, 1 << 20];
 /// Limits the lines that are named as bad.
 const MOST_BAD: usize = 1000;
 
+/// Limits the brackets in all notes together: one takes many times as much memory as it has bytes, and ours have three a note.
+const MOST_BRACKETS: usize = 400_000;
+
 /// Holds a journal as it was read.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
@@ -80,7 +83,7 @@ impl Loaded {
 
     /// Takes the lines of these bytes.
     pub(super) fn take(&mut self, bytes: &[u8], possible: Possible<'_>) {
-        let mut bad = Vec::new();
+        let (mut bad, mut brackets) = (Vec::new(), 0);
         let mut add = |line| {
             if bad.len() < MOST_BAD {
                 bad.push(line);
@@ -89,7 +92,12 @@ impl Loaded {
         let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').zip(1..).peekable();
         while let Some((line, at)) = lines.next() {
             let whole = line.ends_with(b"\n");
-            match Entry::parse(line) {
+            let entry = Entry::parse(line);
+            if let Some(Entry::Note(_)) = &entry {
+                brackets += memchr::memchr2_iter(b'[', b'{', line).count();
+            }
+            match entry {
+                Some(Entry::Note(_)) if brackets > MOST_BRACKETS => add(at),
                 Some(Entry::Change(change)) if !possible(self.changes().next(), &change) => add(at),
                 Some(entry) => {
                     Arc::make_mut(&mut self.entries).push(entry);
@@ -345,6 +353,10 @@ mod tests {
             );
             assert_eq!(loaded.repaired(), whole.repeat(2), "what is ours is kept");
         }
+        let notes = read(&journal(
+            &[whole.as_slice(), deep(14).repeat(100_000).as_bytes()].concat(),
+        ));
+        assert_eq!(notes.entries.len(), 1 + MOST_BRACKETS / 16);
         let fits = read(&journal(&[whole.as_slice(), deep(14).as_bytes()].concat()));
         assert_eq!((fits.entries.len(), fits.damage), (2, None));
     }

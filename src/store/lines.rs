@@ -113,7 +113,7 @@ impl Lines {
 
     /// Adds a field that is not there, below the key that it belongs to, with what stands right of its colon.
     fn add(&mut self, field: &str, right: &str, value: Option<Value>) {
-        let (at, indent, name) = match field.rsplit_once('.') {
+        let (mut at, indent, name) = match field.rsplit_once('.') {
             None => (self.entries.len(), 0, field),
             Some((outer, name)) => {
                 let at = match self.find(outer) {
@@ -141,13 +141,24 @@ impl Lines {
             }
         };
         let ending = if self.crlf { "\r\n" } else { "\n" };
-        if let Some(before) = at.checked_sub(1).map(|before| &mut self.entries[before])
-            && !before.raw.ends_with('\n')
+        let mut mark = String::new();
+        if let Some(before) = at.checked_sub(1)
+            && !self.entries[before].raw.ends_with('\n')
         {
-            before.raw.push_str(ending);
+            let is_last = |entry: &Entry| entry.field.is_some();
+            match self.entries[..at].iter().rposition(is_last) {
+                // The end of a line would belong to a value of several lines: the new field stands before it.
+                Some(last) if before > last || self.entries[last].raw.contains('\n') => {
+                    at = last;
+                    if self.entries[at].raw.starts_with('\u{feff}') {
+                        mark.push(self.entries[at].raw.remove(0));
+                    }
+                }
+                _ => self.entries[before].raw.push_str(ending),
+            }
         }
         let space = if right.is_empty() { "" } else { " " };
-        let raw = format!("{:indent$}{name}:{space}{right}{ending}", "");
+        let raw = format!("{mark}{:indent$}{name}:{space}{right}{ending}", "");
         let field = Some((field.to_owned(), value));
         self.entries.insert(at, Entry { raw, field });
     }
@@ -810,6 +821,38 @@ mod tests {
             parse("round: \"2\"\nflag: \"false\"\n").fields(),
             document.fields()
         );
+    }
+
+    #[test]
+    fn what_an_edit_of_one_line_would_break_is_refused_or_left_whole() {
+        for text in [
+            "a: [1,\n2]\nb: 1\n",
+            "a: \"x\ny\"\n",
+            "a: 1\n\r >\n",
+            "{\n}\n",
+            "a: 1\n\u{2028} x\n",
+            "a: 1\n...\n",
+            "a:\r...\n",
+            "# why\n\u{feff}a: 1\n",
+            "a: plain\n  \t \nb: 1\n",
+        ] {
+            // Refused, or edited as a whole.
+            if let Ok(mut document) = Form::Lines.parse(text.as_bytes()) {
+                document.set("a", &Value::Count(7));
+                let again = Form::Lines.parse(&document.to_bytes()).unwrap();
+                assert_eq!(again.fields(), document.fields(), "{text:?}");
+            }
+        }
+        let mut document = parse("block: |\n  one\n  two");
+        document.set("new", &Value::Count(1));
+        assert_eq!(document.to_bytes(), b"new: 1\nblock: |\n  one\n  two");
+        let mut document = parse("\u{feff}a: >\n  one\n \n  ");
+        document.set("new", &Value::Count(1));
+        assert_eq!(
+            document.to_bytes(),
+            "\u{feff}new: 1\na: >\n  one\n \n  ".as_bytes()
+        );
+        assert_eq!(parse("\u{feff}a: 1\nb: 2\n").fields().len(), 2);
     }
 
     #[test]

@@ -124,12 +124,12 @@ fn is_special(place: &Path) -> bool {
     kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_symlink())
 }
 
-#[test]
+/// Makes a stop in every so many of the hostile folders.
 #[expect(
     clippy::print_stderr,
     reason = "what this machine does not let a test make is named"
 )]
-fn a_stop_in_any_hostile_folder_is_one_answer_and_changes_nothing_of_others() {
+fn stop_in_each(every: usize, from: usize) {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "lint").exits(0);
     let healthy = Healthy {
@@ -140,7 +140,7 @@ fn a_stop_in_any_hostile_folder_is_one_answer_and_changes_nothing_of_others() {
     healthy.keep();
     let project = std::sync::Arc::new(project);
     let event = format!(r#"{{"session_id":"s1","cwd":{:?}}}"#, project.root);
-    for case in folders::cases() {
+    for case in folders::cases().into_iter().skip(from).step_by(every) {
         healthy.restore();
         let Some(place) = case.make(&healthy) else {
             eprintln!("skipped, for this user may not make it: {}", case.name);
@@ -165,4 +165,13 @@ fn a_stop_in_any_hostile_folder_is_one_answer_and_changes_nothing_of_others() {
         assert_eq!(tree(&healthy.outside()), outside, "{}: {ran:?}", case.name);
     }
     healthy.restore();
+}
+
+#[test]
+fn a_stop_in_any_hostile_folder_is_one_answer_and_changes_nothing_of_others() {
+    std::thread::scope(|scope| {
+        for from in 0..4 {
+            scope.spawn(move || stop_in_each(4, from));
+        }
+    });
 }
