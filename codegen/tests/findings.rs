@@ -57,7 +57,7 @@ mod form {
         unknown_key_in_a_phase: ["terminal = true" => "terminal = true\nmesage = \"x.md\""] says "m.toml:25:1: unknown key `mesage` in a phase (did you mean `message`?)";
         unknown_key_in_a_transition: ["to   = \"closed\"" => "to = \"closed\"\nwhem = \"tries < 1\""] says "m.toml:29:1: unknown key `whem` in a transition (did you mean `when`?)";
         unknown_key_in_a_field: ["{ type = \"flag\" }" => "{ type = \"flag\", inital = true }"] says "m.toml:18:29: unknown key `inital` in a field (did you mean `initial`?)";
-        unknown_key_in_a_mode: ["start = \"open\"" => "start = \"open\"\nbegin = 1"] says "m.toml:6:1: unknown key `begin` in a mode (there are `start`, `initial`, `message` and `doc`)";
+        unknown_key_in_a_mode: ["start = \"open\"" => "start = \"open\"\nbegin = 1"] says "m.toml:6:1: unknown key `begin` in a mode (there are `start`, `initial`, `by`, `message` and `doc`)";
         unknown_key_in_state: ["[fields]" => "[state]\nextention = \"x\"\n[fields]"] says "m.toml:8:1: unknown key `extention` in [state] (did you mean `extension`?)";
         unknown_key_of_a_behaviour: ["path = \"KEY\"" => "path = \"KEY\", writen = \"shut\""] says "m.toml:21:44: unknown key `writen` in `require-file` (did you mean `written`?)";
         meta_is_free: ["terminal = true" => "terminal = true\nmeta = { anything = [1, { x = 2 }] }"] says "nothing";
