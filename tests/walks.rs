@@ -64,7 +64,9 @@ fn calls(found: &Found) -> String {
         "impl Walked for {module}::{marker} {{
     type Any = {module}::AnyLoop;
     fn start(store: &Store, mode: &str, how: Beginning) -> Self::Any {{
-        {start}.begin(store, how, Actor::Hook).unwrap()
+        let start = {start};
+        let by = start.mode.info().by.first().copied().unwrap_or(Actor::Hook);
+        start.begin(store, how, by).unwrap()
     }}
     fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self::Any, OpenError> {{
         {module}::AnyLoop::open(store, id, actor)
