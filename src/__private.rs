@@ -5,6 +5,7 @@ pub use crate::behaviours::observe::{
 };
 pub use crate::behaviours::{LoopHandle, Step, attempt, or_else, settle};
 pub use crate::machine::begin::{Beginning, begin};
+pub use crate::machine::import::{ImportError, import};
 pub use crate::machine::message::Message;
 pub use crate::machine::persona::{Focus, PersonaInfo};
 pub use crate::machine::raw::OpenError;
@@ -18,6 +19,7 @@ pub use crate::review::{ReviewSpec, Reviewed, Settled, evidence};
 pub use crate::store::{
     Active, Edit, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store, Value,
 };
+pub use camino::Utf8PathBuf;
 
 #[cfg(feature = "program")]
 pub use crate::program;

@@ -48,11 +48,27 @@ fn named(actor: &Actor) -> &'static str {
 /// left behind.
 pub fn begin<M: Machine>(
     store: &Store,
-    mode: &ModeInfo,
+    mode: &'static ModeInfo,
     given: Vec<(&'static str, Value)>,
     how: Beginning,
     actor: Actor,
 ) -> Result<Raw, StartError> {
+    Raw::start::<M>(
+        store,
+        plan::<M>(store, mode, mode.start, given, how, actor)?,
+        actor,
+    )
+}
+
+/// Plans the start of a loop that is in this phase at first.
+pub(super) fn plan<M: Machine>(
+    store: &Store,
+    mode: &'static ModeInfo,
+    first: usize,
+    given: Vec<(&'static str, Value)>,
+    how: Beginning,
+    actor: Actor,
+) -> Result<StartPlan<impl FnOnce(&LoopId) -> Vec<(String, Value)>>, StartError> {
     if !mode.by.is_empty() && !mode.by.contains(&actor) {
         return Err(StartError::Actor {
             mode: mode.name,
@@ -62,7 +78,7 @@ pub fn begin<M: Machine>(
     }
     let table = M::TABLE;
     let held = &table.state.fields;
-    let phase = table.phases[mode.start].stored;
+    let phase = table.phases[first].stored;
     let root = store.root().to_string();
     let Beginning {
         now,
@@ -79,7 +95,7 @@ pub fn begin<M: Machine>(
                 .iter()
                 .find(|(of, _)| *of == field.name)
                 .map(|(_, value)| value);
-            if !field.exists_in(mode.start) {
+            if !field.exists_in(first) {
                 Value::Null
             } else if let Some((_, value)) = given.iter().find(|(of, _)| *of == field.name) {
                 value.clone()
@@ -113,12 +129,11 @@ pub fn begin<M: Machine>(
             .map(|field| (field.name.to_owned(), value(field)))
             .collect()
     };
-    let plan = StartPlan {
+    Ok(StartPlan {
         by: actor.to_string(),
         now,
         stale_after,
         id,
         fields,
-    };
-    Raw::start::<M>(store, plan, actor)
+    })
 }

@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 
-use crate::machine::table::{Constant, FieldKind, Guard, Operand, Sign, Table, Update};
+use crate::machine::table::{Constant, FieldInfo, FieldKind, Guard, Operand, Sign, Table, Update};
 use crate::machine::time;
 use crate::store::{IdForm, LoopId, Record, Value};
 
@@ -280,9 +280,17 @@ pub fn read(table: &Table, record: &Record, name: &str) -> Result<Value, FieldEr
             expected: format!("a field of {}", table.file),
         });
     };
-    let Some(value) = record.get(name) else {
-        return Ok(field.initial.value());
-    };
+    match record.get(name) {
+        Some(value) => checked(field, value),
+        None => Ok(field.initial.value()),
+    }
+}
+
+/// Returns a value that a field can have.
+///
+/// # Errors
+/// It is not of the field's kind.
+pub fn checked(field: &FieldInfo, value: Value) -> Result<Value, FieldError> {
     let expected = match field.kind {
         FieldKind::Count if value.as_count().is_none() => "a whole number".to_owned(),
         FieldKind::Flag if value.as_flag().is_none() => "true or false".to_owned(),
@@ -297,7 +305,7 @@ pub fn read(table: &Table, record: &Record, name: &str) -> Result<Value, FieldEr
         _ => return Ok(value),
     };
     Err(FieldError {
-        field: name.to_owned(),
+        field: field.name.to_owned(),
         found: format!("`{}`", value.to_plain()),
         expected,
     })

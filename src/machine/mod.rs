@@ -8,7 +8,7 @@
 //! - [`guard`]: guards and updates, evaluated over a state document.
 //! - [`persona`]: who reviews.
 //! - [`raw`]: a loop without its type: what was read from disk, and by whom.
-//! - [`begin`]: how it starts; `commit`: the one way on.
+//! - [`begin`]: how it starts; [`import`]: how it starts from a document of others; `commit`: the one way on.
 //! - [`coverage`]: which edges a test suite took.
 //! - [`refusal`]: why a transition did not happen, with the loop handed back.
 //! - [`time`]: times in a state document.
@@ -20,6 +20,7 @@ pub mod coverage;
 pub mod evidence_record;
 mod facts;
 pub mod guard;
+pub mod import;
 pub mod message;
 pub mod permissions;
 pub mod persona;

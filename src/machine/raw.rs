@@ -15,7 +15,8 @@ use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Table};
 use crate::machine::time;
 use crate::machine::{Actor, Machine, Permissions};
 use crate::store::{
-    Entry, IdForm, Known, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError, Value,
+    Entry, IdForm, Import, Known, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError,
+    Value,
 };
 
 /// A loop as the store handed it out.
@@ -94,16 +95,37 @@ impl Raw {
         plan: StartPlan<impl FnOnce(&LoopId) -> Vec<(String, Value)>>,
         actor: Actor,
     ) -> Result<Self, StartError> {
+        store
+            .start_telling(plan)
+            .map(|started| Self::started::<M>(store, started, actor))
+    }
+
+    /// Starts a loop from a document that the engine did not write, in the phase that the plan names.
+    ///
+    /// # Errors
+    /// Another loop is active, or the store could not write.
+    pub fn import<M: Machine>(
+        store: &Store,
+        plan: StartPlan<impl FnOnce(&LoopId) -> Vec<(String, Value)>>,
+        import: Import,
+        actor: Actor,
+    ) -> Result<Self, StartError> {
+        store
+            .import(plan, import)
+            .map(|started| Self::started::<M>(store, started, actor))
+    }
+
+    fn started<M: Machine>(store: &Store, started: Started, actor: Actor) -> Self {
         let Started {
             record,
             repairs,
             swept,
-        } = store.start_telling(plan)?;
+        } = started;
         let table = M::TABLE;
         let phase = table.stored(record.phase()).unwrap_or_default();
         let mut started = Self::in_phase(store, record, repairs, table, phase, actor);
         started.0.swept = swept.moved;
-        Ok(started)
+        started
     }
 
     fn of<M: Machine>(

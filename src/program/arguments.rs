@@ -32,6 +32,14 @@ pub(super) enum Command {
     Resume(Target),
     /// Take a loop over into this session (a person's command)
     Adopt(Target),
+    /// Take up a state document that this program did not write (a person's command)
+    Import {
+        /// The document; the loop goes on in the phase that it names
+        file: Utf8PathBuf,
+        /// The loop's id, where people choose it [default: the file's name]
+        #[arg(long, value_name = "NAME")]
+        id: Option<String>,
+    },
     /// Show who reviews in which round
     Personas,
     /// Put loops aside that show no sign of life

@@ -18,6 +18,7 @@ use crate::behaviours::{LoopHandle, Step};
 use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
 use crate::machine::begin::Beginning;
+use crate::machine::import::ImportError;
 use crate::machine::raw::OpenError;
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Machine, Refused};
@@ -58,6 +59,18 @@ pub trait CommandLine: Machine {
         how: Beginning,
         actor: Actor,
     ) -> Result<Self::Any, StartError>;
+
+    /// Starts a loop from a document that the engine did not write, at the phase that it names.
+    ///
+    /// # Errors
+    /// See [`ImportError`].
+    fn import(
+        bytes: &[u8],
+        file: Utf8PathBuf,
+        store: &Store,
+        how: Beginning,
+        actor: Actor,
+    ) -> Result<Self::Any, ImportError>;
 
     /// The transition that a verb takes.
     fn transition(verb: &Self::Verb) -> &'static str;

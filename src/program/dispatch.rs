@@ -12,8 +12,8 @@ use super::exit::{self, Exit, Failure};
 use super::machine;
 use super::stop::{self, Surroundings};
 use super::{
-    answer, config, display, doctor, generate, hooks, loops, out, plugin, review, rollback, session_start,
-    start, state, verbs,
+    answer, config, display, doctor, generate, hooks, import, loops, out, plugin, review, rollback,
+    session_start, start, state, verbs,
 };
 use crate::process::environment::GUARD;
 
@@ -85,6 +85,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Resume(target) => loops::resume(program, &target),
         Command::Adopt(target) => loops::adopt(program, &target),
+        Command::Import { file, id } => import::import(program, &file, id.as_deref()),
         Command::Personas => display::personas(info),
         Command::Sweep { older_than, dry_run } => {
             let usual = || loops::settings_here(info).map(|settings| settings.stale_after);
@@ -136,6 +137,7 @@ fn changes_loops(command: &Command) -> bool {
         Command::Review(_)
         | Command::Resume(_)
         | Command::Adopt(_)
+        | Command::Import { .. }
         | Command::Sweep { dry_run: false, .. }
         | Command::Rollback { .. } => true,
         Command::State(command) => state::changes(command),

@@ -34,6 +34,7 @@ pub mod exit;
 pub mod foreign_hooks;
 mod generate;
 pub mod hooks;
+mod import;
 pub mod incompatible;
 pub mod info;
 pub mod locate;

@@ -16,19 +16,21 @@ impl Store {
     /// Repairs every loop that the index does not know as over, and refuses if one of this root is not terminal that a new one of
     /// this session may not stand beside ([`Active`]). What cannot be read
     /// and has no journal is set aside; what has a journal and no state file is put away; what is not trusted is left where it is,
-    /// and does not count.
+    /// and does not count; nor does the file of the name `taken`.
     pub(super) fn refuse_active(
         &self,
         lock: &LockGuard,
         present: &Present,
         session: Option<&str>,
+        taken: Option<&str>,
     ) -> Result<Vec<Repair>, StoreError> {
         let here = lock.folder();
         self.put_lost_away(lock, &present.ids)?;
         let foreign = present.foreign.iter().cloned();
         let stems = present.ids.iter().map(ToString::to_string).chain(foreign);
         let mut repairs = Vec::new();
-        for file in self.state_files(here, stems) {
+        let others = |file: &StateFile| taken != Some(&*file.name);
+        for file in self.state_files(here, stems).into_iter().filter(others) {
             let active = |phase: Option<String>, owner: Option<&str>| {
                 let phase = phase.unwrap_or_else(|| "unknown".to_owned());
                 let refused = || StoreError::Active {

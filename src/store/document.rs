@@ -20,6 +20,8 @@ pub trait Document: Debug + Send + Sync {
     fn append(&mut self, _text: &str) {}
     /// Takes a field away.
     fn remove(&mut self, field: &str);
+    /// Puts these fields first, in this order, where the form has an order and no places of its own.
+    fn put_first(&mut self, _fields: &[(String, Value)]) {}
     /// Returns all fields in the order of the file.
     fn fields(&self) -> Vec<(String, Value)>;
     /// Returns the bytes of the file.

@@ -99,6 +99,13 @@ impl Document for Json {
         }
     }
 
+    fn put_first(&mut self, fields: &[(String, Value)]) {
+        let place = |entry: &(String, String)| fields.iter().position(|(name, _)| *name == entry.0);
+        self.entries
+            .sort_by_key(|entry| place(entry).unwrap_or(fields.len()));
+        self.read = None;
+    }
+
     fn fields(&self) -> Vec<(String, Value)> {
         let field = |(name, value): &(String, String)| (name.clone(), value_of(value));
         self.entries.iter().map(field).collect()
@@ -223,6 +230,16 @@ mod tests {
 
     fn parse(text: &str) -> Json {
         Json::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    #[test]
+    fn declared_keys_come_first_in_their_order_and_the_others_keep_theirs() {
+        let mut document =
+            Json::parse(b"{\"z\": 1.50, \"b\": 2, \"y\": {\"c\": null}, \"a\": null}").unwrap();
+        let declared = ["a", "b", "c"].map(|name| (name.to_owned(), Value::Null));
+        document.put_first(&declared);
+        let whole = "{\n  \"a\": null,\n  \"b\": 2,\n  \"z\": 1.50,\n  \"y\": {\"c\": null}\n}\n";
+        assert_eq!(String::from_utf8(document.to_bytes()).unwrap(), whole);
     }
 
     #[test]

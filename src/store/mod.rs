@@ -127,7 +127,7 @@ pub use record::Record;
 pub use repair::{Opened, Repair};
 pub use shape::Shape;
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec};
-pub use start::{StartPlan, Started};
+pub use start::{Import, StartPlan, Started};
 pub use state_home::StateHome;
 pub use store::Store;
 pub use sweep::Swept;

@@ -311,7 +311,7 @@ pub(super) fn set_aside(store: &Store, here: &Folder, name: &str) -> Result<Utf8
 }
 
 /// Keeps bytes under a name of their own in the quarantine.
-fn keep(here: &Folder, name: &str, bytes: &[u8]) -> Result<Utf8PathBuf, StoreError> {
+pub(super) fn keep(here: &Folder, name: &str, bytes: &[u8]) -> Result<Utf8PathBuf, StoreError> {
     let (quarantine, kept) = quarantine(here, name)?;
     let path = quarantine.path().join(&kept);
     let mut file = quarantine.new_file(&kept).map_err(io_error("create", &path))?;

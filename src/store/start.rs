@@ -3,14 +3,16 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
+use super::document::Document;
 use super::entry::ChangeEntry;
 use super::error::{StartError, StoreError, io_error};
 use super::id::{LoopId, iso};
 use super::lock::{LockError, LockGuard, PROJECT};
 use super::record::Record;
-use super::repair::Repair;
+use super::repair::{Repair, keep};
 use super::store::{SIDECARS, Store};
 use super::sweep::{SWEPT, Swept};
 use super::value::Value;
@@ -19,6 +21,11 @@ use crate::files::{Folder, if_there};
 
 /// Keeps the state folder out of git.
 const IGNORE: &str = ".gitignore";
+
+/// Names the first change of a loop that the engine made.
+const START: &str = "start";
+/// Names that of a loop whose document it did not.
+const IMPORT: &str = "import";
 
 /// How often a start makes the folder that others, which failed, take away.
 const TRIES: usize = 100;
@@ -40,6 +47,16 @@ where
     /// root, times of the start and of the last change) is put in where it stands, or at the end; a missing session
     /// becomes `unknown`.
     pub fields: F,
+}
+
+/// A document that another program, or a person, wrote.
+#[derive(Debug)]
+pub struct Import {
+    /// The document. What no field of the machine names stays in it.
+    pub document: Box<dyn Document>,
+    /// The file that it was read from, by its canonical path. One in the state folder gives way to the loop's, and is kept in
+    /// `quarantine/`; any other one is left as it is.
+    pub file: Utf8PathBuf,
 }
 
 /// A loop that was started, and what was done before.
@@ -76,7 +93,26 @@ impl Store {
     where
         F: FnOnce(&LoopId) -> Vec<(String, Value)>,
     {
-        let mut plan = Some(plan);
+        self.start_with(plan, None)
+    }
+
+    /// Starts a loop, as [`Store::start_telling`] does, whose document is one that this engine did not write. Its journal begins
+    /// with `import`.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn import<F>(&self, plan: StartPlan<F>, import: Import) -> Result<Started, StartError>
+    where
+        F: FnOnce(&LoopId) -> Vec<(String, Value)>,
+    {
+        self.start_with(plan, Some(import))
+    }
+
+    fn start_with<F>(&self, plan: StartPlan<F>, import: Option<Import>) -> Result<Started, StartError>
+    where
+        F: FnOnce(&LoopId) -> Vec<(String, Value)>,
+    {
+        let mut plan = Some((plan, import));
         // Another start that failed may take the folder away while we make it, or between our making it and locking it.
         for _ in 0..TRIES {
             let made = match self.make_folder() {
@@ -84,10 +120,10 @@ impl Store {
                 made => made?.1,
             };
             let result = self.locked(|lock| {
-                let Some(plan) = plan.take() else {
+                let Some((plan, import)) = plan.take() else {
                     return Err(StartError::NoPhase);
                 };
-                let result = self.start_held(lock, plan);
+                let result = self.start_held(lock, plan, import);
                 if result.is_err() {
                     unmake_folder(lock.folder(), &made);
                 }
@@ -103,7 +139,12 @@ impl Store {
         Err(io_error("lock", self.folder())(gone).into())
     }
 
-    fn start_held<F>(&self, lock: &LockGuard, plan: StartPlan<F>) -> Result<Started, StartError>
+    fn start_held<F>(
+        &self,
+        lock: &LockGuard,
+        plan: StartPlan<F>,
+        import: Option<Import>,
+    ) -> Result<Started, StartError>
     where
         F: FnOnce(&LoopId) -> Vec<(String, Value)>,
     {
@@ -127,7 +168,13 @@ impl Store {
         let id = LoopId::parse(id.as_str(), self.spec().ids).map_err(StoreError::Id)?;
         let swept_folder =
             if_there(here.below(SWEPT)).map_err(io_error("open", &self.folder().join(SWEPT)))?;
-        if here.has(&self.name_of(&id))
+        let name = self.name_of(&id);
+        let is_here = |import: &&Import| import.file.parent() == Some(self.folder());
+        let taken = import.as_ref().filter(is_here);
+        let taken = taken
+            .and_then(|import| import.file.file_name())
+            .map(str::to_owned);
+        if here.has(&name) && taken.as_ref() != Some(&name)
             || here.has(id.as_str())
             || swept_folder.is_some_and(|swept| swept.has(id.as_str()))
         {
@@ -138,8 +185,13 @@ impl Store {
             .into());
         }
         let fields = (plan.fields)(&id);
-        let record = self.new_record(plan.now, id, fields)?;
-        let repairs = self.refuse_active(lock, &present, record.session().as_deref())?;
+        let (what, document) = match import {
+            Some(import) => (IMPORT, import.document),
+            None => (START, self.spec().form.empty()),
+        };
+        let given = document.to_bytes();
+        let record = self.new_record(plan.now, id, fields, document)?;
+        let repairs = self.refuse_active(lock, &present, record.session().as_deref(), taken.as_deref())?;
         // Before the loop can be seen, so that no crash leaves one that is nobody's.
         let graph = self
             .spec()
@@ -149,9 +201,11 @@ impl Store {
         self.own(&record.id, vec![graph.unwrap_or_default()])?;
         self.index_active(lock, &record.id)?;
         let kept = versions::keep(self);
-        let created = match &kept {
-            Ok(_) => self.create(here, plan.now, plan.by, &record),
-            Err(_) => Ok(()),
+        let aside = |name: &String| keep(here, name, &given);
+        let created = match (&kept, taken.as_ref().map(aside)) {
+            (Err(_), _) => Ok(()),
+            (_, Some(Err(error))) => Err(error),
+            (Ok(_), _) => self.create(here, plan.now, (what, plan.by), &record),
         };
         if kept.is_err() || created.is_err() {
             self.disown(&record.id);
@@ -162,10 +216,18 @@ impl Store {
             for suffix in SIDECARS {
                 let _ = here.remove(&format!("{}{suffix}", record.id));
             }
-            let _ = here.remove(&self.name_of(&record.id));
+            let _ = match taken.as_ref() == Some(&name) {
+                true => here.replace(&name, &given),
+                false => here.remove(&name),
+            };
             let _ = here.remove_tree(record.id.as_str());
         }
         kept.and(created)?;
+        // Its bytes are in the quarantine.
+        if let Some(taken) = taken.filter(|taken| *taken != name) {
+            here.remove(&taken)
+                .map_err(io_error("remove", &self.folder().join(&taken)))?;
+        }
         Ok(Started {
             record,
             repairs,
@@ -178,6 +240,7 @@ impl Store {
         now: Timestamp,
         id: LoopId,
         mut fields: Vec<(String, Value)>,
+        mut document: Box<dyn Document>,
     ) -> Result<Record, StartError> {
         let spec = self.spec();
         let names = &spec.fields;
@@ -211,13 +274,13 @@ impl Store {
         if let Some(field) = names.graph_hash {
             put(field, word(spec.graph_hash), true);
         }
-        let mut document = spec.form.empty();
         for (field, value) in &fields {
             if !super::is_field_name(field) {
                 return Err(StoreError::FieldName { field: field.clone() }.into());
             }
             document.set(field, value);
         }
+        document.put_first(&fields);
         let phase = document
             .get(names.phase)
             .map(|phase| phase.to_plain().into_owned());
@@ -233,13 +296,19 @@ impl Store {
         })
     }
 
-    fn create(&self, here: &Folder, now: Timestamp, by: String, record: &Record) -> Result<(), StoreError> {
+    fn create(
+        &self,
+        here: &Folder,
+        now: Timestamp,
+        (what, by): (&str, String),
+        record: &Record,
+    ) -> Result<(), StoreError> {
         let path = self.loop_folder(&record.id);
         here.make(record.id.as_str()).map_err(io_error("create", &path))?;
         let entry = ChangeEntry {
             revision: 1,
             at: now,
-            what: "start".to_owned(),
+            what: what.to_owned(),
             by,
             from: None,
             to: Some(record.phase.clone()),

@@ -51,6 +51,16 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
                 rt::begin::<Self>(store, mode, given, how, actor).map(AnyLoop::wrap)
             }
 
+            fn import(
+                bytes: &[u8],
+                file: rt::Utf8PathBuf,
+                store: &rt::Store,
+                how: rt::Beginning,
+                actor: rt::Actor,
+            ) -> Result<AnyLoop, rt::ImportError> {
+                rt::import::<Self>(store, bytes, file, how, actor).map(AnyLoop::wrap)
+            }
+
             fn transition(verb: &Verb) -> &'static str {
                 verb.transition().into()
             }

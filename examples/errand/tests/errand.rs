@@ -194,6 +194,91 @@ fn what_the_machine_leaves_to_an_edit_is_taken_over_within_its_bounds() {
     desk.is_verified();
 }
 
+const FENCE: &str = "---\r\n# Mine.\r\nextra: {kept: yes}\r\ntitle: Paint it\r\nresult: FENCE.md\r\nloop:\r\n  phase: working # here\r\n  reminders: 1\r\n---\r\n# Notes\n";
+
+#[test]
+fn a_file_that_somebody_wrote_is_taken_up_where_it_says_that_it_is() {
+    let desk = Desk::with_notes();
+    for file in ["fence.md", ".errand/gate.md"] {
+        std::fs::write(desk.path(file), FENCE).unwrap();
+        let (code, said) = desk.run(&["import", file]);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("taken up in phase working"), "{said}");
+        let id = file.trim_start_matches(".errand/").trim_end_matches(".md");
+        let text = std::fs::read_to_string(desk.path(&format!(".errand/{id}.md"))).unwrap();
+        let theirs = [
+            "# Mine.\r\nextra: {kept: yes}\r\n",
+            "  phase: working # here\r\n",
+            "---\r\n# Notes\n",
+        ];
+        assert!(theirs.iter().all(|part| text.contains(part)), "{text}");
+        assert!(
+            text.contains("  reminders: 1\r\n") && text.contains("  patience: 2\r\n"),
+            "{text}"
+        );
+        let (_, said) = desk.run(&["journal", id, "--json"]);
+        assert!(said.contains("\"what\":\"import\""), "{said}");
+        assert_eq!(desk.run(&["import", file]).0, Some(1), "once");
+        assert_eq!(desk.run(&["journal", id, "--verify"]).0, Some(0));
+    }
+    assert_eq!(
+        std::fs::read_to_string(desk.path("fence.md")).unwrap(),
+        FENCE,
+        "it is theirs"
+    );
+    assert!(desk.is_kept(FENCE), "what a loop’s own file replaced");
+}
+
+#[test]
+fn a_file_that_cannot_be_taken_up_is_left_as_it_is() {
+    let desk = Desk::new();
+    let file = desk.path(".errand/gate.md");
+    for (from, to, why) in [
+        (
+            "phase: working",
+            "phase: done",
+            "its `phase` is “done”, and a loop goes on in working",
+        ),
+        ("phase: working", "step: working", "its `phase` is not there"),
+        (
+            "reminders: 1",
+            "reminders: many",
+            "field `reminders` is `many`, where the machine expects a whole number",
+        ),
+        (
+            "reminders: 1",
+            "machine: plan",
+            "it is a document of the machine plan",
+        ),
+        ("title: Paint it", "title: [", "the document cannot be read: "),
+        ("---\r\n", "", "does not begin with `---`"),
+    ] {
+        let text = FENCE.replace(from, to);
+        std::fs::write(&file, &text).unwrap();
+        let (code, said) = desk.run(&["import", ".errand/gate.md"]);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(
+            said.split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .contains(why),
+            "{said}"
+        );
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        assert!(!desk.path(".errand/gate").exists());
+    }
+    std::fs::write(&file, FENCE).unwrap();
+    let agent = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s")];
+    let refused = desk
+        .command(&["import", ".errand/gate.md"])
+        .envs(agent)
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(desk.run(&["import", "nothing.md"]).0, Some(1));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), FENCE);
+}
+
 #[test]
 fn frontmatter_that_nobody_can_read_is_written_anew_above_the_notes() {
     let desk = Desk::with_notes();

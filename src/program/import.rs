@@ -1,0 +1,78 @@
+//! `import FILE`: a person takes up a state document that the program did not write, at the phase that it names.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+
+use super::assembled::{CommandLine, Program};
+use super::caller::{Caller, UNKNOWN};
+use super::exit::{Exit, Failure};
+use super::settings::Settings;
+use super::{locate, loops, messages, out, start};
+use crate::behaviours::LoopHandle;
+use crate::machine::begin::Beginning;
+use crate::machine::import::ImportError;
+use crate::store::{IdForm, LoopId, MAX_BYTES};
+use crate::{files, text};
+
+/// Takes up the document.
+pub(super) fn import<M: CommandLine>(
+    program: &Program<M>,
+    file: &Utf8Path,
+    id: Option<&str>,
+) -> Result<Exit, Failure> {
+    let info = program.info;
+    let caller = Caller::from_env();
+    let actor = caller.actor(false);
+    loops::person_only(info, actor, "import", None)?;
+    let refused = |why: String, help: &str| {
+        let message = format!("{} cannot be taken up: {why}", text::shown(file));
+        Failure::plain(Exit::Refused, "claudex::import", message, help)
+    };
+    let unread = |error: std::io::Error| refused(error.to_string(), "name a state document of this program");
+    let here = loops::here()?;
+    let path: Utf8PathBuf = here.join(file).canonicalize_utf8().map_err(unread)?;
+    let bytes = files::read(&path).map_err(unread)?;
+    let named = id.or_else(|| path.file_stem()).unwrap_or_default();
+    let id = match M::TABLE.state.ids {
+        IdForm::Stamp => None,
+        IdForm::Name => Some(LoopId::parse(named, IdForm::Name).map_err(|error| {
+            let help = format!("name the loop:\n    {} import {file} --id NAME", info.program);
+            refused(error.to_string(), &help)
+        })?),
+    };
+    let store = locate::for_start(info.state, &here);
+    let settings = Settings::for_call(info, store.root(), &caller, None);
+    let settings = settings.map_err(|error| Failure::new(Exit::Usage, error))?;
+    let how = Beginning {
+        now: Timestamp::now(),
+        stale_after: Some(settings.stale_after),
+        session: caller.session.unwrap_or_else(|| UNKNOWN.to_owned()),
+        id,
+    };
+    let held = M::import(&bytes, path, &store, how, actor).map_err(|error| match error {
+        ImportError::Start(error) => start::refused(info, error),
+        error => {
+            let help = format!(
+                "mend it and try again; a document has {MAX_BYTES} bytes at most, and what its fields are says:\n    {} machine show",
+                info.program
+            );
+            refused(error.to_string(), &help)
+        }
+    })?;
+    let raw = held.raw();
+    raw.store()
+        .log(&format!("{} import by {}", raw.id(), raw.actor()));
+    for repair in raw.repairs() {
+        out::note(&info.line(&repair.to_string()));
+    }
+    if let Err(error) = (program.entered)(&held, &settings) {
+        store.log(&format!("{} import: {error}", raw.id()));
+    }
+    out::line(&format!(
+        "Loop {} was taken up in phase {}. Its state: {}",
+        raw.id(),
+        messages::phase(raw).name,
+        text::exact(store.path_of(raw.id()))
+    ));
+    Ok(Exit::Complete)
+}
