@@ -44,7 +44,7 @@ const ARGUMENTS: [&str; 6] = ["id", "from_prompt", "help", "rejecting", "evidenc
 /// The words of Rust that cannot be written as `r#word`, in any form.
 const WORDS: [&str; 4] = ["self", "super", "crate", "_"];
 /// The command line's own verbs. `resume` is one of them too, see below.
-const VERBS: [&str; 23] = [
+const VERBS: [&str; 24] = [
     "start",
     "run",
     "review",
@@ -64,6 +64,7 @@ const VERBS: [&str; 23] = [
     "plugin",
     "rollback",
     "personas",
+    "import",
     "state",
     "completions",
     "man",

@@ -1,24 +1,29 @@
 //! An errand as people and agents meet it: a program that is called, a hook that answers, and a file that anybody may write into.
 
-use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
-use serde_json::{Value, json};
+use serde_json::Value;
+
+#[path = "../../../tests/support/example.rs"]
+mod example;
 
 /// A project with one errand in it, and notes below its state.
-struct Desk {
-    folder: tempfile::TempDir,
+struct Desk(example::Project);
+
+impl std::ops::Deref for Desk {
+    type Target = example::Project;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 const NOTES: &str = "\n# Notes\r\n\n---\nphase: done\n\tThe top board is full.";
 
 impl Desk {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("project/.git")).unwrap();
-        let desk = Self { folder };
+        let desk = Self(example::Project::new(env!("CARGO_BIN_EXE_errand")));
         let (code, said) = desk.run(&["start", "--id", "shelf", "--result", "SHELF.md", "Sort it: all"]);
         assert_eq!(code, Some(0), "{said}");
         desk
@@ -35,48 +40,8 @@ impl Desk {
         desk
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_errand"));
-        command
-            .args(arguments)
-            .current_dir(self.folder.path().join("project"))
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.folder.path().join("home"));
-        command
-    }
-
-    /// Runs the program as a person; the exit code, and all that it printed.
-    fn run(&self, arguments: &[&str]) -> (Option<i32>, String) {
-        let output = self.command(arguments).output().unwrap();
-        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        (output.status.code(), text)
-    }
-
-    /// A stop of the session's agent: what is decided, and why.
-    fn stop(&self) -> (String, String) {
-        let input =
-            json!({"session_id": "s", "hook_event_name": "Stop", "cwd": self.folder.path().join("project")});
-        let mut child = self
-            .command(&["hook", "stop"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(input.to_string().as_bytes()).unwrap();
-        drop(stdin);
-        let answer: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
-        let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
-        (text("decision"), text("reason") + &text("systemMessage"))
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join("project").join(name)
-    }
-
     fn read(&self) -> String {
-        std::fs::read_to_string(self.path(".errand/shelf.md")).unwrap()
+        self.0.read(".errand/shelf.md")
     }
 
     fn write(&self, text: &str) {
@@ -104,8 +69,7 @@ impl Desk {
 
     /// Says whether these bytes are kept.
     fn is_kept(&self, text: &str) -> bool {
-        let mut kept = std::fs::read_dir(self.path(".errand/quarantine")).unwrap();
-        kept.any(|file| std::fs::read_to_string(file.unwrap().path()).unwrap() == text)
+        self.0.is_kept(".errand", text)
     }
 
     fn is_verified(&self) {
