@@ -60,6 +60,9 @@ pub fn begin<M: Machine>(
     )
 }
 
+/// The fields of a document, in their order.
+type Fields = Vec<(String, Value)>;
+
 /// Plans the start of a loop that is in this phase at first.
 pub(super) fn plan<M: Machine>(
     store: &Store,
@@ -68,7 +71,7 @@ pub(super) fn plan<M: Machine>(
     given: Vec<(&'static str, Value)>,
     how: Beginning,
     actor: Actor,
-) -> Result<StartPlan<impl FnOnce(&LoopId) -> Vec<(String, Value)>>, StartError> {
+) -> Result<StartPlan<impl FnOnce(&LoopId) -> Fields>, StartError> {
     if !mode.by.is_empty() && !mode.by.contains(&actor) {
         return Err(StartError::Actor {
             mode: mode.name,
