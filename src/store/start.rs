@@ -6,13 +6,14 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
-use super::document::Document;
+use super::document::{Document, MAX_BYTES};
 use super::entry::ChangeEntry;
 use super::error::{StartError, StoreError, io_error};
 use super::id::{LoopId, iso};
 use super::lock::{LockError, LockGuard, PROJECT};
 use super::record::Record;
 use super::repair::{Repair, keep};
+use super::storage::JOURNAL;
 use super::store::{SIDECARS, Store};
 use super::sweep::{SWEPT, Swept};
 use super::value::Value;
@@ -26,6 +27,9 @@ const IGNORE: &str = ".gitignore";
 const START: &str = "start";
 /// Names that of a loop whose document it did not.
 const IMPORT: &str = "import";
+
+/// Limits the line that a start writes, in bytes: its document, as JSON.
+const LONGEST_LINE: u64 = 8 * MAX_BYTES as u64;
 
 /// How often a start makes the folder that others, which failed, take away.
 const TRIES: usize = 100;
@@ -174,8 +178,9 @@ impl Store {
         let taken = taken
             .and_then(|import| import.file.file_name())
             .map(str::to_owned);
+        let is_left = is_left(here, &id);
         if here.has(&name) && taken.as_ref() != Some(&name)
-            || here.has(id.as_str())
+            || here.has(id.as_str()) && !is_left
             || swept_folder.is_some_and(|swept| swept.has(id.as_str()))
         {
             return Err(StoreError::Exists {
@@ -183,6 +188,10 @@ impl Store {
                 folder: self.folder().to_owned(),
             }
             .into());
+        }
+        if is_left {
+            here.remove_tree(id.as_str())
+                .map_err(io_error("remove", &self.loop_folder(&id)))?;
         }
         let fields = (plan.fields)(&id);
         let (what, document) = match import {
@@ -322,6 +331,18 @@ impl Store {
         here.replace(&format!("{}{}", record.id, SIDECARS[0]), pid.as_bytes())
             .map_err(io_error("write", &self.sidecar(&record.id, SIDECARS[0])))
     }
+}
+
+/// Returns whether a loop's folder is what a crash left of a start that had not happened yet: nothing but the begin of a line.
+fn is_left(here: &Folder, id: &LoopId) -> bool {
+    let Ok(folder) = here.below(id.as_str()) else {
+        return false;
+    };
+    let is_bare = folder
+        .names(|name| name != JOURNAL)
+        .is_ok_and(|others| others.is_empty());
+    let journal = if_there(folder.read(JOURNAL, LONGEST_LINE));
+    is_bare && journal.is_ok_and(|journal| journal.is_none_or(|bytes| !bytes.contains(&b'\n')))
 }
 
 /// Takes away folders that were made for a start that failed. The lock file goes while it is held: whoever waits for

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::store::fault::{Point, crash_at};
 use crate::store::testing::{change, fields, plan, started, store, word};
 use crate::store::{
-    Active, Entry, IdForm, LoopId, PidLock, Repair, RunLock, StartError, StartPlan, StateSpec, Store,
+    Active, Entry, IdForm, Import, LoopId, PidLock, Repair, RunLock, StartError, StartPlan, StateSpec, Store,
     StoreError, Value,
 };
 
@@ -356,4 +356,57 @@ fn how_many_loops_are_under_way_at_once_is_the_machines_to_say() {
     assert_eq!(store.list_active().len(), 4);
     std::fs::write(store.folder().join("by hand.state"), "phase: reviewing\n").unwrap();
     store.start(of("one")).unwrap();
+}
+
+#[test]
+fn an_import_that_crashed_is_made_again_or_has_happened_and_the_document_is_never_lost() {
+    let text = "mine: yes # a key of a person’s\nphase: drafting\n";
+    static NAMED: StateSpec = StateSpec {
+        ids: IdForm::Name,
+        ..crate::store::testing::SPEC
+    };
+    for point in [Point::Prepared, Point::HalfLine, Point::Journaled, Point::Renamed] {
+        let (_kept, store) = crate::store::testing::store_of(&NAMED);
+        let id = LoopId::parse("tasks", IdForm::Name).unwrap();
+        let file = store.path_of(&id);
+        std::fs::create_dir_all(store.folder()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        let import = || {
+            let plan = StartPlan {
+                now: jiff::Timestamp::now(),
+                stale_after: None,
+                by: "test".to_owned(),
+                id: Some(id.clone()),
+                fields: |_: &LoopId| fields(),
+            };
+            let document = crate::store::Form::Lines.parse(text.as_bytes()).unwrap();
+            store.import(
+                plan,
+                Import {
+                    document,
+                    file: file.clone(),
+                },
+            )
+        };
+        crash_at(point, import);
+        let again = import();
+        if let Err(error) = again {
+            assert!(
+                matches!(point, Point::Journaled | Point::Renamed),
+                "{point:?}: {error}"
+            );
+        }
+        assert_eq!(store.open(&id).unwrap().record.phase(), "drafting", "{point:?}");
+        assert!(store.verify(&id).is_ok(), "{point:?}");
+        let kept = store.folder().join("quarantine").read_dir_utf8().unwrap();
+        let mut kept = kept.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+        assert!(kept.any(|kept| kept == text), "{point:?}");
+        assert_eq!(
+            names(store.folder())
+                .iter()
+                .filter(|name| name.starts_with(".loop-tmp"))
+                .count(),
+            0
+        );
+    }
 }
