@@ -2282,6 +2282,15 @@ impl rt::program::CommandLine for Voyage {
     ) -> Result<AnyLoop, rt::StartError> {
         rt::begin::<Self>(store, mode, given, how, actor).map(AnyLoop::wrap)
     }
+    fn import(
+        bytes: &[u8],
+        file: rt::Utf8PathBuf,
+        store: &rt::Store,
+        how: rt::Beginning,
+        actor: rt::Actor,
+    ) -> Result<AnyLoop, rt::ImportError> {
+        rt::import::<Self>(store, bytes, file, how, actor).map(AnyLoop::wrap)
+    }
     fn transition(verb: &Verb) -> &'static str {
         verb.transition().into()
     }
