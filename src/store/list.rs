@@ -74,12 +74,14 @@ impl Store {
         listed
     }
 
-    /// Returns the loop that was over last, where no later one is known.
+    /// Returns the loop of this root that was over last, where no later one is known.
     pub fn last_over(&self) -> Option<Listed> {
+        let is_it = |one: &Listed| one.terminal && self.is_for(one.root.as_deref());
         let last = self.index().and_then(|index| index.last);
         let listed = last.and_then(|id| self.listed_of(|_| vec![id]).pop());
-        let listed = listed.or_else(|| self.list_for_index().into_iter().find(|one| one.terminal));
-        listed.filter(|one| one.terminal)
+        listed
+            .filter(is_it)
+            .or_else(|| self.list_for_index().into_iter().find(is_it))
     }
 
     /// Returns the loops that are not over and the newest of the others, this many at most, newest first, and how many it left out.

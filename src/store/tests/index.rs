@@ -1,6 +1,6 @@
 //! The index of loops that are not over: it saves opening the others, and nothing hangs on it being there or right.
 
-use crate::store::testing::{change, plan, started, store};
+use crate::store::testing::{SPEC, change, folder, home, plan, started, store};
 use crate::store::{LoopId, Record, StartError, Store};
 
 fn cancel(store: &Store, record: &Record) {
@@ -116,4 +116,21 @@ fn nothing_is_kept_of_a_folder_in_which_nothing_was_started() {
     assert_eq!(active(&store), []);
     assert!(!store.root().join("state-home").exists());
     assert!(!store.folder().join(".lock").exists());
+}
+
+#[test]
+fn the_last_loop_of_a_folder_that_projects_share_is_that_of_the_project() {
+    let (_kept, top) = folder();
+    let of = |root: &str| {
+        let root = top.join(root);
+        std::fs::create_dir_all(&root).unwrap();
+        Store::at(top.join("shared"), root, &SPEC, home(&top))
+    };
+    let (one, other) = (of("one"), of("other"));
+    let ids = [&one, &other].map(|store| {
+        let record = store.start(plan()).unwrap();
+        cancel(store, &record);
+        record.id().clone()
+    });
+    assert_eq!([&one, &other].map(|store| store.last_over().unwrap().id), ids);
 }
