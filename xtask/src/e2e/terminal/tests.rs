@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use super::*;
-
-const SOON: Duration = Duration::from_secs(10);
+use crate::e2e::home::SOON;
 
 fn shell(script: &str) -> Launch {
     Launch {
