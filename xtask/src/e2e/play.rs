@@ -265,7 +265,7 @@ impl<'a> Play<'a> {
             session.terminal = None;
         }
         let mark = self.home.folder.as_os_str();
-        let left = check::until(Duration::from_secs(5), || match leftovers::told(mark) {
+        let left = check::until(Duration::from_secs(30), || match leftovers::told(mark) {
             left if left.is_empty() => Ok(()),
             left => Err(miette!("processes are left behind: {left:#?}")),
         });

@@ -20,7 +20,7 @@ use super::scenario::Pattern;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// How long a program may take to show what was typed.
-const ECHO: Duration = Duration::from_secs(10);
+const ECHO: Duration = Duration::from_secs(30);
 
 /// How long a screen that rests has not changed.
 const REST: Duration = Duration::from_secs(1);
