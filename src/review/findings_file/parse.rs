@@ -427,7 +427,7 @@ fn place(body: &str) -> (Option<Place>, &str) {
     };
     let named = split.and_then(|(name, rest)| {
         let (file, number) = name.rsplit_once(':')?;
-        let line = number.parse::<u32>().ok().filter(|number| *number > 0)?;
+        let line = count(number)?;
         (!file.is_empty() && !rest.trim().is_empty()).then(|| (file.to_owned(), line, rest.trim()))
     });
     match named {
@@ -442,6 +442,11 @@ fn place(body: &str) -> (Option<Place>, &str) {
     }
 }
 
+/// Parses the number of a line. What is not written as we write one (`007`, `+7`) is part of the text.
+fn count(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|_| text.starts_with(|first| matches!(first, '1'..='9')))
+}
+
 /// Splits `line 12: text`.
 fn line_number(body: &str) -> (Option<u32>, &str) {
     let parsed = body
@@ -449,7 +454,7 @@ fn line_number(body: &str) -> (Option<u32>, &str) {
         .filter(|word| word.eq_ignore_ascii_case("line "))
         .and_then(|_| {
             let (number, rest) = body[5..].split_once(": ")?;
-            let number = number.parse::<u32>().ok().filter(|number| *number > 0)?;
+            let number = count(number)?;
             (!rest.trim().is_empty()).then_some((number, rest.trim()))
         });
     parsed.map_or((None, body), |(number, rest)| (Some(number), rest))
