@@ -18,6 +18,7 @@ static SPEC: StateSpec = StateSpec {
     graph_hash: "00ff00ff",
     folder: ".loops",
     folder_env: None,
+    file: None,
     extension: "state",
     form: Form::Lines,
     ids: IdForm::Stamp,

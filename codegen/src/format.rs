@@ -222,9 +222,15 @@ pub(crate) const STATE: Table = Table {
             r#""PLAN_STATE_DIR""#,
         ),
         key(
+            "file",
+            Takes::Path(false),
+            "A document that is the user's own file, from the loop's root, with the id in it where several loops may be there. Absent: it is one of the engine's, in its folder.",
+            r#""plans/{id}/state.json""#,
+        ),
+        key(
             "extension",
             Takes::Extension,
-            "Of a document, after the loop's id. Absent: state; json or md where the form is json or frontmatter.",
+            "Of a document in the engine's folder, after the loop's id. Absent: state; json or md where the form is json or frontmatter.",
             r#""state""#,
         ),
         key(

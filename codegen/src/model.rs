@@ -92,7 +92,9 @@ pub struct State {
     pub folder: At<String>,
     /// `folder_env = "CLAUDEX_STATE_DIR"`: the variable that overrides `folder`.
     pub folder_env: Option<At<String>>,
-    /// `extension = "state"`: a document is `<id>.<extension>`.
+    /// `file = "plans/{id}/state.json"`, relative to the loop's root: where a document is that is the user's own.
+    pub file: Option<At<String>>,
+    /// `extension = "state"`: a document in the folder is `<id>.<extension>`.
     pub extension: At<String>,
     /// `form = "lines"`.
     pub form: At<Form>,

@@ -159,6 +159,29 @@ mod edits {
     }
 }
 
+mod file {
+    use super::said;
+
+    const STATE: &str = "[modes.full]";
+
+    cases! {
+        a_file_of_each_loop: [STATE => "[state]\nfile = \"plans/{id}/state.yml\"\nactive = \"many\"\n[modes.full]"] says "nothing";
+        a_file_of_all_loops: [STATE => "[state]\nfile = \"plans/state.yml\"\n[modes.full]"] says "nothing";
+        a_file_that_two_loops_share: [STATE => "[state]\nfile = \"state.yml\"\nactive = \"session\"\n[modes.full]"] says "m.toml:5:8: two loops could share \"state.yml\" (let `{id}` stand in it, or leave `active` out: one loop at a time)";
+        a_file_of_every_name: [STATE => "[state]\nfile = \"state.yml\"\nids = \"name\"\n[modes.full]"] says "m.toml:5:8: \"state.yml\" is every loop's, whatever its name (let `{id}` stand in it, or leave `ids` out: a loop gets a stamp)";
+        a_file_in_the_engines_folder: [STATE => "[state]\nfile = \".release/{id}.yml\"\n[modes.full]"] says "m.toml:5:8: \".release/{id}.yml\" may lie in the engine's own folder `.release` (put one of them elsewhere; a document there needs no `file`)";
+        a_file_that_may_be_in_the_engines_folder: [STATE => "[state]\nfolder = \"plans/engine\"\nfile = \"plans/{id}/state.yml\"\n[modes.full]"] says "m.toml:6:8: \"plans/{id}/state.yml\" may lie in the engine's own folder `plans/engine` (put one of them elsewhere; a document there needs no `file`)";
+        a_file_beside_the_engines_folder: [STATE => "[state]\nfolder = \"plans/.engine\"\nfile = \"plans/state.yml\"\n[modes.full]"] says "nothing";
+        a_file_with_another_field: [STATE => "[state]\nfile = \"{owner}/state.yml\"\n[modes.full]"] says "m.toml:5:8: \"{owner}/state.yml\" has something else than one `{id}` in braces (the id is all that may be filled in, once: `plans/{id}/state.json`)";
+        a_file_with_two_places: [STATE => "[state]\nfile = \"{id}/{id}.yml\"\n[modes.full]"] says "m.toml:5:8: \"{id}/{id}.yml\" has something else than one `{id}` in braces (the id is all that may be filled in, once: `plans/{id}/state.json`)";
+        a_file_out_of_the_project: [STATE => "[state]\nfile = \"../{id}.yml\"\n[modes.full]"] says "m.toml:5:8: `file` cannot be \"../{id}.yml\" (it is a relative path without .., with / between its parts)";
+        a_file_with_a_detour: [STATE => "[state]\nfile = \"./{id}.yml\"\n[modes.full]"] says "m.toml:5:8: `file` cannot be \"./{id}.yml\" (it is the path of a file from the loop's root, in its shortest form)";
+        a_file_that_is_a_folder: [STATE => "[state]\nfile = \"plans/\"\n[modes.full]"] says "m.toml:5:8: `file` cannot be \"plans/\" (it is the path of a file from the loop's root, in its shortest form)";
+        a_file_and_a_shared_folder: [STATE => "[state]\nfolder_env = \"RELEASES\"\nfile = \"{id}.yml\"\n[modes.full]"] says "m.toml:6:8: `RELEASES` may name one folder for several projects, each with its own \"{id}.yml\" (leave `folder_env` or `file` out)";
+        a_file_and_an_extension: [STATE => "[state]\nfile = \"{id}.yml\"\nextension = \"yml\"\n[modes.full]"] says "m.toml:6:13: `extension` is of documents in the engine's folder, and `file` puts them elsewhere (leave one of them out)";
+    }
+}
+
 mod updates {
     use super::said;
 

@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use super::checks::{Distrust, UntrustedError};
@@ -67,6 +67,11 @@ impl Found {
     /// Returns whether other users may read it, write it or look into it.
     pub(crate) fn is_open_to_others(&self) -> bool {
         Mode::from_raw_mode(self.stat.st_mode).intersects(Mode::RWXG | Mode::RWXO)
+    }
+
+    /// Returns its permissions.
+    fn mode(&self) -> RawMode {
+        self.stat.st_mode & 0o777
     }
 
     /// Returns what tells it from another one, and from what it was before: number, size, and time of change.
@@ -359,11 +364,22 @@ impl Folder {
         let temporary = format!("{TEMPORARY}{:032x}", u128::from_be_bytes(random));
         let mut prepared = Prepared {
             folder: self,
+            to: None,
             name: name.to_owned(),
             file: self.new_file(&temporary)?,
             temporary,
         };
         prepared.file.write_all(bytes)?;
+        Ok(prepared)
+    }
+
+    /// Writes the new content of a file of another folder here, so that nothing but the file is ever seen there. It keeps the
+    /// permissions of the old one; a new one has 0644.
+    pub(crate) fn prepare_for(&self, to: Self, name: &str, bytes: &[u8]) -> io::Result<Prepared<'_>> {
+        let mode = to.look(name)?.map_or(0o644, |found| found.mode());
+        let mut prepared = self.prepare(name, bytes)?;
+        rustix::fs::fchmod(&prepared.file, Mode::from_raw_mode(mode))?;
+        prepared.to = Some(to);
         Ok(prepared)
     }
 
@@ -434,6 +450,8 @@ impl Folder {
 #[derive(Debug)]
 pub(crate) struct Prepared<'f> {
     folder: &'f Folder,
+    /// The folder of the one that it will replace; `None` where that is the same.
+    to: Option<Folder>,
     name: String,
     file: File,
     temporary: String,
@@ -448,8 +466,9 @@ impl Prepared<'_> {
     /// Puts it in the old one's place without a wait: where a file is renamed over another, file systems begin to write it out, so
     /// that a power loss leaves no empty file. Who can make the content anew swaps the two instead.
     pub(crate) fn swap(mut self) -> io::Result<()> {
-        let (fd, name) = (&self.folder.fd, single(&self.name)?);
-        let exchange = || rustix::fs::renameat_with(fd, &self.temporary, fd, name, RenameFlags::EXCHANGE);
+        let (fd, to) = (&self.folder.fd, &self.to.as_ref().unwrap_or(self.folder).fd);
+        let name = single(&self.name)?;
+        let exchange = || rustix::fs::renameat_with(fd, &self.temporary, to, name, RenameFlags::EXCHANGE);
         // There is none yet, or the file system cannot.
         if exchange().is_err() {
             return self.rename();
@@ -465,7 +484,8 @@ impl Prepared<'_> {
 
     /// Puts it in the old one's place.
     pub(crate) fn rename(mut self) -> io::Result<()> {
-        self.folder.rename(&self.temporary, self.folder, &self.name)?;
+        let to = self.to.as_ref().unwrap_or(self.folder);
+        self.folder.rename(&self.temporary, to, &self.name)?;
         self.temporary.clear();
         Ok(())
     }

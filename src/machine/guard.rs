@@ -379,6 +379,7 @@ mod tests {
             graph_hash: "",
             folder: ".m",
             folder_env: None,
+            file: None,
             extension: "state",
             form: Form::Lines,
             ids: IdForm::Name,

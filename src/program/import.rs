@@ -32,7 +32,9 @@ pub(super) fn import<M: CommandLine>(
     let here = loops::here()?;
     let path: Utf8PathBuf = here.join(file).canonicalize_utf8().map_err(unread)?;
     let bytes = files::read(&path).map_err(unread)?;
-    let named = id.or_else(|| path.file_stem()).unwrap_or_default();
+    let store = locate::for_start(info.state, &here);
+    let of_path = || store.id_in(&path).or(path.file_stem());
+    let named = id.or_else(of_path).unwrap_or_default();
     let id = match M::TABLE.state.ids {
         IdForm::Stamp => None,
         IdForm::Name => Some(LoopId::parse(named, IdForm::Name).map_err(|error| {
@@ -40,7 +42,6 @@ pub(super) fn import<M: CommandLine>(
             refused(error.to_string(), &help)
         })?),
     };
-    let store = locate::for_start(info.state, &here);
     let settings = Settings::for_call(info, store.root(), &caller, None);
     let settings = settings.map_err(|error| Failure::new(Exit::Usage, error))?;
     let how = Beginning {

@@ -525,7 +525,9 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
             let help = format!("whoever may do it:{}", info.named_command(slash, &typed));
             Failure::plain(Exit::Refused, "claudex::start::actor", error.to_string(), &help)
         }
-        error @ StartError::Store(StoreError::Exists { .. }) => Failure::new(Exit::Refused, error),
+        error @ StartError::Store(
+            StoreError::Exists { .. } | StoreError::FileTaken { .. } | StoreError::OtherFileSystem { .. },
+        ) => Failure::new(Exit::Refused, error),
         error => Failure::new(Exit::Internal, error),
     }
 }

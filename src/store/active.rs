@@ -72,6 +72,8 @@ impl Store {
                     }
                 }
                 Err(StoreError::Untrusted { .. }) => {}
+                // A file of the user's that no journal speaks of is no loop.
+                Err(error) if self.spec().file.is_some() && error.is_about_the_file() => {}
                 Err(error @ StoreError::NotStartedHere { .. }) => {
                     if !self.may_stand_beside(session, None) && self.is_in_the_way(here, &file)? {
                         return Err(error);
@@ -83,16 +85,16 @@ impl Store {
                     ..
                 }) => aside(error.to_string(), kept),
                 Err(error @ StoreError::NoJournal { .. }) => {
-                    aside(error.to_string(), set_aside(self, here, &file.name)?);
+                    aside(error.to_string(), set_aside(here, (here, &file.name))?);
                 }
                 Err(StoreError::NoMachine { .. }) if self.check_state(here, &file.name).is_err() => {}
-                Err(StoreError::NoMachine { .. }) => match self.phase_in(here, &file.name) {
-                    (None, Some(problem)) => aside(problem, set_aside(self, here, &file.name)?),
+                Err(StoreError::NoMachine { .. }) => match self.phase_in(here, &file) {
+                    (None, Some(problem)) => aside(problem, set_aside(here, (here, &file.name))?),
                     (phase, _) => active(phase, None)?,
                 },
                 Err(StoreError::OtherGraph { over: true, .. }) => {}
                 Err(StoreError::OtherGraph { over: false, .. } | StoreError::OtherMachine { .. }) => {
-                    active(self.phase_in(here, &file.name).0, None)?;
+                    active(self.phase_in(here, &file).0, None)?;
                 }
                 Err(other) => return Err(other),
             }
@@ -114,7 +116,7 @@ impl Store {
     /// Tells whether a loop with a journal that no record of this user's knows stands in a start's way: a person has to say what becomes
     /// of it, unless it is over, or another project's.
     fn is_in_the_way(&self, here: &Folder, file: &StateFile) -> Result<bool, StoreError> {
-        let state = read_state(self, here, &self.tracking(), &file.name)?;
+        let state = read_state(self, here, &self.tracking(), file)?;
         let (phase, root) = (self.spec().fields.phase, self.spec().fields.root);
         let over = text_in(&state, phase).is_some_and(|phase| self.spec().is_terminal(&phase));
         let is_there = !matches!(state, State::Missing);

@@ -21,7 +21,7 @@ impl Store {
     pub fn take_up(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
         self.locked_on(id, |lock| {
             let (tracking, versions) = (self.tracking(), Versions::default());
-            tracking.untracked(&self.path_of(id))?;
+            self.check_tracked(&tracking, &self.path_of(id))?;
             tracking.untracked(&self.journal_path(id))?;
             // A record that cannot be read is written anew.
             let known = self.ownership(id).unwrap_or_default();

@@ -37,6 +37,7 @@ impl Store {
                 id: id.to_string(),
                 folder: self.folder().to_owned(),
             };
+            self.check_is_of(here, id)?;
             if here.has(&self.name_of(id)) {
                 return Err(exists());
             }

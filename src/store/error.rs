@@ -62,7 +62,8 @@ pub enum StoreError {
     #[diagnostic(
         code(claudex::store::no_journal),
         help(
-            "it was copied or shipped with the repository: remove it, or start a loop of your own, which sets it aside"
+            "it was copied or shipped with the repository: remove it, or start a loop of your own, which sets it aside; \
+             a person takes it up with the command import and its path"
         )
     )]
     NoJournal {
@@ -265,6 +266,31 @@ pub enum StoreError {
         /// In which state folder.
         folder: Utf8PathBuf,
     },
+    /// A file of the user's is where the loop's document would be.
+    #[display("in the place of the loop's document there is another file, {path}", path = crate::text::shown(path))]
+    #[diagnostic(
+        code(claudex::store::file_taken),
+        help("move it away; or a person takes it up as it is, with the command import and its path")
+    )]
+    FileTaken {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// The document and the state folder cannot be on two file systems: a file is replaced by a rename.
+    #[display(
+        "{path} is not on the file system of {folder}, so that it cannot be replaced in one step",
+        path = crate::text::shown(path), folder = crate::text::shown(folder)
+    )]
+    #[diagnostic(
+        code(claudex::store::other_file_system),
+        help("let both be in one: nothing of the project's may be mounted between them")
+    )]
+    OtherFileSystem {
+        /// The document.
+        path: Utf8PathBuf,
+        /// The state folder.
+        folder: Utf8PathBuf,
+    },
     /// A loop with this id is there already.
     #[display("there is a loop `{id}` already in {folder}", folder = crate::text::shown(folder))]
     #[diagnostic(code(claudex::store::exists), help("take another id"))]
@@ -277,6 +303,17 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns whether it says what a state file is without a journal.
+    pub(super) fn is_about_the_file(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreadable { .. }
+                | Self::NoJournal { .. }
+                | Self::NoMachine { .. }
+                | Self::OtherMachine { .. }
+        )
+    }
+
     /// Returns whether nothing was asked of a file but whether it is a loop that was started here.
     pub(super) fn is_about_ownership(&self) -> bool {
         matches!(

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::document::{self, Document, DocumentError};
+use super::document::{Document, DocumentError};
 use super::entry::ChangeEntry;
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
@@ -12,7 +12,7 @@ use super::journal::{Loaded, Possible};
 use super::ownership::Ownership;
 use super::recover::{Judged, written};
 use super::storage::Storage;
-use super::store::Store;
+use super::store::{StateFile, Store};
 use super::tracked::GitTracking;
 use super::validation::possible;
 use super::value::Value;
@@ -143,7 +143,7 @@ impl Reader<'_> {
         let as_written = last.map(|last| written(store.spec(), &last.fields));
         let state = match (bytes, as_written) {
             (Bytes::All(bytes), Some(document)) if document.to_bytes() == bytes => {
-                tracking.untracked(&storage.document_path())?;
+                store.check_tracked(tracking, &storage.document_path())?;
                 State::Read(document, bytes)
             }
             (bytes, _) => state(bytes)?,
@@ -156,16 +156,15 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a state file by its name, unless git tracks it.
+/// Reads a state file, unless git tracks it.
 pub(super) fn read_state(
     store: &Store,
     here: &Folder,
     tracking: &GitTracking,
-    name: &str,
+    file: &StateFile,
 ) -> Result<State, StoreError> {
-    let path = store.folder().join(name);
-    let bytes = Bytes::of(here.read(name, document::MAX_BYTES as u64)).map_err(io_error("read", &path))?;
-    state_of(store, &path, bytes, tracking)
+    let bytes = Bytes::of(file.read(store, here)).map_err(io_error("read", &file.path))?;
+    state_of(store, &file.path, bytes, tracking)
 }
 
 fn state_of(
@@ -182,7 +181,7 @@ fn state_of(
             Err(error) => State::Unreadable(error, bytes),
         },
     };
-    tracking.untracked(path)?;
+    store.check_tracked(tracking, path)?;
     Ok(state)
 }
 
@@ -222,8 +221,8 @@ impl Store {
     }
 
     /// Returns the phase that stands in a state file, and what is wrong with the file.
-    pub(super) fn phase_in(&self, here: &Folder, name: &str) -> (Option<String>, Option<String>) {
-        match read_state(self, here, &self.tracking(), name) {
+    pub(super) fn phase_in(&self, here: &Folder, file: &StateFile) -> (Option<String>, Option<String>) {
+        match read_state(self, here, &self.tracking(), file) {
             Ok(state) => (
                 text_in(&state, self.spec().fields.phase),
                 state.error().map(|error| error.to_string()),

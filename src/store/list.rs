@@ -154,7 +154,7 @@ impl Store {
     /// Returns these state files whose names are no ids, newest first.
     pub(super) fn foreign_of(&self, here: &Folder, stems: &[impl Display]) -> Vec<Foreign> {
         let foreign = |file: StateFile| {
-            let (phase, problem) = self.phase_in(here, &file.name);
+            let (phase, problem) = self.phase_in(here, &file);
             let terminal = phase
                 .as_deref()
                 .is_some_and(|phase| self.spec().is_terminal(phase));
@@ -177,11 +177,10 @@ impl Store {
         file: StateFile,
     ) -> Option<Listed> {
         let id = LoopId::parse(&file.stem, self.spec().ids).ok()?;
-        let StateFile { path, modified, .. } = file;
         let mut listed = Listed {
             id,
-            path,
-            modified,
+            path: file.path.clone(),
+            modified: file.modified,
             phase: None,
             terminal: false,
             session: None,
@@ -207,8 +206,7 @@ impl Store {
                 );
                 listed.problem = Some(error.to_string());
                 if !listed.owned
-                    && let Ok(state) =
-                        read_state(self, here, tracking, listed.path.file_name().unwrap_or_default())
+                    && let Ok(state) = read_state(self, here, tracking, &file)
                 {
                     // Nothing is done by what it says: it is only shown, and does not stand in a start's way once it is over.
                     listed.phase = text_in(&state, self.spec().fields.phase);

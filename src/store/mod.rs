@@ -29,6 +29,7 @@
 //! | `budget`   | what one call may spend on waiting and looking                          |
 //! | `record`   | a loop at one revision                                                  |
 //! | `store`    | paths, the lock, the log                                                |
+//! | `place`    | where a state file is, also one that is the user's own                   |
 //! | `storage`  | where document and journal are kept, and what is synced              |
 //! | `write`    | writing a change: journal first, document second                        |
 //! | `commit`, `start`, `sweep`, `bring_back`, `roll_back` | the changes                  |
@@ -44,7 +45,7 @@
 //! .gitignore                 `*`: the folder ignores itself
 //! .lock                      held for every change of any loop here
 //! log                        one line an event
-//! <id>.state                 the state document
+//! <id>.state                 the state document, unless the machine says that it is a file of the user's elsewhere
 //! <id>.lock                  process id of the start, for people and shell helpers
 //! <id>-runner.sh, <id>-prompt.txt
 //! <id>/journal.jsonl         one JSON object a line
@@ -89,6 +90,7 @@ mod open;
 mod orphans;
 mod ownership;
 pub mod partial;
+mod place;
 mod record;
 mod recover;
 mod repair;

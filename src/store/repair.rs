@@ -157,7 +157,6 @@ pub(super) fn repair(
     older: Older,
 ) -> Result<Opened, StoreError> {
     let here = lock.folder();
-    let name = store.name_of(id);
     let reader = Reader {
         store,
         here,
@@ -170,14 +169,16 @@ pub(super) fn repair(
         Look::As(owned) => reader.look_whole(id, Some(owned)),
     }
     .map_err(|error| match error {
-        StoreError::Unreadable { path, error, .. } => match set_aside(store, here, &name) {
-            Ok(kept) => StoreError::Unreadable {
-                path,
-                error,
-                quarantined: Some(kept),
-            },
-            Err(failed) => failed,
-        },
+        StoreError::Unreadable { path, error, .. } if store.spec().file.is_none() => {
+            match set_aside(here, (here, &store.name_of(id))) {
+                Ok(kept) => StoreError::Unreadable {
+                    path,
+                    error,
+                    quarantined: Some(kept),
+                },
+                Err(failed) => failed,
+            }
+        }
         other => other,
     })?;
     let mut repairs = Vec::new();
@@ -204,6 +205,7 @@ pub(super) fn repair(
     if let Some(fix) = judged.fix {
         let storage = store.storage(here, id)?;
         let path = store.path_of(id);
+        let name = path.file_name().unwrap_or_default();
         let rebuilt = |why: String, quarantined| Repair::Rebuilt {
             path: path.clone(),
             why,
@@ -216,7 +218,7 @@ pub(super) fn repair(
             },
             (Fix::Undo(fields), bytes) => Repair::EditUndone {
                 fields,
-                quarantined: keep(here, &name, bytes.unwrap_or_default())?,
+                quarantined: keep(here, name, bytes.unwrap_or_default())?,
             },
             (Fix::Rebuild, None) if matches!(found.state, State::Missing) => {
                 rebuilt("was missing".to_owned(), None)
@@ -226,7 +228,8 @@ pub(super) fn repair(
                     Some(error) => format!("could not be read ({error})"),
                     None => "was cut off".to_owned(),
                 };
-                rebuilt(why, Some(set_aside(store, here, &name)?))
+                let from = store.state_file(here, id).map_err(io_error("open", &path))?;
+                rebuilt(why, Some(set_aside(here, (&from.0, &from.1))?))
             }
         });
         // Who crashed may not have come to sync the line that the document is written from. It must not be lost after it.
@@ -303,10 +306,10 @@ fn migrate(store: &Store, lock: &LockGuard, found: Record, migrated: Migrated) -
 }
 
 /// Moves a state file that nobody can read into the quarantine.
-pub(super) fn set_aside(store: &Store, here: &Folder, name: &str) -> Result<Utf8PathBuf, StoreError> {
+pub(super) fn set_aside(here: &Folder, (from, name): (&Folder, &str)) -> Result<Utf8PathBuf, StoreError> {
     let (quarantine, kept) = quarantine(here, name)?;
-    here.rename(name, &quarantine, &kept)
-        .map_err(io_error("move", &store.folder().join(name)))?;
+    from.rename(name, &quarantine, &kept)
+        .map_err(io_error("move", &from.path().join(name)))?;
     Ok(quarantine.path().join(kept))
 }
 

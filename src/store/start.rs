@@ -18,7 +18,7 @@ use super::store::{SIDECARS, Store};
 use super::sweep::{SWEPT, Swept};
 use super::value::Value;
 use super::versions;
-use crate::files::{Folder, if_there};
+use crate::files::{Folder, if_there, make_all};
 
 /// Keeps the state folder out of git.
 const IGNORE: &str = ".gitignore";
@@ -58,8 +58,8 @@ where
 pub struct Import {
     /// The document. What no field of the machine names stays in it.
     pub document: Box<dyn Document>,
-    /// The file that it was read from, by its canonical path. One in the state folder gives way to the loop's, and is kept in
-    /// `quarantine/`; any other one is left as it is.
+    /// The file that it was read from, by its canonical path. One in the state folder, or in the place of the loop's document, gives way
+    /// to that, and is kept in `quarantine/`; any other one is left as it is.
     pub file: Utf8PathBuf,
 }
 
@@ -172,14 +172,15 @@ impl Store {
         let id = LoopId::parse(id.as_str(), self.spec().ids).map_err(StoreError::Id)?;
         let swept_folder =
             if_there(here.below(SWEPT)).map_err(io_error("open", &self.folder().join(SWEPT)))?;
-        let name = self.name_of(&id);
-        let is_here = |import: &&Import| import.file.parent() == Some(self.folder());
+        let path = self.path_of(&id);
+        let in_place = import.as_ref().is_some_and(|import| import.file == path);
+        let is_here = |import: &&Import| in_place || import.file.parent() == Some(self.folder());
         let taken = import.as_ref().filter(is_here);
         let taken = taken
             .and_then(|import| import.file.file_name())
             .map(str::to_owned);
         let is_left = is_left(here, &id);
-        if here.has(&name) && taken.as_ref() != Some(&name)
+        if here.has(&self.name_of(&id)) && !in_place
             || here.has(id.as_str()) && !is_left
             || swept_folder.is_some_and(|swept| swept.has(id.as_str()))
         {
@@ -198,9 +199,23 @@ impl Store {
             Some(import) => (IMPORT, import.document),
             None => (START, self.spec().form.empty()),
         };
+        let mut before = in_place.then(|| document.to_bytes());
         let given = document.to_bytes();
         let record = self.new_record(plan.now, id, fields, document)?;
-        let repairs = self.refuse_active(lock, &present, record.session().as_deref(), taken.as_deref())?;
+        let mut repairs =
+            self.refuse_active(lock, &present, record.session().as_deref(), taken.as_deref())?;
+        if !in_place && let Some((bytes, repair)) = self.make_way(here, &record.id)? {
+            before = Some(bytes);
+            repairs.push(repair);
+        }
+        let parents = match path.parent().filter(|_| self.spec().file.is_some()) {
+            Some(parent) => {
+                make_all(self.root(), parent)
+                    .map_err(io_error("create", parent))?
+                    .1
+            }
+            None => Vec::new(),
+        };
         // Before the loop can be seen, so that no crash leaves one that is nobody's.
         let graph = self
             .spec()
@@ -225,15 +240,21 @@ impl Store {
             for suffix in SIDECARS {
                 let _ = here.remove(&format!("{}{suffix}", record.id));
             }
-            let _ = match taken.as_ref() == Some(&name) {
-                true => here.replace(&name, &given),
-                false => here.remove(&name),
+            let _ = match before {
+                Some(bytes) => self.put_back(here, &record.id, &bytes),
+                None => self
+                    .state_file(here, &record.id)
+                    .and_then(|(folder, name)| folder.remove(&name))
+                    .map_err(io_error("remove", &path)),
             };
+            for (above, name) in parents.iter().rev() {
+                let _ = above.remove_folder(name);
+            }
             let _ = here.remove_tree(record.id.as_str());
         }
         kept.and(created)?;
         // Its bytes are in the quarantine.
-        if let Some(taken) = taken.filter(|taken| *taken != name) {
+        if let Some(taken) = taken.filter(|_| !in_place) {
             here.remove(&taken)
                 .map_err(io_error("remove", &self.folder().join(&taken)))?;
         }

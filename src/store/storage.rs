@@ -11,7 +11,7 @@ use super::error::{StoreError, io_error};
 use super::fault::{self, Point};
 use super::id::LoopId;
 use super::store::Store;
-use crate::files::{Folder, Prepared, if_there};
+use crate::files::{Folder, Prepared, if_there, make_all};
 
 /// Names the journal in a loop's folder.
 pub(super) const JOURNAL: &str = "journal.jsonl";
@@ -88,9 +88,17 @@ impl Store {
             return Ok(Box::new(disk.clone()));
         }
         let folder = if_there(here.below(id.as_str())).map_err(io_error("open", &self.loop_folder(id)))?;
+        let path = self.path_of(id);
+        let of_the_user = match self.spec().file {
+            Some(_) => Some(if_there(self.folder_of(&path)).map_err(io_error("open", &path))?),
+            None => None,
+        };
         Ok(Box::new(Files {
             here: here.try_clone().map_err(io_error("open", self.folder()))?,
-            document: self.name_of(id),
+            name: path.file_name().unwrap_or_default().to_owned(),
+            base: self.root().to_owned(),
+            of_the_user: of_the_user.map(|found| found.map(|(folder, _)| folder)),
+            path,
             folder,
             folder_name: id.to_string(),
         }))
@@ -101,7 +109,13 @@ impl Store {
 #[derive(Debug)]
 struct Files {
     here: Folder,
-    document: String,
+    /// The document's, and its name.
+    path: Utf8PathBuf,
+    name: String,
+    /// The folder of a document that is the user's own; `Some(None)` where it is not there.
+    of_the_user: Option<Option<Folder>>,
+    /// The project's root, below which that folder is made.
+    base: Utf8PathBuf,
     /// The loop's own folder; `None` where it is not there.
     folder: Option<Folder>,
     folder_name: String,
@@ -115,7 +129,7 @@ impl Files {
 
 impl Storage for Files {
     fn document_path(&self) -> Utf8PathBuf {
-        self.here.path().join(&self.document)
+        self.path.clone()
     }
 
     fn journal_path(&self) -> Utf8PathBuf {
@@ -123,11 +137,23 @@ impl Storage for Files {
     }
 
     fn document(&self) -> io::Result<Vec<u8>> {
-        self.here.read(&self.document, document::MAX_BYTES as u64)
+        let folder = match &self.of_the_user {
+            Some(found) => found.as_ref().ok_or(ErrorKind::NotFound)?,
+            None => &self.here,
+        };
+        folder.read(&self.name, document::MAX_BYTES as u64)
     }
 
     fn stage(&self, bytes: &[u8], durable: bool) -> io::Result<Box<dyn Staged + '_>> {
-        let staged = self.here.prepare(&self.document, bytes)?;
+        let staged = match &self.of_the_user {
+            Some(Some(folder)) => self.here.prepare_for(folder.try_clone()?, &self.name, bytes)?,
+            Some(None) => {
+                let parent = self.path.parent().unwrap_or(&self.base);
+                let (folder, _) = make_all(&self.base, parent)?;
+                self.here.prepare_for(folder, &self.name, bytes)?
+            }
+            None => self.here.prepare(&self.name, bytes)?,
+        };
         if durable {
             staged.sync()?;
         }

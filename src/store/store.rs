@@ -214,11 +214,6 @@ impl Store {
         root.is_none_or(|root| !shared || self.root().starts_with(root))
     }
 
-    /// Returns the state file of a loop.
-    pub fn path_of(&self, id: &LoopId) -> Utf8PathBuf {
-        self.folder.join(format!("{id}.{}", self.spec.extension))
-    }
-
     /// Returns the folder of a loop's own files.
     pub fn loop_folder(&self, id: &LoopId) -> Utf8PathBuf {
         self.folder.join(id.as_str())
@@ -232,11 +227,6 @@ impl Store {
     /// Returns the journal of a loop.
     pub fn journal_path(&self, id: &LoopId) -> Utf8PathBuf {
         self.loop_folder(id).join(JOURNAL)
-    }
-
-    /// Returns the name of the state file of a loop.
-    pub(super) fn name_of(&self, id: &LoopId) -> String {
-        format!("{id}.{}", self.spec.extension)
     }
 
     /// Runs `work` under the project's lock.
@@ -261,7 +251,7 @@ impl Store {
         work: impl FnOnce(&LockGuard) -> Result<R, E>,
     ) -> Result<R, E> {
         let folder = if_there(self.open_folder()).map_err(io_error("open", &self.folder))?;
-        match folder.filter(|here| here.has(&self.name_of(id)) || here.has(id.as_str())) {
+        match folder.filter(|here| self.has_state_file(here, id) || here.has(id.as_str())) {
             Some(folder) => self.locked_in(folder, work),
             None => Err(self.no_loop(id).into()),
         }
@@ -296,17 +286,26 @@ impl Store {
         }
     }
 
-    /// Returns the names of what stands in the folder as a state file would, each without its extension.
+    /// Returns the names of what stands in the folder as a state file would, each without its extension; where state files are the
+    /// user's own, the ids of the loops that have one.
     pub(super) fn stems(&self, here: &Folder) -> Vec<String> {
         self.stems_and_temporary(here).0
     }
 
     /// Does the same, and returns the names of temporary files of ours beside them: a large folder is read once.
     pub(super) fn stems_and_temporary(&self, here: &Folder) -> (Vec<String>, Vec<String>) {
-        let is_state = |name: &str| Utf8Path::new(name).extension() == Some(self.spec.extension);
+        let is_state = |name: &str| match self.spec.file {
+            Some(_) => LoopId::fits(name, self.spec.ids),
+            None => Utf8Path::new(name).extension() == Some(self.spec.extension),
+        };
         let is_ours = |name: &str| is_state(name) || name.starts_with(TEMPORARY);
         let names = here.names(is_ours).unwrap_or_default().into_iter();
         let (mut stems, temporary): (Vec<String>, _) = names.partition(|name| is_state(name));
+        if self.spec.file.is_some() {
+            let has_file = |id: LoopId| self.has_state_file(here, &id);
+            stems.retain(|stem| LoopId::parse(stem, self.spec.ids).is_ok_and(has_file));
+            return (stems, temporary);
+        }
         for stem in &mut stems {
             stem.truncate(stem.len() - self.spec.extension.len() - 1);
         }
@@ -320,11 +319,30 @@ impl Store {
         stems: impl IntoIterator<Item = impl ToString>,
     ) -> Vec<StateFile> {
         let file = |stem: String| {
-            let name = format!("{stem}.{}", self.spec.extension);
-            let found = here.look(&name).ok()??;
+            let id = self.spec.file.map(|_| LoopId::parse(&stem, self.spec.ids));
+            let (path, name, found) = match id {
+                Some(id) => {
+                    let path = self.path_of(&id.ok()?);
+                    let (folder, name) = self.folder_of(&path).ok()?;
+                    let found = folder.look(&name).ok()??;
+                    (path, name, found)
+                }
+                None => {
+                    let name = format!("{stem}.{}", self.spec.extension);
+                    (self.folder.join(&name), name.clone(), here.look(&name).ok()??)
+                }
+            };
+            let journal = || here.below(&stem).and_then(|folder| folder.look(JOURNAL)).ok()?;
+            let written = self
+                .spec
+                .file
+                .and_then(|_| journal())
+                .map(|found| found.modified());
             (!found.is_folder()).then(|| StateFile {
-                path: self.folder.join(&name),
-                modified: found.modified(),
+                path,
+                modified: written
+                    .max(Some(found.modified()))
+                    .unwrap_or_else(|| found.modified()),
                 stem,
                 name,
             })
@@ -335,17 +353,25 @@ impl Store {
         files
     }
 
-    /// Sets the state file's time of modification to now, so that the sweep sees a loop that lives. Under the project's
+    /// Sets the time of modification of the state file to now, so that the sweep sees a loop that lives; that of the journal where the
+    /// state file is the user's own. Under the project's
     /// lock: a sweep that has already looked must not take what was touched since.
     ///
     /// # Errors
     /// When the lock cannot be taken, and when the file is not there, is not trusted, or refuses.
     pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
         self.locked_on(id, |held| {
-            held.folder()
-                .file_to_change(&self.name_of(id))
-                .and_then(|file| file.set_modified(SystemTime::now()))
-                .map_err(io_error("touch", &self.path_of(id)))
+            let here = held.folder();
+            let (path, file) = match self.spec.file {
+                Some(_) => {
+                    let folder = here.below(id.as_str());
+                    let file = folder.and_then(|folder| folder.file_to_change(JOURNAL));
+                    (self.journal_path(id), file)
+                }
+                None => (self.path_of(id), here.file_to_change(&self.name_of(id))),
+            };
+            file.and_then(|file| file.set_modified(SystemTime::now()))
+                .map_err(io_error("touch", &path))
         })
     }
 

@@ -143,9 +143,8 @@ impl Store {
     /// Returns those of these loops that a sweep may move: stale, not terminal, trusted, and not under review. A loop's folder that
     /// has a journal and lost its state file counts by the journal's age.
     fn stale(&self, here: &Folder, ids: &[LoopId], is_stale: impl Fn(SystemTime) -> bool) -> Vec<LoopId> {
-        let trusted = |id: &LoopId| {
-            self.check_state(here, &self.name_of(id)).is_ok() && if_there(here.below(id.as_str())).is_ok()
-        };
+        let trusted =
+            |id: &LoopId| self.check_state_of(here, id).is_ok() && if_there(here.below(id.as_str())).is_ok();
         let listed = self.listed_of(|_| ids.to_vec());
         let mut stale: Vec<LoopId> = listed
             .iter()
@@ -161,7 +160,7 @@ impl Store {
         let lost = ids.iter().filter(|id| {
             let journal = here.below(id.as_str()).and_then(|folder| folder.look(JOURNAL));
             let modified = journal.ok().flatten().map(|found| found.modified());
-            !here.has(&self.name_of(id))
+            !self.has_state_file(here, id)
                 && modified.is_some_and(&is_stale)
                 && self.is_owned(id)
                 && !self.is_running(id)
@@ -188,7 +187,7 @@ impl Store {
     pub(super) fn lost(&self, here: &Folder, ids: &[LoopId]) -> Vec<Record> {
         let is_lost = |id: &LoopId| {
             let has_journal = |folder: Folder| folder.look(JOURNAL).is_ok_and(|found| found.is_some());
-            !here.has(&self.name_of(id)) && here.below(id.as_str()).is_ok_and(has_journal)
+            !self.has_state_file(here, id) && here.below(id.as_str()).is_ok_and(has_journal)
         };
         let reader = Reader {
             store: self,
@@ -226,9 +225,10 @@ impl Store {
         Ok(true)
     }
 
-    /// Returns the names of the files and the folder of a loop, the state file first.
+    /// Returns the names of the files and the folder of a loop, the state file first, unless that is the user's own.
     pub(super) fn pieces(&self, id: &LoopId) -> Vec<String> {
-        let mut pieces = vec![self.name_of(id)];
+        let ours = self.spec().file.is_none().then(|| self.name_of(id));
+        let mut pieces: Vec<String> = ours.into_iter().collect();
         pieces.extend(SIDECARS.iter().map(|suffix| format!("{id}{suffix}")));
         pieces.push(id.to_string());
         pieces

@@ -14,6 +14,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     graph_hash: "0a1b2c3d",
     folder: ".claude/claudex",
     folder_env: Some("CLAUDEX_STATE_DIR"),
+    file: None,
     extension: "state",
     form: Form::Lines,
     ids: IdForm::Stamp,
@@ -61,6 +62,23 @@ pub(crate) static JSON: StateSpec = StateSpec {
 pub(crate) static FRONTMATTER: StateSpec = StateSpec {
     form: Form::Frontmatter(&[("phase", "loop.phase"), ("round", "loop.round")]),
     extension: "md",
+    ..SPEC
+};
+
+/// The same machine with several loops, whose documents are the user's own.
+pub(crate) static OWN: StateSpec = StateSpec {
+    folder: ".engine",
+    file: Some("plans/{id}/state.yml"),
+    ids: IdForm::Name,
+    active: Active::Many,
+    ..SPEC
+};
+
+/// The same machine with one such document for all loops.
+pub(crate) static SHARED: StateSpec = StateSpec {
+    folder: ".other",
+    file: Some("plans/state.md"),
+    form: Form::Frontmatter(&[]),
     ..SPEC
 };
 

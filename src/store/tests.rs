@@ -4,6 +4,7 @@ mod commit;
 mod index;
 mod lists;
 mod paths;
+mod place;
 mod power;
 mod repair;
 mod start;

@@ -1,5 +1,7 @@
 //! Writing a change: the journal first, the document second. Whoever calls has read the loop under the same lock.
 
+use std::io::ErrorKind;
+
 use camino::Utf8Path;
 use jiff::Timestamp;
 
@@ -127,7 +129,13 @@ impl Store {
             // The caller is told that nothing changed, so the announcement must go. Where even that fails, the next
             // open rolls the change forward.
             let _ = storage.cut(length);
-            return Err(io_error("replace", &path)(error));
+            return Err(match error.kind() {
+                ErrorKind::CrossesDevices => StoreError::OtherFileSystem {
+                    path,
+                    folder: self.folder().to_owned(),
+                },
+                _ => io_error("replace", &path)(error),
+            });
         }
         fault::point(Point::Renamed);
         if record.is_terminal() {

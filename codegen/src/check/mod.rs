@@ -6,6 +6,7 @@ mod ask;
 mod behaviours;
 mod bounds;
 mod edits;
+mod file;
 mod graph;
 mod guards;
 mod idents;
@@ -63,6 +64,7 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
         Err(too_large) => found.push(*too_large),
     }
     edits::edits(&index, &mut found);
+    file::file(&index, &mut found);
     migrations::migrations(&index, &mut found);
     plugin::commands(machine, &mut found);
     found

@@ -240,6 +240,13 @@ fn documents(context: &Context<'_>) -> TokenStream {
     }
 }
 
+/// Where a document is that is the user's own, with `{id}` for the id.
+fn document(machine: &Machine) -> Option<String> {
+    let id = format!("{{{}}}", machine.holder(Held::Id).unwrap_or("id"));
+    let file = machine.state.file.as_ref()?;
+    Some(file.value.replace(&id, "{id}"))
+}
+
 /// The field that holds something of the engine's, as an `Option` of text.
 fn holder(machine: &Machine, held: Held) -> TokenStream {
     match machine.holder(held) {

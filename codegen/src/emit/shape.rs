@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use super::{owned, placed};
+use super::{document, owned, placed};
 use crate::model::{
     Actor, ArgumentKind, AtStart, Constant, Edge, Evidence, Field, FieldKind, Form, Held, IdForm, Machine,
     Migration, guard_text, time, update_text,
@@ -45,12 +45,16 @@ pub(crate) fn shape(machine: &Machine) -> String {
         ("machine", string(&machine.name.value)),
         (
             "state",
-            object([
-                ("folder", string(&state.folder.value)),
-                ("extension", string(&state.extension.value)),
-                ("form", string(&form)),
-                ("ids", string(ids)),
-            ]),
+            object(
+                [
+                    ("folder", string(&state.folder.value)),
+                    ("extension", string(&state.extension.value)),
+                    ("form", string(&form)),
+                    ("ids", string(ids)),
+                ]
+                .into_iter()
+                .chain(document(machine).map(|file| ("file", string(&file)))),
+            ),
         ),
         (
             "fields",

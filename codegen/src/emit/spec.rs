@@ -31,10 +31,14 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         context.options.file,
         one_line(&machine.doc.replace('\n', " "))
     );
-    let (folder, extension) = (&machine.state.folder.value, &machine.state.extension.value);
+    let state = &machine.state;
+    let file = match &state.file {
+        Some(file) => file.value.clone(),
+        None => format!("{}/<id>.{}", state.folder.value, state.extension.value),
+    };
     let _ = writeln!(
         text,
-        "A loop is the file `{folder}/<id>.{extension}` below its root, {}. The graph hash of this version is `{}`.\n",
+        "A loop is the file `{file}` below its root, {}. The graph hash of this version is `{}`.\n",
         match machine.state.form.value {
             Form::Lines => "one `key: value` a line",
             Form::Json => "one JSON object",

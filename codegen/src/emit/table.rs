@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::ident::{constant_of, type_of};
-use super::{Context, behaviours, holder, owned, placed, shape};
+use super::{Context, behaviours, document, holder, owned, placed, shape};
 use crate::model::{
     Active, Actor, At, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held, IdForm, Operand,
     Phase, Sign, Update, guard_text,
@@ -156,6 +156,10 @@ fn state(context: &Context<'_>) -> TokenStream {
         }
         None => quote! { None },
     };
+    let file = match document(machine) {
+        Some(file) => quote! { Some(#file) },
+        None => quote! { None },
+    };
     let form = match machine.state.form.value {
         Form::Lines => quote! { rt::Form::Lines },
         Form::Json => quote! { rt::Form::Json },
@@ -219,8 +223,8 @@ fn state(context: &Context<'_>) -> TokenStream {
         };
         /// Where and how the machine's documents are stored.
         pub static STATE: rt::StateSpec = rt::StateSpec {
-            machine: #name, program: PROGRAM, graph_hash: #hash, folder: #folder, folder_env: #folder_env, extension: #extension,
-            form: #form, ids: #ids, active: #active,
+            machine: #name, program: PROGRAM, graph_hash: #hash, folder: #folder, folder_env: #folder_env,
+            file: #file, extension: #extension, form: #form, ids: #ids, active: #active,
             fields: rt::HeldFields {
                 phase: #phase, id: #id, revision: #revision, machine: #held_machine, session: #session, root: #root,
                 mode: #mode, started: #started, started_epoch: #started_epoch, updated: #updated, graph_hash: #graph,

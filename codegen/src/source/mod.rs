@@ -163,6 +163,7 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
     let mut state = State {
         folder: At::new(format!(".{}", name.value), whole.clone()),
         folder_env: None,
+        file: None,
         extension: At::new(Form::Lines.extension().to_owned(), whole.clone()),
         form: At::new(Form::Lines, whole.clone()),
         ids: At::new(IdForm::Stamp, whole.clone()),
@@ -193,6 +194,9 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
         }
         state.folder_env = Some(variable);
     }
+    if let Some(file) = keys.value("file").and_then(|value| reader.string("file", value)) {
+        state.file = Some(reader.relative("file", file, false));
+    }
     if let Some(extension) = keys
         .value("extension")
         .and_then(|value| reader.string("extension", value))
@@ -208,6 +212,16 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
                 .note(found.help(
                     "it is letters, digits, `.`, `_` and `-`, without a dot before it, and not `lock`",
                 ));
+        }
+        if state.file.is_some() {
+            let message =
+                "`extension` is of documents in the engine's folder, and `file` puts them elsewhere";
+            let found = Diagnostic::new(
+                "claudex::machine::bad_file",
+                extension.span.clone(),
+                message.to_owned(),
+            );
+            reader.note(found.help("leave one of them out"));
         }
         state.extension = extension;
     }

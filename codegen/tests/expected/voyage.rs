@@ -3672,6 +3672,7 @@ pub static STATE: rt::StateSpec = rt::StateSpec {
     graph_hash: "c1acc3a02358b158",
     folder: ".voyage",
     folder_env: Some("VOYAGE_FOLDER"),
+    file: None,
     extension: "log",
     form: rt::Form::Lines,
     ids: rt::IdForm::Name,

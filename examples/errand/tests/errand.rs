@@ -41,11 +41,11 @@ impl Desk {
     }
 
     fn read(&self) -> String {
-        self.0.read(".errand/shelf.md")
+        self.0.read("errands/shelf.md")
     }
 
     fn write(&self, text: &str) {
-        std::fs::write(self.path(".errand/shelf.md"), text).unwrap();
+        std::fs::write(self.path("errands/shelf.md"), text).unwrap();
     }
 
     fn status(&self) -> Value {
@@ -100,7 +100,7 @@ fn an_errand_goes_its_way_and_nobodys_words_are_touched() {
     std::fs::write(desk.path("SHELF.md"), "sorted\n").unwrap();
     assert_eq!(desk.stop().0, "approve");
     desk.has(&["\n  phase: done\n", "name: Eve # now", "# My notes"]);
-    let state = |verb| desk.run(&["state", verb, ".errand/shelf.md", "phase"]);
+    let state = |verb| desk.run(&["state", verb, "errands/shelf.md", "phase"]);
     assert_eq!(state("get"), (Some(0), "done\n".to_owned()));
     let added = desk.theirs().replacen(&theirs, "", 1);
     assert!(
@@ -163,13 +163,13 @@ const FENCE: &str = "---\r\n# Mine.\r\nextra: {kept: yes}\r\ntitle: Paint it\r\n
 #[test]
 fn a_file_that_somebody_wrote_is_taken_up_where_it_says_that_it_is() {
     let desk = Desk::with_notes();
-    for file in ["fence.md", ".errand/gate.md"] {
+    for file in ["fence.md", "errands/gate.md"] {
         std::fs::write(desk.path(file), FENCE).unwrap();
         let (code, said) = desk.run(&["import", file]);
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains("taken up in phase working"), "{said}");
-        let id = file.trim_start_matches(".errand/").trim_end_matches(".md");
-        let text = std::fs::read_to_string(desk.path(&format!(".errand/{id}.md"))).unwrap();
+        let id = file.trim_start_matches("errands/").trim_end_matches(".md");
+        let text = std::fs::read_to_string(desk.path(&format!("errands/{id}.md"))).unwrap();
         let theirs = [
             "# Mine.\r\nextra: {kept: yes}\r\n",
             "  phase: working # here\r\n",
@@ -196,7 +196,7 @@ fn a_file_that_somebody_wrote_is_taken_up_where_it_says_that_it_is() {
 #[test]
 fn a_file_that_cannot_be_taken_up_is_left_as_it_is() {
     let desk = Desk::new();
-    let file = desk.path(".errand/gate.md");
+    let file = desk.path("errands/gate.md");
     for (from, to, why) in [
         (
             "phase: working",
@@ -219,7 +219,7 @@ fn a_file_that_cannot_be_taken_up_is_left_as_it_is() {
     ] {
         let text = FENCE.replace(from, to);
         std::fs::write(&file, &text).unwrap();
-        let (code, said) = desk.run(&["import", ".errand/gate.md"]);
+        let (code, said) = desk.run(&["import", "errands/gate.md"]);
         assert_eq!(code, Some(1), "{said}");
         assert!(
             said.split_whitespace()
@@ -234,7 +234,7 @@ fn a_file_that_cannot_be_taken_up_is_left_as_it_is() {
     std::fs::write(&file, FENCE).unwrap();
     let agent = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s")];
     let refused = desk
-        .command(&["import", ".errand/gate.md"])
+        .command(&["import", "errands/gate.md"])
         .envs(agent)
         .output()
         .unwrap();
@@ -273,7 +273,7 @@ fn frontmatter_that_nobody_can_read_is_written_anew_above_the_notes() {
 #[test]
 fn a_file_that_may_not_be_written_is_no_trap() {
     let desk = Desk::with_notes();
-    let folder = desk.path(".errand");
+    let folder = desk.path("errands");
     let set = |path: &PathBuf, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
@@ -334,5 +334,68 @@ fn several_errands_are_under_way_at_once_and_a_person_starts_each() {
     assert!(
         decision == "block" && said.contains("FLOOR.md"),
         "nobody’s: {said}"
+    );
+}
+
+#[test]
+fn the_file_is_the_persons_and_git_may_track_it() {
+    let desk = Desk::new();
+    let git = |arguments: &[&str]| {
+        let output = std::process::Command::new("git")
+            .args(arguments)
+            .current_dir(desk.path(""))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    assert_eq!(git(&["ls-files"]), "errands/shelf.md\n");
+    assert_eq!(desk.stop().0, "block");
+    desk.has(&["  reminders: 1\n"]);
+    let before = desk.read();
+    let (code, said) = desk.run(&["rollback", "--yes"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(desk.read(), before);
+    assert_eq!(desk.stop().0, "approve");
+    let (code, said) = desk.run(&["start", "--id", "shelf", "--result", "S.md", "Again"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("errands/shelf.md") && said.contains("import"),
+        "{said}"
+    );
+    let (code, said) = desk.run(&["import", "errands/shelf.md"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(desk.status()["phase"], "working");
+    let beside = std::fs::read_dir(desk.path("errands")).unwrap().count();
+    assert_eq!(beside, 1);
+}
+
+#[test]
+fn a_file_on_another_file_system_is_refused_by_the_start() {
+    let desk = Desk::new();
+    let script = "mkdir other && mount -t tmpfs tmpfs errands 2>/dev/null || exit 77
+        \"$0\" start --id gate --result GATE.md Paint it; code=$?; ls -A errands; exit $code";
+    let ran = std::process::Command::new("unshare")
+        .args(["-Urm", "sh", "-c", script, env!("CARGO_BIN_EXE_errand")])
+        .current_dir(desk.path(""))
+        .env_remove("CLAUDECODE")
+        .env("HOME", desk.path("home"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap();
+    if ran.status.code() == Some(77) || said.starts_with("unshare: ") {
+        return;
+    }
+    assert_eq!(ran.status.code(), Some(1), "{said}");
+    let words: Vec<&str> = said.split_whitespace().collect();
+    assert!(
+        words.join(" ").contains("gate.md is not on the file system of"),
+        "{said}"
+    );
+    assert!(
+        !desk.path(".errand/gate").exists() && !desk.path(".errand/gate.lock").exists(),
+        "{said}"
     );
 }

@@ -59,6 +59,7 @@ fn whole(subject: &Subject) -> Value {
         "state": {
             "folder": state.folder.value,
             "folder_env": state.folder_env.as_ref().map(|variable| &variable.value),
+            "file": state.file.as_ref().map(|file| &file.value),
             "extension": state.extension.value,
             "form": word_of(&Form::ALL, &state.form.value),
             "ids": word_of(&IdForm::ALL, &state.ids.value),

@@ -444,7 +444,9 @@ fn place(body: &str) -> (Option<Place>, &str) {
 
 /// Parses the number of a line. What is not written as we write one (`007`, `+7`) is part of the text.
 fn count(text: &str) -> Option<u32> {
-    text.parse().ok().filter(|_| text.starts_with(|first| matches!(first, '1'..='9')))
+    text.parse()
+        .ok()
+        .filter(|_| text.starts_with(|first| matches!(first, '1'..='9')))
 }
 
 /// Splits `line 12: text`.

@@ -54,6 +54,9 @@ pub struct StateShape {
     pub folder: String,
     /// The extension of a state document.
     pub extension: String,
+    /// Where a document is that is the user's own, with `{id}` for the id.
+    #[serde(default)]
+    pub file: Option<String>,
     /// `lines`, `json`, or `frontmatter` with the places of its fields.
     pub form: String,
     /// `stamp` or `name`.

@@ -365,11 +365,16 @@ fn an_import_that_crashed_is_made_again_or_has_happened_and_the_document_is_neve
         ids: IdForm::Name,
         ..crate::store::testing::SPEC
     };
-    for point in [Point::Prepared, Point::HalfLine, Point::Journaled, Point::Renamed] {
-        let (_kept, store) = crate::store::testing::store_of(&NAMED);
+    let points = [Point::Prepared, Point::HalfLine, Point::Journaled, Point::Renamed];
+    let specs = [&NAMED, &crate::store::testing::OWN];
+    for (point, spec) in points
+        .into_iter()
+        .flat_map(|point| specs.map(|spec| (point, spec)))
+    {
+        let (_kept, store) = crate::store::testing::store_of(spec);
         let id = LoopId::parse("tasks", IdForm::Name).unwrap();
         let file = store.path_of(&id);
-        std::fs::create_dir_all(store.folder()).unwrap();
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, text).unwrap();
         let import = || {
             let plan = StartPlan {

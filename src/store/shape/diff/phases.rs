@@ -38,6 +38,18 @@ pub(super) fn state(old: &Shape, new: &Shape, found: &mut Vec<Difference>) {
         one.place = true;
         found.push(one);
     }
+    if before.file != after.file {
+        let shown = |file: &Option<String>| file.clone().unwrap_or_else(|| "in the state folder".to_owned());
+        let what = format!(
+            "the documents, `{}`, are `{}` now",
+            shown(&before.file),
+            shown(&after.file)
+        );
+        let mut one = Difference::new(Breaks, what, "they are looked for where they are not")
+            .remedy("keep the place, or move the documents in every project");
+        one.place = true;
+        found.push(one);
+    }
     if before.form != after.form {
         let what = format!("the form `{}` is `{}` now", before.form, after.form);
         found.push(
