@@ -87,6 +87,7 @@ fn add_one(store: &Store, held: &Record) -> Result<Record, CommitError> {
             append: None,
             run: None,
             evidence: None,
+            begins_visit: false,
         },
     )
 }

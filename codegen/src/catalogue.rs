@@ -188,7 +188,7 @@ pub const CATALOGUE: &[Entry] = &[
                     "the same, and the rounds find the same things again and again",
                 )
             },
-            plain("nothing", false, "no review of this round counts"),
+            plain("nothing", false, "no review of this visit counts"),
             plain("running", false, "a review is running"),
             plain(
                 "failed",

@@ -169,7 +169,7 @@ fn tail(bytes: &[u8]) -> String {
 /// Ends what a run left running whose stop was ended in the middle, and notes it. The run lock has to be held: then nobody
 /// waits for that run any more.
 pub(super) fn end_what_was_left(raw: &Raw) -> Result<(), StoreError> {
-    let journal = raw.journal()?;
+    let journal = raw.recent()?;
     let began = journal
         .iter()
         .rposition(|entry| read::<Began>(entry, BEGAN).is_some());

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::machine::coverage;
 use crate::machine::guard::FieldError;
-use crate::machine::table::EdgeInfo;
+use crate::machine::table::{EdgeInfo, PhaseInfo};
 use crate::machine::time;
 use crate::machine::{Actor, EvidenceRecord, Raw, Refusal, Refused, Snapshot};
 use crate::store::{Change, CommitError, Value};
@@ -63,6 +63,7 @@ impl Raw {
             text::one_line(&value, LONGEST)
         };
         let append = edge.append.map(|template| Self::fill_with(template, after));
+        let begins_visit = edge.from != edge.to || self.advances(&edits, to);
         let change = Change {
             what: transition.to_owned(),
             by: self.actor().to_string(),
@@ -72,6 +73,7 @@ impl Raw {
             append,
             run,
             evidence: evidence.and_then(|evidence| serde_json::to_value(evidence).ok()),
+            begins_visit,
         };
         match self.store().commit(self.record(), change) {
             Ok(record) => {
@@ -80,6 +82,16 @@ impl Raw {
             }
             Err(error) => Err(self.refused(refusal_of(error))),
         }
+    }
+
+    /// Returns whether edits begin another round of a phase.
+    fn advances(&self, edits: &[(String, Value)], phase: &PhaseInfo) -> bool {
+        let round = phase
+            .on_stop
+            .as_ref()
+            .and_then(|review| review.parameter("round"));
+        let after = edits.iter().find(|(name, _)| Some(name.as_str()) == round);
+        after.is_some_and(|(name, value)| value.as_count() != Some(self.count(name)))
     }
 
     /// Returns what taking an edge changes: what it sets, and the fields that begin or cease to exist on its way.

@@ -439,6 +439,7 @@ mod tests {
             append: None,
             run: None,
             evidence: None,
+            visit: None,
             fields: fields.map(|(name, value)| (name.to_owned(), value)).into(),
         };
         let id = LoopId::parse("x", IdForm::Name).unwrap();

@@ -234,12 +234,25 @@ impl Raw {
     /// It is not trusted, or cannot be read.
     pub fn journal(&self) -> Result<Arc<Vec<Entry>>, StoreError> {
         let mut known = self.0.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        self.store().journal_on(self.id(), &mut known)
+        self.store().journal_on(self.id(), &mut known, None)
+    }
+
+    /// Returns the end of the journal, from the change on with which the loop's visit began, or from an earlier one: by the transitions that
+    /// follow it does not become less. The whole of it where that change is not known.
+    ///
+    /// # Errors
+    /// As [`Raw::journal`].
+    pub fn recent(&self) -> Result<Arc<Vec<Entry>>, StoreError> {
+        let Some(visit) = self.record().visit() else {
+            return self.journal();
+        };
+        let mut known = self.0.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        self.store().journal_on(self.id(), &mut known, Some(visit))
     }
 
     /// Ends the processes of the loop's last run, where that was cut off, and returns how many there were.
     pub fn end_orphans(&self) -> usize {
-        let journal = self.journal().unwrap_or_default();
+        let journal = self.recent().unwrap_or_default();
         self.store().end_orphans_of(self.id(), &journal)
     }
 

@@ -135,7 +135,7 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String]) -> String {
 fn last_failure(raw: &Raw) -> Option<String> {
     let edge = raw.taken()?;
     let reviewed = raw.table().phases[edge.from].on_stop.as_ref()?.name == "review";
-    let journal = raw.journal().ok().filter(|_| reviewed)?;
+    let journal = raw.recent().ok().filter(|_| reviewed)?;
     let last = runs::read(&journal)
         .into_iter()
         .rfind(|run| run.ended.is_some())?;

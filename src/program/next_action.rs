@@ -84,9 +84,9 @@ fn of_review(info: &ProgramInfo, raw: &Raw, behaviour: &BehaviourInfo, of_change
             format!("follow it:\n    {program} review {id} --follow"),
         );
     }
-    let journal = raw.journal().unwrap_or_default();
+    let journal = raw.recent().unwrap_or_default();
     let runs = runs::read(&journal);
-    let of_round = runs.iter().rev().filter(|run| run.began.round == round);
+    let of_round = runs.iter().rev().filter(|run| run.is_of(raw, round));
     let mut ended = of_round.filter_map(|run| run.ended.as_ref());
     match ended.find(|how| how.digest().is_some()) {
         Some(RunOutcome::Clean { .. }) => NextAction::new(

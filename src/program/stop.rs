@@ -433,7 +433,7 @@ fn said<M: CommandLine>(
 /// anything else that the journal tells of, is news.
 fn has_let_turn_end(raw: &Raw) -> bool {
     let table = raw.table();
-    let journal = raw.journal().unwrap_or_default();
+    let journal = raw.recent().unwrap_or_default();
     let Some(Entry::Change(change)) = journal.last() else {
         return false;
     };

@@ -276,7 +276,7 @@ struct Round<'r> {
 
 impl<'r> Round<'r> {
     fn of(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
-        let journal = raw.journal().map_err(io::Error::other)?;
+        let journal = raw.recent().map_err(io::Error::other)?;
         let subject = match raw.read(spec.subject) {
             Ok(bytes) => Some(Digest::of(&bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -296,7 +296,8 @@ impl<'r> Round<'r> {
     }
 
     fn of_round(&self) -> impl DoubleEndedIterator<Item = &Run> {
-        self.runs.iter().filter(|run| run.began.round == self.number)
+        let is_of = |run: &&Run| run.is_of(self.raw, self.number);
+        self.runs.iter().filter(is_of)
     }
 
     /// Returns the newest run of the round that gave a verdict and whose findings JSON is untouched.
@@ -322,10 +323,16 @@ impl<'r> Round<'r> {
         }))
     }
 
+    /// Returns the runs of all rounds.
+    fn all(&self) -> io::Result<Vec<Run>> {
+        let journal = self.raw.journal().map_err(io::Error::other)?;
+        Ok(runs::read(&journal))
+    }
+
     /// Returns every round with a verdict, oldest first.
     fn history(&self) -> io::Result<Vec<finding_history::Round>> {
         let mut rounds: Vec<finding_history::Round> = Vec::new();
-        for run in self.runs.iter().rev() {
+        for run in self.all()?.iter().rev() {
             let number = run.began.round;
             if rounds.iter().any(|round| round.number == number) {
                 continue;
@@ -390,6 +397,10 @@ impl<'r> Round<'r> {
         if self.of_round().next().is_some() {
             return None;
         }
+        let noted = || {
+            let all = self.all().unwrap_or_default();
+            all.iter().any(|run| run.began.round == self.number)
+        };
         let (store, id) = (self.raw.store(), self.raw.id());
         [
             findings_json::findings_path(store, id, self.number),
@@ -401,6 +412,7 @@ impl<'r> Round<'r> {
                 .folder_of(path)
                 .is_ok_and(|(folder, name)| folder.has(&name))
         })
+        .filter(|_| !noted())
     }
 
     fn fields(&self, kind: Requirement) -> EvidenceFields {

@@ -147,11 +147,11 @@ fn before(raw: &Raw, spec: &ReviewSpec, way: ReportSource) -> Result<Option<Repo
     if way != ReportSource::Followed {
         return Ok(None);
     }
-    let journal = raw.journal().map_err(RoundError::Store)?;
+    let journal = raw.recent().map_err(RoundError::Store)?;
     let round = raw.count(spec.round);
     let last = runs::read(&journal)
         .into_iter()
-        .rfind(|run| run.began.round == round);
+        .rfind(|run| run.is_of(raw, round));
     Ok(last.and_then(|run| {
         let how = run.ended.clone()?;
         Some(Report {
@@ -174,7 +174,7 @@ fn perform(
     let (raw, spec, persona) = (prompt.raw, prompt.spec, prompt.persona);
     let (store, id, round) = (raw.store(), raw.id(), raw.count(spec.round));
     // What a run left that was cut off: the run lock is ours, so nobody waits for it any more.
-    store.end_orphans_held(id, &raw.journal().unwrap_or_default());
+    store.end_orphans_held(id, &raw.recent().unwrap_or_default());
     // Who attaches while the run is made ready must not be shown the lines of the one before.
     let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
     // One text for the whole run: what is noted, what lint reads and what a prompt carries cannot be two versions of a file.
@@ -192,6 +192,7 @@ fn perform(
     let began = RunBegin {
         run: new_run(round).map_err(io_error("could not name the run"))?,
         round,
+        visit: raw.record().visit(),
         reviewer: reviewer.name().to_owned(),
         persona: persona.label.clone(),
         subject: Digest::of(subject.as_bytes()),

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::machine::Raw;
 use crate::review::Digest;
 use crate::review::changes::Compared;
 use crate::review::reviewer::Cause;
@@ -26,6 +27,9 @@ pub struct RunBegin {
     pub run: String,
     /// The round under review.
     pub round: u64,
+    /// The visit under review, by the change with which it began; `None` where an earlier version of the engine made that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visit: Option<u64>,
     /// The reviewer's name.
     pub reviewer: String,
     /// The persona's label.
@@ -107,6 +111,14 @@ pub struct Run {
     pub changed: Vec<String>,
     /// Whether a change of the loop was counted for it.
     pub counted: bool,
+}
+
+impl Run {
+    /// Returns whether it is of the visit that a loop is in, whose round this is.
+    pub fn is_of(&self, raw: &Raw, round: u64) -> bool {
+        let visit = raw.record().visit();
+        self.began.round == round && (visit.is_none() || self.began.visit == visit)
+    }
 }
 
 /// Returns the runs that a journal tells of, oldest first. Notes that cannot be read are passed over: they prove nothing.

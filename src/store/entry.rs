@@ -40,6 +40,8 @@ pub struct Change {
     pub run: Option<String>,
     /// What was shown for it.
     pub evidence: Option<serde_json::Value>,
+    /// Whether a visit begins with it: it enters a phase, or begins another round of one.
+    pub begins_visit: bool,
 }
 
 impl Change {
@@ -54,6 +56,7 @@ impl Change {
             append: None,
             run: None,
             evidence: None,
+            begins_visit: false,
         }
     }
 }
@@ -89,6 +92,9 @@ pub struct ChangeEntry {
     pub run: Option<String>,
     /// What was shown for it.
     pub evidence: Option<serde_json::Value>,
+    /// The change with which the visit began that the loop is in, by its revision. `None` where an earlier version of the engine wrote
+    /// the line.
+    pub visit: Option<u64>,
     /// All fields that resulted, in the document's order.
     pub fields: Vec<(String, Value)>,
 }
@@ -136,6 +142,8 @@ struct ChangeLine {
     run: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    visit: Option<u64>,
     fields: Map<String, serde_json::Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     quoted: Vec<String>,
@@ -169,6 +177,7 @@ impl Serialize for ChangeEntry {
             append: self.append.clone(),
             run: self.run.clone(),
             evidence: self.evidence.clone(),
+            visit: self.visit,
             fields: self
                 .fields
                 .iter()
@@ -222,6 +231,7 @@ impl Entry {
             append: line.append,
             run: line.run,
             evidence: line.evidence,
+            visit: line.visit,
             fields,
         }))
     }

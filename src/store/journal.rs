@@ -25,6 +25,8 @@ pub(super) struct Loaded {
     pub(super) entries: Arc<Vec<Entry>>,
     /// What is wrong with the file, if anything.
     pub(super) damage: Option<Damage>,
+    /// Where in the file what was read begins, in bytes.
+    begin: u64,
     /// The bytes of the whole lines that could be read.
     good: Vec<u8>,
 }
@@ -70,11 +72,11 @@ impl Loaded {
         };
         let last = self.good[..end].iter().rposition(|byte| *byte == b'\n');
         let last = last.map_or(0, |at| at + 1);
-        let (_, bytes) = storage.journal(Part::From(last as u64))?;
+        let (_, bytes) = storage.journal(Part::From(self.begin + last as u64))?;
         let Some(new) = bytes.strip_prefix(&self.good[last..]) else {
             return Ok(false);
         };
-        if self.good.len() as u64 + new.len() as u64 > MOST_JOURNAL {
+        if self.begin + self.good.len() as u64 + new.len() as u64 > MOST_JOURNAL {
             return Ok(false);
         }
         self.take(new, possible);
@@ -142,6 +144,45 @@ impl Loaded {
             return Ok(tells.then_some(newest));
         }
         Ok(None)
+    }
+
+    /// Reads the end of the journal, from this change on or from an earlier one. Returns `None` where that does not tell: there is no
+    /// journal, or its end is damaged.
+    pub(super) fn since(
+        storage: &dyn Storage,
+        revision: u64,
+        possible: Possible<'_>,
+    ) -> Result<Option<Self>, StoreError> {
+        let mut most = TAILS[1];
+        loop {
+            let tail = if_there(storage.journal(Part::Last(most)));
+            let Some((from, tail)) = tail.map_err(|error| failed("read", storage, error))? else {
+                return Ok(None);
+            };
+            // The first line most likely begins before.
+            let cut = match from {
+                0 => 0,
+                _ => memchr::memchr(b'\n', &tail).map_or(tail.len(), |at| at + 1),
+            };
+            let mut loaded = Self {
+                begin: from + cut as u64,
+                ..Self::default()
+            };
+            loaded.take(&tail[cut..], possible);
+            if loaded.damage.is_some() {
+                return Ok(None);
+            }
+            let first = loaded.changes().last().map(|first| first.revision);
+            if from == 0 || first.is_some_and(|first| first <= revision) {
+                return Ok(Some(loaded));
+            }
+            most *= 16;
+        }
+    }
+
+    /// Returns whether it was read from its begin.
+    pub(super) fn is_whole(&self) -> bool {
+        self.begin == 0
     }
 
     /// Returns the file's bytes without the damage.
@@ -224,6 +265,7 @@ mod tests {
             append: Some("text\n".into()),
             run: Some("r1".into()),
             evidence: Some(serde_json::json!({"digest": "x\ny"})),
+            visit: Some(revision),
             fields: fields(),
         })
     }
@@ -278,6 +320,35 @@ mod tests {
         }
         let never = |before: Option<&ChangeEntry>, _: &ChangeEntry| before.is_none();
         assert!(Loaded::newest(&disk, &never).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_is_read_from_a_change_on_goes_on_as_the_whole_does() {
+        let lines: Vec<u8> = (1..1000)
+            .flat_map(|revision| {
+                let mut line = serde_json::to_vec(&change(revision)).unwrap();
+                line.push(b'\n');
+                line
+            })
+            .collect();
+        let disk = journal(&lines);
+        let since = |revision| Loaded::since(&disk, revision, &any).unwrap();
+        let mut end = since(998).unwrap();
+        assert!(!end.is_whole() && end.entries.len() < 900);
+        assert!(revisions(&end).starts_with(&[999, 998]));
+        append(&disk, &change(1000)).unwrap();
+        assert!(end.read_on(&disk, &any).unwrap());
+        assert!(revisions(&end).starts_with(&[1000, 999, 998]));
+        let whole = since(1).unwrap();
+        assert!(whole.is_whole() && whole.entries == read(&disk).entries);
+        append(&disk, &note()).unwrap();
+        assert!(since(1000).is_some());
+        assert!(
+            Loaded::since(&journal(&[&lines, &b"x\n"[..]].concat()), 999, &any)
+                .unwrap()
+                .is_none()
+        );
+        assert!(Loaded::since(&Disk::default(), 1, &any).unwrap().is_none());
     }
 
     #[test]

@@ -59,7 +59,7 @@
 //!
 //! A line of the journal is a change, `{"revision":2,"at":"2026-11-22T00:53:33Z","what":"begin","by":"hook",
 //! "from":"drafting","to":"reviewing","fields":{…},"quoted":["topic"]}` with all fields that resulted and, where there
-//! are any, `run` and `evidence`; or a note, `{"at":…,"note":"run-began","data":{…}}`. Only changes have a revision.
+//! are any, `run` and `evidence`, and `visit`, the revision with which the visit of the phase began; or a note, `{"at":…,"note":"run-began","data":{…}}`. Only changes have a revision.
 //! All times are ISO 8601 in UTC, whole seconds.
 
 mod active;

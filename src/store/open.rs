@@ -52,15 +52,20 @@ impl Store {
     /// # Errors
     /// When there is none, it is not trusted, or it cannot be read.
     pub fn journal(&self, id: &LoopId) -> Result<Vec<Entry>, StoreError> {
-        self.journal_on(id, &mut None).map(Arc::unwrap_or_clone)
+        self.journal_on(id, &mut None, None).map(Arc::unwrap_or_clone)
     }
 
-    /// Returns the same for who has read some of it: only what was appended since is read.
+    /// Returns the same for who has read some of it: only what was appended since is read. `since` is a change from which on it is wanted; there
+    /// may be more then.
     pub(crate) fn journal_on(
         &self,
         id: &LoopId,
         known: &mut Option<Known>,
+        since: Option<u64>,
     ) -> Result<Arc<Vec<Entry>>, StoreError> {
+        if since.is_none() && known.as_ref().is_some_and(|known| !known.loaded.is_whole()) {
+            *known = None;
+        }
         if let Some(known) = known
             && known.storage.stamp().is_ok_and(|stamp| stamp == known.stamp)
         {
@@ -78,7 +83,13 @@ impl Store {
         let goes_on =
             (loaded.as_mut()).is_some_and(|read| read.read_on(&*storage, &possible).unwrap_or(false));
         if !goes_on {
-            loaded = Loaded::read(&*storage, &possible)?;
+            loaded = match since {
+                Some(revision) => Loaded::since(&*storage, revision, &possible)?,
+                None => None,
+            };
+            if loaded.is_none() {
+                loaded = Loaded::read(&*storage, &possible)?;
+            }
         }
         self.tracking().untracked(&storage.journal_path())?;
         let loaded = loaded.ok_or_else(none)?;
@@ -98,7 +109,7 @@ impl Store {
     /// [`StoreError::JournalForged`] where a line is none that a change can have made, and as [`Store::journal`].
     pub fn verify(&self, id: &LoopId) -> Result<usize, StoreError> {
         let mut loaded = None;
-        let lines = self.journal_on(id, &mut loaded)?.len();
+        let lines = self.journal_on(id, &mut loaded, None)?.len();
         match loaded.and_then(|known| known.loaded.damage) {
             Some(Damage::Lines(lines)) => Err(StoreError::JournalForged {
                 path: self.journal_path(id),

@@ -14,6 +14,7 @@ use super::value::Value;
 pub struct Record {
     pub(super) id: LoopId,
     pub(super) revision: u64,
+    pub(super) visit: Option<u64>,
     pub(super) phase: String,
     pub(super) document: Box<dyn Document>,
     pub(super) spec: &'static StateSpec,
@@ -27,6 +28,7 @@ impl Record {
         Self {
             id: id.clone(),
             revision: change.revision,
+            visit: change.visit,
             phase: change.to.clone().unwrap_or_default(),
             document,
             spec,
@@ -41,6 +43,12 @@ impl Record {
     /// Returns how many changes were made to it, its start included.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// Returns the change with which its visit began: the one that entered the phase, or began the round of it; `None` where an earlier
+    /// version of the engine made that.
+    pub fn visit(&self) -> Option<u64> {
+        self.visit
     }
 
     /// Returns the stored form of its phase.

@@ -223,6 +223,7 @@ impl Reader<'_> {
         let mut record = Record {
             id: id.clone(),
             revision: last.revision,
+            visit: last.visit,
             phase: phase.clone(),
             document,
             spec,

@@ -320,6 +320,7 @@ impl Store {
         Ok(Record {
             id,
             revision: 1,
+            visit: Some(1),
             phase,
             document,
             spec,
@@ -345,6 +346,7 @@ impl Store {
             append: None,
             run: None,
             evidence: None,
+            visit: record.visit,
             fields: record.document.fields(),
         };
         self.write(here, record, entry)?;

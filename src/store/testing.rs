@@ -148,5 +148,6 @@ pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, Value)]) 
         append: None,
         run: None,
         evidence: None,
+        begins_visit: false,
     }
 }

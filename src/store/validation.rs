@@ -68,8 +68,9 @@ fn is_migration(change: &ChangeEntry) -> bool {
 fn follows(before: Option<&ChangeEntry>, change: &ChangeEntry) -> bool {
     before.is_none_or(|before| {
         let next = before.revision + 1 == change.revision;
+        let visit = change.visit == before.visit || change.visit == Some(change.revision);
         // Lines between the two may have been lost to damage.
-        before.revision < change.revision && (!next || before.to == change.from)
+        before.revision < change.revision && (!next || before.to == change.from && visit)
     })
 }
 

@@ -74,9 +74,14 @@ impl Store {
         {
             document.set(field, &Value::Word(iso(at)));
         }
+        let visit = match change.begins_visit {
+            true => Some(revision),
+            false => found.visit,
+        };
         let record = Record {
             id: found.id,
             revision,
+            visit,
             phase: phase.clone(),
             document,
             spec,
@@ -91,6 +96,7 @@ impl Store {
             append: change.append,
             run: change.run,
             evidence: change.evidence,
+            visit,
             fields: record.document.fields(),
         };
         self.write(lock.folder(), &record, entry)?;

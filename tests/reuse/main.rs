@@ -11,3 +11,4 @@ mod outside;
 mod own_loop;
 mod packages;
 mod stranger;
+mod visits;

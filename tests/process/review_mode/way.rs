@@ -378,13 +378,14 @@ fn a_person_can_grant_further_rounds() {
     project.fire().blocked();
     let more = project.run(&["more", &id, "--rounds", "1"]).exits(0);
     assert!(
-        more.out.contains("end your turn. That stop opens round 2"),
+        more.out.contains("round 2 of 2 (Security") && more.out.contains("Run the review of round 2"),
         "{}",
         more.out
     );
     assert!(!more.out.contains("revise"), "{}", more.out);
+    project.review(&id, "lint").exits(0);
     let block = project.fire().blocked();
-    assert!(block.starts_with("### Claudex round 2 of 2, Security"), "{block}");
+    assert!(block.starts_with("### Claudex review loop complete"), "{block}");
 }
 
 #[test]
