@@ -60,6 +60,18 @@ impl Diagnostic {
         self.related.push((span, shortened(label.into())));
         self
     }
+
+    /// Says the lines of other places that are far away: a picture would show all that lies between.
+    fn name_far_places(&mut self, source: &str) {
+        let own = line_of(source, self.span.start);
+        let far = |(span, _): &mut (Range<usize>, String)| line_of(source, span.start).abs_diff(own) > FAR;
+        let named = self
+            .related
+            .extract_if(.., far)
+            .map(|(span, label)| format!("{label}: line {}", line_of(source, span.start)));
+        let parts: Vec<String> = named.chain(self.help.take()).collect();
+        self.help = (!parts.is_empty()).then(|| parts.join("; "));
+    }
 }
 
 impl fmt::Display for Diagnostic {
@@ -93,6 +105,9 @@ pub struct Diagnostics {
     pub list: Vec<Diagnostic>,
 }
 
+/// How many lines away a place is no longer shown in the same picture.
+const FAR: usize = 12;
+
 /// How many findings are kept: beyond that a file is beyond help, and a build log beyond reading.
 const KEPT: usize = 100;
 
@@ -108,11 +123,12 @@ impl Diagnostics {
             let message = format!("{more} more findings are not shown");
             list.push(Diagnostic::new("claudex::machine::too_many", span, message).help("mend these first"));
         }
-        Self {
-            name: name.to_owned(),
-            source: shown(source),
-            list,
+        let source = shown(source);
+        for found in &mut list {
+            found.name_far_places(&source);
         }
+        let name = name.to_owned();
+        Self { name, source, list }
     }
 
     /// The findings, each with where it begins and where it ends.

@@ -143,7 +143,7 @@ mod names {
             "[phases.closed]" => "[phases.a_1]\nterminal = true\n[phases.a1]", "to   = \"closed\"" => "to = \"a1\"\nwhen = \"tries < 1\"\n[[transitions.shut]]\nfrom = \"open\"\nto = \"a_1\"\nwhen = \"tries > 0\"",
         ] says "m.toml:25:9: the phase `a1` and the phase `a_1` both give the Rust type `A1` (rename the phase)";
         a_phase_named_as_a_generated_type: ["[phases.closed]" => "[phases.any_loop]", "to   = \"closed\"" => "to = \"any_loop\""] says "m.toml:23:9: the phase `any_loop` and the type `AnyLoop` that every module has both give the Rust type `AnyLoop` (rename the phase)";
-        a_phase_named_as_the_machine: ["name = \"door\"" => "name = \"closed\""] says "m.toml:23:9: the phase `closed` and the machine `closed` both give the Rust type `Closed` (rename the phase)";
+        a_phase_named_as_the_machine: ["name = \"door\"" => "name = \"closed\""] says "m.toml:23:9: the phase `closed` and the machine `closed` both give the Rust type `Closed` (the other one: line 2; rename the phase)";
         a_phase_named_same: ["[phases.closed]" => "[phases.same]\nterminal = true\n[phases.closed]"] says r#"m.toml:23:9: a phase is named `same` (`to = "same"` means the source; rename the phase)"#;
         a_phase_named_as_a_type_of_rust: ["[phases.closed]" => "[phases.option]", "to   = \"closed\"" => "to = \"option\""] says "m.toml:23:9: the phase `option` and the type `Option` that every module has both give the Rust type `Option` (rename the phase)";
         a_phase_named_as_where_a_transition_leads: [
@@ -204,7 +204,7 @@ mod graph {
         no_terminal_phase: ["terminal = true" => ""] says "m.toml:2:8: no phase is terminal (add a phase with `terminal = true`, and an edge to it)";
         an_edge_from_a_terminal_phase: ["from = \"open\"\nto   = \"closed\"" => "from = [\"open\", \"closed\"]\nto = \"closed\""] says "m.toml:27:17: `shut` leaves `closed`, which is terminal (a loop that is over stays so: take it out of `from`)";
         a_terminal_phase_with_a_behaviour: ["terminal = true" => "terminal = true\non_stop = { approve = { then = \"shut\" } }"] says "m.toml:25:13: `closed` is terminal and has an `on_stop` (no stop reaches a loop that is over: leave `on_stop` or `terminal` out)";
-        a_mode_that_starts_at_the_end: ["start = \"open\"" => "start = \"open\"\n[modes.over]\nstart = \"closed\""] says "m.toml:7:9: the mode `over` starts in `closed`, which is terminal (start in a phase that goes on)";
+        a_mode_that_starts_at_the_end: ["start = \"open\"" => "start = \"open\"\n[modes.over]\nstart = \"closed\""] says "m.toml:7:9: the mode `over` starts in `closed`, which is terminal (terminal: line 25; start in a phase that goes on)";
         an_unreachable_phase: ["[phases.closed]" => "[phases.lost]\nterminal = true\n[phases.closed]"] says r#"m.toml:23:9: no loop reaches `lost` (add a transition with `to = "lost"`, or take the phase out)"#;
         a_phase_without_a_way_out: [
             "[phases.closed]" => "[phases.stuck]\n[phases.closed]",

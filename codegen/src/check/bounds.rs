@@ -13,6 +13,9 @@ use super::presence::Crossings;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Actor, Constant, Edge, FieldKind, Guard, Operand, Sign, Update, time};
 
+/// Limits the edges with which a cycle is looked for that is shorter than others.
+const MOST_BEGUN: usize = 512;
+
 /// What the edges of a component do to one field.
 #[derive(Default, Clone)]
 struct Effect<'m> {
@@ -276,7 +279,7 @@ fn components(phases: usize, live: &[&Edge<'_>]) -> Vec<usize> {
     component
 }
 
-/// Each edge that leads back to its own source, and in each component one of the shortest cycles through more phases.
+/// Each edge that leads back to its own source, and of the cycles through more phases one of the shortest.
 fn report<'m>(
     index: &Index<'m>,
     live: &[&Edge<'m>],
@@ -288,18 +291,20 @@ fn report<'m>(
     let (own, others): (Vec<&Edge<'m>>, Vec<&Edge<'m>>) = live.iter().partition(|edge| edge.from == edge.to);
     for edge in own {
         if told.insert(index.entry(edge)) {
-            found.push(unbounded(index, &[edge], &effects[&component[edge.from]]));
+            found.push(unbounded(index, &[edge], &effects[&component[edge.from]], 0));
         }
     }
-    let mut done = HashSet::new();
-    for edge in &others {
-        let inside = component[edge.from];
-        if done.insert(inside)
-            && let Some(cycle) = shortest_cycle(&others, edge)
-        {
-            found.push(unbounded(index, &cycle, &effects[&inside]));
-        }
-    }
+    let mut begun = HashSet::new();
+    let between = others.iter().filter(|edge| begun.insert((edge.from, edge.to)));
+    let cycles = between
+        .take(MOST_BEGUN)
+        .filter_map(|edge| shortest_cycle(&others, edge));
+    let Some(cycle) = cycles.min_by_key(Vec::len) else {
+        return;
+    };
+    let entries = |edges: &[&Edge<'m>]| edges.iter().map(|edge| index.entry(edge)).collect::<HashSet<_>>();
+    let more = entries(&others).difference(&entries(&cycle)).count();
+    found.push(unbounded(index, &cycle, &effects[&component[cycle[0].from]], more));
 }
 
 /// The shortest cycle that begins with an edge.
@@ -329,9 +334,9 @@ fn shortest_cycle<'e, 'm>(edges: &[&'e Edge<'m>], first: &'e Edge<'m>) -> Option
     None
 }
 
-fn unbounded(index: &Index<'_>, cycle: &[&Edge<'_>], effects: &Effects<'_>) -> Diagnostic {
+fn unbounded(index: &Index<'_>, cycle: &[&Edge<'_>], effects: &Effects<'_>, more: usize) -> Diagnostic {
     /// A longer way is not read to its end.
-    const SHOWN: usize = 12;
+    const SHOWN: usize = 6;
     let mut way: Vec<&str> = cycle
         .iter()
         .take(SHOWN)
@@ -344,8 +349,13 @@ fn unbounded(index: &Index<'_>, cycle: &[&Edge<'_>], effects: &Effects<'_>) -> D
         .take(SHOWN)
         .map(|edge| edge.declared.name.value.as_str())
         .collect();
+    let more = match more {
+        0 => String::new(),
+        1 => ", nor another one on which one more transition is".to_owned(),
+        _ => format!(", nor others on which {more} more transitions are"),
+    };
     let message = format!(
-        "nothing bounds the cycle {} (by {})",
+        "nothing bounds the cycle {} (by {}){more}",
         way.join(" -> "),
         names.join(", ")
     );
