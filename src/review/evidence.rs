@@ -270,6 +270,7 @@ struct Round<'r> {
     raw: &'r Raw,
     spec: &'r ReviewSpec,
     number: u64,
+    /// Those of its visit are among them, and maybe earlier ones.
     runs: Vec<Run>,
     subject: Option<Digest>,
 }
@@ -489,7 +490,7 @@ impl<'r> Round<'r> {
     fn open(&self) -> io::Result<Counts> {
         let mut open = Counts::default();
         let mut seen: Vec<u64> = Vec::new();
-        for run in self.runs.iter().rev() {
+        for run in self.all()?.iter().rev() {
             if Some(&run.began.subject) != self.subject.as_ref() || seen.contains(&run.began.round) {
                 continue;
             }

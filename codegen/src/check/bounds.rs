@@ -304,7 +304,12 @@ fn report<'m>(
     };
     let entries = |edges: &[&Edge<'m>]| edges.iter().map(|edge| index.entry(edge)).collect::<HashSet<_>>();
     let more = entries(&others).difference(&entries(&cycle)).count();
-    found.push(unbounded(index, &cycle, &effects[&component[cycle[0].from]], more));
+    found.push(unbounded(
+        index,
+        &cycle,
+        &effects[&component[cycle[0].from]],
+        more,
+    ));
 }
 
 /// The shortest cycle that begins with an edge.

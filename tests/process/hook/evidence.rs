@@ -1,5 +1,7 @@
 //! What counts as a review, and what a loop cannot do without one.
 
+use std::io::Write as _;
+
 use crate::support::Project;
 
 #[test]
@@ -110,6 +112,11 @@ fn a_revised_plan_cannot_be_marked_done_before_it_is_reviewed() {
 fn an_untouched_plan_is_not_settled_by_the_next_personas_clean_round() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
     project.review(&id, "fake-findings").exits(0);
+    // However long ago it was: a stop reads no more of a journal than it needs.
+    let journal = project.folder().join(&id).join("journal.jsonl");
+    let mut journal = std::fs::OpenOptions::new().append(true).open(journal).unwrap();
+    let note = "{\"at\":\"2026-11-23T12:00:00Z\",\"note\":\"said\",\"data\":{\"what\":\"nothing new\"}}\n";
+    journal.write_all(note.repeat(2000).as_bytes()).unwrap();
     project.fire().blocked();
     assert_eq!(
         project.field(&id, "round"),
