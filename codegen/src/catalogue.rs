@@ -63,6 +63,8 @@ pub enum ParameterKind {
     Command,
     /// A message template.
     Message,
+    /// One of these words; the first is the usual one.
+    Choice(&'static [&'static str]),
 }
 
 /// An outcome of a behaviour.
@@ -160,11 +162,18 @@ pub const CATALOGUE: &[Entry] = &[
             ),
             parameter("round", ParameterKind::Count, "the count that holds the round"),
         ],
-        optional: &[parameter(
-            "prompt",
-            ParameterKind::Message,
-            "the template of a model's prompt; absent: one of the engine's own",
-        )],
+        optional: &[
+            parameter(
+                "prompt",
+                ParameterKind::Message,
+                "the template of a model's prompt; absent: one of the engine's own",
+            ),
+            parameter(
+                "blocking",
+                ParameterKind::Choice(&["low", "medium", "high"]),
+                "the least severity that keeps a round from being clean; absent: low, any finding does",
+            ),
+        ],
         personas: true,
         outcomes: &[
             Outcome {
@@ -172,7 +181,7 @@ pub const CATALOGUE: &[Entry] = &[
                 ..plain(
                     "clean",
                     true,
-                    "the reviewer found nothing, and what it reviewed is unchanged",
+                    "the reviewer found nothing that blocks, and what it reviewed is unchanged",
                 )
             },
             Outcome {

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalogue::{CATALOGUE, Entry};
+use crate::catalogue::{CATALOGUE, Entry, ParameterKind};
 use crate::format::{self, Key, Table, Takes, Words};
 
 /// A name; it has at most 64 characters.
@@ -218,7 +218,10 @@ fn behaviour() -> Value {
 fn entry_of(entry: &Entry) -> Value {
     let mut properties = Map::new();
     for parameter in entry.parameters() {
-        let about = json!({ "description": parameter.doc, "type": "string" });
+        let about = match parameter.kind {
+            ParameterKind::Choice(words) => json!({ "description": parameter.doc, "enum": words }),
+            _ => json!({ "description": parameter.doc, "type": "string" }),
+        };
         properties.insert(parameter.name.to_owned(), about);
     }
     if entry.options {

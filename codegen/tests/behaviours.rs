@@ -210,3 +210,21 @@ fn a_question_shows_its_options_in_the_specification() {
         "{spec}"
     );
 }
+
+#[test]
+fn what_blocks_is_a_severity() {
+    let plan = include_str!("../../machine.toml");
+    let of = |word: &str| {
+        let review = "[phases.reviewing.on_stop.review]\n";
+        assert_eq!(plan.matches(review).count(), 1);
+        support::found(&plan.replace(review, &format!("{review}blocking = \"{word}\"\n")))
+    };
+    assert_eq!(of("medium"), "nothing");
+    let said = of("meduim");
+    assert!(
+        said.contains("`blocking` cannot be \"meduim\" (did you mean `medium`?)"),
+        "{said}"
+    );
+    let said = of("severe");
+    assert!(said.contains("(there are `low`, `medium` and `high`)"), "{said}");
+}

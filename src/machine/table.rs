@@ -62,6 +62,20 @@ pub struct ReviewSpec {
     pub personas: &'static [PersonaInfo],
     /// The prompt of a reviewer that is a model; `None`: the engine's own.
     pub prompt: Option<Message>,
+    /// Which findings keep a round from being clean.
+    pub blocking: Blocking,
+}
+
+/// Which findings keep a round from being clean: these, and graver ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Blocking {
+    /// All.
+    #[default]
+    Low,
+    /// Medium and high ones.
+    Medium,
+    /// High ones.
+    High,
 }
 
 /// A field of the state document.

@@ -7,6 +7,7 @@ use crate::behaviours::observe::{RequireFileSeen, require_file};
 use crate::behaviours::{LoopHandle, words};
 use crate::machine::table::{BehaviourInfo, EdgeInfo};
 use crate::machine::{Actor, Raw, Requirement};
+use crate::review::evidence;
 use crate::review::runs::{self, RunOutcome};
 use crate::text;
 
@@ -87,11 +88,17 @@ fn of_review(info: &ProgramInfo, raw: &Raw, behaviour: &BehaviourInfo, of_change
     let journal = raw.recent().unwrap_or_default();
     let runs = runs::read(&journal);
     let of_round = runs.iter().rev().filter(|run| run.is_of(raw, round));
+    let spec = raw.table().phases[raw.phase()].review;
+    let is_clean = spec.is_some_and(|spec| evidence::is_clean(raw, spec));
     let mut ended = of_round.filter_map(|run| run.ended.as_ref());
     match ended.find(|how| how.digest().is_some()) {
         Some(RunOutcome::Clean { .. }) => NextAction::new(
             "the agent, to end its turn",
             "end the turn: the reviewer found nothing",
+        ),
+        Some(_) if is_clean => NextAction::new(
+            "the agent, to end its turn",
+            "end the turn: nothing that the reviewer found blocks",
         ),
         Some(_) if of_changes => NextAction::new(
             format!("the agent, to read the findings of round {round}"),

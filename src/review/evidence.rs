@@ -17,7 +17,7 @@ use crate::review::finding_history;
 use crate::review::findings::{Counts, Findings};
 use crate::review::findings_json::{self, FindingsJson};
 use crate::review::runs::{self, Run, RunOutcome};
-use crate::review::{Digest, ReviewSpec};
+use crate::review::{Blocking, Digest, ReviewSpec};
 
 pub use crate::machine::evidence_record::EvidencePolicy;
 
@@ -193,7 +193,7 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
     }
     if let Some((run, findings_json)) = round.verdict()? {
         let reviewed = round.reviewed(run, findings_json);
-        if reviewed.findings.is_empty()
+        if round.blocking(reviewed.findings.counts()) == 0
             && let Ok(settled) = round.settle(reviewed.clone(), None)
         {
             return Ok(Found::Clean(settled));
@@ -253,6 +253,15 @@ pub fn settled(
 /// The journal or a findings JSON cannot be read.
 pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<finding_history::Round>> {
     Round::of(raw, spec)?.history()
+}
+
+/// Returns whether this round has a verdict, and nothing in it that blocks. What cannot be read has not.
+pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
+    let of_verdict = |round: Round<'_>| {
+        let verdict = round.verdict().ok().flatten();
+        verdict.is_some_and(|(_, json)| round.blocking(json.findings.counts()) == 0)
+    };
+    Round::of(raw, spec).is_ok_and(of_verdict)
 }
 
 /// Returns the run of this round whose verdict counts, with what it said.
@@ -466,7 +475,11 @@ impl<'r> Round<'r> {
             .map(|why| why.trim().to_owned())
             .filter(|why| !why.is_empty());
         let open = self.open().map_err(Missing::Unreadable)?;
-        if !reviewed.is_waived() && open.material() > 0 && rejecting.is_none() {
+        let unsettled = match self.spec.blocking {
+            Blocking::Low | Blocking::Medium => open.material(),
+            Blocking::High => open.high,
+        };
+        if !reviewed.is_waived() && unsettled > 0 && rejecting.is_none() {
             return Err(Missing::Open { counts: open });
         }
         // A reason for rejecting nothing is no admission for the summary.
@@ -483,6 +496,15 @@ impl<'r> Round<'r> {
             record: EvidenceRecord::new(fields),
             findings: reviewed.findings,
         }))
+    }
+
+    /// Returns how many of these keep the round from being clean.
+    fn blocking(&self, counts: Counts) -> usize {
+        match self.spec.blocking {
+            Blocking::Low => counts.material() + counts.low,
+            Blocking::Medium => counts.material(),
+            Blocking::High => counts.high,
+        }
     }
 
     /// Returns what is open on the subject as it is now: the findings of every round that reviewed exactly these bytes. A plan

@@ -36,7 +36,7 @@ pub mod settings;
 pub mod side_effects;
 pub mod worktree;
 
-pub use crate::machine::table::ReviewSpec;
+pub use crate::machine::table::{Blocking, ReviewSpec};
 pub use digest::Digest;
 pub use evidence::{Reviewed, Settled};
 pub use kind::Kind;

@@ -82,6 +82,7 @@ impl From<&PersonaInfo> for Persona {
 mod tests {
     use super::*;
     use crate::machine::message::Message;
+    use crate::review::Blocking;
 
     #[test]
     fn the_last_persona_stays_and_a_machine_without_any_has_one() {
@@ -114,6 +115,7 @@ mod tests {
                 round: "round",
                 personas: named,
                 prompt: None,
+                blocking: Blocking::default(),
             };
             let names: Vec<String> = personas
                 .of_phase(&spec)

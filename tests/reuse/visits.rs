@@ -34,7 +34,7 @@ on_stop = { require-file = { path = "TEXT.md", written = "ready", missing = "mis
 on_stop.review = { subject = "TEXT.md", round = "round", clean = "pass", findings = "again", nothing = "miss", failed = "miss" }
 
 [phases.second]
-on_stop.review = { subject = "TEXT.md", round = "tries", clean = "pass", findings = "again", nothing = "miss", failed = "miss" }
+on_stop.review = { subject = "TEXT.md", round = "tries", blocking = "medium", clean = "pass", findings = "again", nothing = "miss", failed = "miss" }
 
 [phases.done]
 terminal = true
@@ -106,7 +106,19 @@ impl Project {
             program,
             _folder: folder,
         };
-        project.write(".config/claudex-loop/config.toml", "[reviewers.fine]\nkind = \"command\"\nprogram = \"/bin/sh\"\narguments = [\"-c\", \"cat >/dev/null; printf '# Findings\\\\n\\\\nNo substantive findings.\\\\n'\"]\n");
+        let reviewer = |name: &str, found: &str| {
+            format!(
+                "[reviewers.{name}]\nkind = \"command\"\nprogram = \"/bin/sh\"\narguments = [\"-c\", \"cat >/dev/null; printf '# Findings\\n\\n{found}\\n'\"]\n"
+            )
+        };
+        let reviewers = [
+            "No substantive findings.",
+            "## Low\\n- A word is misspelt",
+            "## Medium\\n- A step is missing",
+        ];
+        let reviewers = ["fine", "low", "medium"].iter().zip(reviewers);
+        let reviewers: String = reviewers.map(|(name, found)| reviewer(name, found)).collect();
+        project.write(".config/claudex-loop/config.toml", &reviewers);
         project.write("TEXT.md", "Text.\n");
         project.run(&["start"], "");
         project
@@ -137,8 +149,8 @@ impl Project {
         said
     }
 
-    fn review(&self) {
-        self.run(&["review", "--reviewer", "fine"], "");
+    fn review(&self, reviewer: &str) {
+        self.run(&["review", "--reviewer", reviewer], "");
     }
 
     /// Stops, and gives the phase that the loop is in then.
@@ -170,7 +182,7 @@ fn a_review_counts_for_the_visit_in_which_it_began() {
     let project = Project::new();
     assert_eq!(project.stop(), "first");
     assert_eq!(project.stop(), "first", "nothing was reviewed");
-    project.review();
+    project.review("fine");
     assert_eq!(project.stop(), "second");
     // The same subject, the same round, and another phase.
     assert_eq!(
@@ -183,15 +195,15 @@ fn a_review_counts_for_the_visit_in_which_it_began() {
             .run(&["status"], "")
             .contains("waits for: the review of round 1")
     );
-    project.review();
+    project.review("fine");
     project.run(&["back"], "");
     assert_eq!(project.status("phase"), "first");
     // The same phase once more, after reviews of both.
     assert_eq!(project.stop(), "first", "it was entered again");
-    project.review();
+    project.review("fine");
     assert_eq!(project.stop(), "second");
     assert_eq!(project.stop(), "second");
-    project.review();
+    project.review("fine");
     project.stop();
     let (journal, verified) = (
         project.run(&["journal"], ""),
@@ -199,4 +211,21 @@ fn a_review_counts_for_the_visit_in_which_it_began() {
     );
     assert!(journal.contains("done"), "{journal}");
     assert!(!verified.is_empty());
+}
+
+#[test]
+fn a_phase_says_what_blocks() {
+    let project = Project::new();
+    project.stop();
+    project.review("low");
+    assert_eq!(project.stop(), "first", "any finding blocks there");
+    project.review("fine");
+    assert_eq!(project.stop(), "second");
+    project.review("medium");
+    assert_eq!(project.stop(), "second", "medium ones block here");
+    project.write("TEXT.md", "Text, mended.\n");
+    project.review("low");
+    let next = project.run(&["status"], "");
+    assert!(next.contains("nothing that the reviewer found blocks"), "{next}");
+    assert_eq!(project.stop(), "done");
 }

@@ -25,6 +25,7 @@ pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             match parameter.kind {
                 ParameterKind::Field => field(index, value, found),
                 ParameterKind::Command => command(value, found),
+                ParameterKind::Choice(words) => choice(parameter.name, words, value, found),
                 // Looked at with the types, and where `{field}` is read.
                 ParameterKind::Count
                 | ParameterKind::Template
@@ -65,6 +66,16 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
         _ => return,
     };
     found.push(finding("claudex::machine::type", message).help(help));
+}
+
+fn choice(key: &str, words: &[&str], word: &At<String>, found: &mut Vec<Diagnostic>) {
+    if words.contains(&word.value.as_str()) {
+        return;
+    }
+    let message = format!("`{key}` cannot be {:?}", word.value);
+    let one = Diagnostic::new("claudex::machine::unknown_word", word.span.clone(), message);
+    let hint = suggest(&word.value, words.iter().copied());
+    found.push(one.help(hint.unwrap_or_default()));
 }
 
 fn command(name: &At<String>, found: &mut Vec<Diagnostic>) {

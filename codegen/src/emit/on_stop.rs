@@ -44,11 +44,17 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         });
         let prompt = behaviour.parameter("prompt").map(|path| path.value.as_str());
         let prompt = table::message(context, prompt);
+        let blocking = match parameter("blocking") {
+            "medium" => quote! { Medium },
+            "high" => quote! { High },
+            _ => quote! { Low },
+        };
         let doc = format!(" What a review in phase `{}` looks at.", phase.name.value);
         quote! {
             #[doc = #doc]
             pub static #name: rt::ReviewSpec = rt::ReviewSpec {
                 subject: #subject, round: #round, personas: &[#(PERSONAS[#personas]),*], prompt: #prompt,
+                blocking: rt::Blocking::#blocking,
             };
         }
     });

@@ -1943,6 +1943,7 @@ pub static INSPECTING_REVIEW: rt::ReviewSpec = rt::ReviewSpec {
         name: "prompt.md",
         text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/messages/prompt.md")),
     }),
+    blocking: rt::Blocking::Low,
 };
 impl Phase {
     /// What a review in this phase looks at, where it has one.
