@@ -173,6 +173,11 @@ pub const CATALOGUE: &[Entry] = &[
                 ParameterKind::Choice(&["low", "medium", "high"]),
                 "the least severity that keeps a round from being clean; absent: low, any finding does",
             ),
+            parameter(
+                "earlier",
+                ParameterKind::Choice(&["carry", "fresh"]),
+                "what earlier visits found: `carry`, it stays open while the subject is unchanged; `fresh`, each visit starts clean; absent: carry",
+            ),
         ],
         personas: true,
         outcomes: &[

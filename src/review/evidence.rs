@@ -333,6 +333,14 @@ impl<'r> Round<'r> {
         }))
     }
 
+    /// Returns the runs of all rounds whose findings count here.
+    fn counting(&self) -> io::Result<Vec<Run>> {
+        match self.spec.fresh {
+            true => Ok(self.of_round().cloned().collect()),
+            false => self.all(),
+        }
+    }
+
     /// Returns the runs of all rounds.
     fn all(&self) -> io::Result<Vec<Run>> {
         let journal = self.raw.journal().map_err(io::Error::other)?;
@@ -342,7 +350,7 @@ impl<'r> Round<'r> {
     /// Returns every round with a verdict, oldest first.
     fn history(&self) -> io::Result<Vec<finding_history::Round>> {
         let mut rounds: Vec<finding_history::Round> = Vec::new();
-        for run in self.all()?.iter().rev() {
+        for run in self.counting()?.iter().rev() {
             let number = run.began.round;
             if rounds.iter().any(|round| round.number == number) {
                 continue;
@@ -507,12 +515,12 @@ impl<'r> Round<'r> {
         }
     }
 
-    /// Returns what is open on the subject as it is now: the findings of every round that reviewed exactly these bytes. A plan
-    /// that nobody touched cannot be settled by another persona's clean round.
+    /// Returns what is open on the subject as it is now: the findings of every round that reviewed exactly these bytes, unless each visit
+    /// starts clean. A plan that nobody touched cannot be settled by another persona's clean round.
     fn open(&self) -> io::Result<Counts> {
         let mut open = Counts::default();
         let mut seen: Vec<u64> = Vec::new();
-        for run in self.all()?.iter().rev() {
+        for run in self.counting()?.iter().rev() {
             if Some(&run.began.subject) != self.subject.as_ref() || seen.contains(&run.began.round) {
                 continue;
             }

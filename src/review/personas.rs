@@ -116,6 +116,7 @@ mod tests {
                 personas: named,
                 prompt: None,
                 blocking: Blocking::default(),
+                fresh: false,
             };
             let names: Vec<String> = personas
                 .of_phase(&spec)

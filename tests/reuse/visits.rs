@@ -34,7 +34,7 @@ on_stop = { require-file = { path = "TEXT.md", written = "ready", missing = "mis
 on_stop.review = { subject = "TEXT.md", round = "round", clean = "pass", findings = "again", nothing = "miss", failed = "miss" }
 
 [phases.second]
-on_stop.review = { subject = "TEXT.md", round = "tries", blocking = "medium", clean = "pass", findings = "again", nothing = "miss", failed = "miss" }
+on_stop.review = { subject = "TEXT.md", round = "tries", blocking = "medium", earlier = "fresh", clean = "pass", findings = "again", nothing = "miss", failed = "miss" }
 
 [phases.done]
 terminal = true
@@ -219,11 +219,15 @@ fn a_phase_says_what_blocks() {
     project.stop();
     project.review("low");
     assert_eq!(project.stop(), "first", "any finding blocks there");
+    project.review("medium");
+    project.stop();
+    project.review("fine");
+    assert_eq!(project.stop(), "first", "it is open while the text is the same");
+    project.write("TEXT.md", "Text, mended.\n");
     project.review("fine");
     assert_eq!(project.stop(), "second");
     project.review("medium");
     assert_eq!(project.stop(), "second", "medium ones block here");
-    project.write("TEXT.md", "Text, mended.\n");
     project.review("low");
     let next = project.run(&["status"], "");
     assert!(next.contains("nothing that the reviewer found blocks"), "{next}");

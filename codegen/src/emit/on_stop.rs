@@ -49,12 +49,13 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             "high" => quote! { High },
             _ => quote! { Low },
         };
+        let fresh = parameter("earlier") == "fresh";
         let doc = format!(" What a review in phase `{}` looks at.", phase.name.value);
         quote! {
             #[doc = #doc]
             pub static #name: rt::ReviewSpec = rt::ReviewSpec {
                 subject: #subject, round: #round, personas: &[#(PERSONAS[#personas]),*], prompt: #prompt,
-                blocking: rt::Blocking::#blocking,
+                blocking: rt::Blocking::#blocking, fresh: #fresh,
             };
         }
     });

@@ -1944,6 +1944,7 @@ pub static INSPECTING_REVIEW: rt::ReviewSpec = rt::ReviewSpec {
         text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/messages/prompt.md")),
     }),
     blocking: rt::Blocking::Low,
+    fresh: false,
 };
 impl Phase {
     /// What a review in this phase looks at, where it has one.
