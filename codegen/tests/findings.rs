@@ -75,7 +75,8 @@ mod form {
         a_name_with_two_underscores: ["name = \"door\"" => "name = \"door__way\""] says r#"m.toml:2:8: "door__way" cannot name the machine (in a name each _ stands alone between letters or digits: `door_way`)"#;
         a_name_in_capitals: ["[phases.closed]" => "[phases.Closed]", "to   = \"closed\"" => "to = \"Closed\""] says r#"m.toml:23:9: "Closed" cannot name a phase (a name is a-z, then a-z, 0-9 and _, at most 64 characters: `closed`)"#;
         a_name_with_a_hyphen: ["quick " => "be-quick "] says r#"m.toml:18:1: "be-quick" cannot name a field (a name is a-z, then a-z, 0-9 and _, at most 64 characters: `be_quick`)"#;
-        a_word_with_a_space: ["\"green\"" => "\"dark green\""] says r#"m.toml:16:31: "dark green" cannot be a word of `one_of` (a word is a-z, 0-9 and -, at most 64 characters: `max-reached`)"#;
+        a_word_with_an_underscore: ["\"green\"" => "\"dark_green\""] says "nothing";
+        a_word_with_a_space: ["\"green\"" => "\"dark green\""] says r#"m.toml:16:31: "dark green" cannot be a word of `one_of` (a word is a-z, 0-9, - and _, at most 64 characters: `max-reached`)"#;
         a_word_given_twice: ["\"green\"" => "\"red\""] says "m.toml:16:31: `red` stands in `one_of` twice (leave one of them out)";
         a_field_with_two_kinds: ["{ type = \"flag\" }" => "{ type = \"flag\", holds = \"mode\" }"] says "m.toml:18:29: `quick` has both `type` and `holds` (a field has one of `type`, `one_of` and `holds`)";
         a_held_field_with_an_initial_value: ["{ holds = \"machine\" }" => "{ holds = \"machine\", initial = \"x\" }"] says "m.toml:13:33: `machine` holds what the engine writes: it has no `initial` (leave `initial` out)";
