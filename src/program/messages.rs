@@ -131,6 +131,18 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String]) -> String {
     }
 }
 
+/// Says to the agent where a loop is, and what to do next, where the message for that cannot be shown.
+pub fn fallback(info: &ProgramInfo, raw: &Raw, next: &str) -> String {
+    let phase = phase(raw);
+    let line = info.line(&format!(
+        "loop {} is in phase {}{}",
+        raw.id(),
+        phase.name,
+        doc(phase)
+    ));
+    format!("{line}.\nNext: {next}\n")
+}
+
 /// Returns why the last review gave no verdict, where the edge that was taken just now is of a reviewing phase.
 fn last_failure(raw: &Raw) -> Option<String> {
     let edge = raw.taken()?;

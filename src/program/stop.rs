@@ -422,10 +422,14 @@ fn said<M: CommandLine>(
         return Ok(noted(messages::ended(info, raw, &caveats)));
     }
     let own = (program.context)(held, settings, now);
-    let words = words::of(raw, edge, own).map_err(|error| error.to_string())?;
-    Ok(match words {
-        None => Decision::Approve { note: None },
-        Some(reason) => Decision::Block { reason, note: None },
+    Ok(match words::of(raw, edge, own) {
+        Ok(None) => Decision::Approve { note: None },
+        Ok(Some(reason)) => Decision::Block { reason, note: None },
+        // The loop has moved on: the agent has to know what it waits for, whatever became of its words.
+        Err(error) => Decision::Block {
+            reason: messages::fallback(info, raw, &next_action::of(program, held).next),
+            note: Some(info.line(&error.to_string())),
+        },
     })
 }
 

@@ -12,6 +12,7 @@ use crate::support::stranger::{Crate, ours, target};
 
 /// Two phases that review the same file, each in its round 1, and a way back.
 const MACHINE: &str = r#"name = "twice"
+messages = "messages"
 
 [modes.twice]
 start = "writing"
@@ -34,6 +35,7 @@ on_stop = { require-file = { path = "TEXT.md", written = "ready", missing = "mis
 on_stop.review = { subject = "TEXT.md", round = "round", clean = "pass", findings = "again", nothing = "miss", failed = "miss" }
 
 [phases.second]
+message = "second.md"
 on_stop.review = { subject = "TEXT.md", round = "tries", blocking = "medium", earlier = "fresh", clean = "pass", findings = "again", nothing = "miss", failed = "miss" }
 
 [phases.done]
@@ -89,6 +91,8 @@ impl Project {
         let stranger = Crate::new("twice");
         stranger.write("Cargo.toml", &manifest());
         stranger.write("machine.toml", MACHINE);
+        // The build knows the names, and not that this cannot be reckoned.
+        stranger.write("messages/second.md", "Again. {{ 1 // (round - round) }}\n");
         stranger.write("src/main.rs", "claudex_loop::main!(twice);\n");
         let built = stranger.cargo(&["build"]);
         assert!(
@@ -155,9 +159,14 @@ impl Project {
 
     /// Stops, and gives the phase that the loop is in then.
     fn stop(&self) -> String {
-        let event = json!({"session_id": "s", "cwd": self.root, "hook_event_name": "Stop"});
-        self.run(&["hook", "stop"], &event.to_string());
+        self.stop_saying();
         self.status("phase")
+    }
+
+    /// Stops, and gives what the hook answers.
+    fn stop_saying(&self) -> Value {
+        let event = json!({"session_id": "s", "cwd": self.root, "hook_event_name": "Stop"});
+        serde_json::from_str(&self.run(&["hook", "stop"], &event.to_string())).unwrap()
     }
 
     fn status(&self, key: &str) -> String {
@@ -232,4 +241,22 @@ fn a_phase_says_what_blocks() {
     let next = project.run(&["status"], "");
     assert!(next.contains("nothing that the reviewer found blocks"), "{next}");
     assert_eq!(project.stop(), "done");
+}
+
+#[test]
+fn words_that_cannot_be_shown_leave_the_agent_with_what_is_next() {
+    let project = Project::new();
+    project.stop();
+    project.review("fine");
+    let answer = project.stop_saying();
+    let (reason, note) = (answer["reason"].to_string(), answer["systemMessage"].to_string());
+    assert_eq!(
+        (&answer["decision"], project.status("phase").as_str()),
+        (&json!("block"), "second")
+    );
+    assert!(
+        reason.contains("is in phase second") && reason.contains("twice review"),
+        "{answer}"
+    );
+    assert!(note.contains("second.md"), "{answer}");
 }

@@ -116,7 +116,8 @@ fn words(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<At<String>> {
         let Some(word) = reader.string("one_of", item) else {
             continue;
         };
-        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
+        let allowed =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
         if word.value.is_empty() || word.value.len() > 64 || !word.value.bytes().all(allowed) {
             let message = format!("{:?} cannot be a word of `one_of`", word.value);
             let found = Diagnostic::new("claudex::machine::bad_name", word.span.clone(), message);
