@@ -8,7 +8,7 @@ mod reading;
 #[cfg(test)]
 mod tests;
 
-use reading::{Cost, indent_of, is_filler, outside, right_of_colon};
+use reading::{Cost, bare, indent_of, is_filler, outside, right_of_colon};
 
 use super::document::{Document, DocumentError, MAX_BYTES, is_field_name};
 use super::scalar;
@@ -144,7 +144,7 @@ impl Lines {
     /// Keeps the comments at `at`, behind a key that was taken away, from becoming text of a block scalar above.
     fn close_block(&mut self, at: usize) {
         let (above, below) = self.entries.split_at_mut(at);
-        let last = above.iter().rfind(|entry| !entry.raw.trim().is_empty());
+        let last = above.iter().rfind(|entry| !bare(&entry.raw).is_empty());
         let first = last.and_then(|last| last.raw.lines().next().filter(|_| last.field.is_some()));
         if first.is_some_and(|line| right_of_colon(line).starts_with(['|', '>'])) {
             for entry in below.iter_mut().take_while(|entry| entry.field.is_none()) {

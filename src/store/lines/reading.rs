@@ -114,7 +114,7 @@ impl Reading<'_> {
                 return Err(DocumentError::NotLines);
             }
             at += line.len();
-            let is_text = is_block && !line.trim().is_empty() && indent_of(line) > indent;
+            let is_text = is_block && !bare(line).is_empty() && indent_of(line) > indent;
             if is_text || !is_filler(line) {
                 own = at;
             }
@@ -327,8 +327,13 @@ pub(super) fn indent_of(line: &str) -> usize {
 
 /// Returns whether a line is blank, or a comment.
 pub(super) fn is_filler(line: &str) -> bool {
-    let line = line.trim_start_matches('\u{feff}').trim();
+    let line = bare(line.trim_start_matches('\u{feff}'));
     line.is_empty() || line.starts_with('#')
+}
+
+/// Returns a line without what is blank to YAML: other white space is text.
+pub(super) fn bare(line: &str) -> &str {
+    line.trim_matches([' ', '\t', '\r', '\n'])
 }
 
 /// Returns the key that a line starts with, if it does.
@@ -339,7 +344,7 @@ fn key_of(line: &str) -> Option<&str> {
 
 /// Returns what stands right of the colon, without blanks and line ending.
 pub(super) fn right_of_colon(raw: &str) -> &str {
-    raw.split_once(':').map_or("", |(_, rest)| rest.trim())
+    raw.split_once(':').map_or("", |(_, rest)| bare(rest))
 }
 
 /// Returns what a value means; `None` for what is nested deeper than a list of texts, as nothing of ours is.
