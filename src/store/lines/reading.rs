@@ -114,8 +114,11 @@ impl Reading<'_> {
                 return Err(DocumentError::NotLines);
             }
             at += line.len();
-            let is_text = is_block && !bare(line).is_empty() && indent_of(line) > indent;
-            if is_text || !is_filler(line) {
+            let is_blank = bare(line).is_empty();
+            let is_text = is_block && !is_blank && indent_of(line) > indent;
+            // A tab where no text stands can only be part of a text.
+            let is_tab = is_blank && line.contains('\t');
+            if is_text || is_tab || !is_filler(line) {
                 own = at;
             }
         }
