@@ -141,12 +141,15 @@ impl Lines {
 }
 
 impl Lines {
-    /// Keeps the comments at `at`, behind a key that was taken away, from becoming text of a block scalar above.
-    fn close_block(&mut self, at: usize) {
+    /// Keeps the comments at `at`, behind a key that was taken away, from becoming text of the key above.
+    fn close_above(&mut self, at: usize) {
         let (above, below) = self.entries.split_at_mut(at);
         let last = above.iter().rfind(|entry| !bare(&entry.raw).is_empty());
-        let first = last.and_then(|last| last.raw.lines().next().filter(|_| last.field.is_some()));
-        if first.is_some_and(|line| right_of_colon(line).starts_with(['|', '>'])) {
+        let is_open = |raw: &str| {
+            let (first, others) = raw.split_once('\n').unwrap_or((raw, ""));
+            !bare(others).is_empty() || right_of_colon(first).starts_with(['|', '>'])
+        };
+        if last.is_some_and(|last| last.field.is_some() && is_open(&last.raw)) {
             for entry in below.iter_mut().take_while(|entry| entry.field.is_none()) {
                 entry.raw = entry.raw.trim_start_matches([' ', '\t', '\r', '\n']).to_owned();
             }
@@ -207,7 +210,7 @@ impl Document for Lines {
         let Some(at) = self.find(field) else { return };
         self.entries.remove(at);
         self.entries.retain(|entry| !entry.is_below(field));
-        self.close_block(at);
+        self.close_above(at);
         // A key below which nothing is left would be null.
         if let Some((outer, _)) = field.rsplit_once('.')
             && !self.entries.iter().any(|entry| entry.is_below(outer))
