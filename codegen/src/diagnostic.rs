@@ -105,7 +105,7 @@ pub struct Diagnostics {
     pub list: Vec<Diagnostic>,
 }
 
-/// How many lines away a place is no longer shown in the same picture.
+/// Limits how many lines away a place is shown in the same picture.
 const FAR: usize = 12;
 
 /// How many findings are kept: beyond that a file is beyond help, and a build log beyond reading.

@@ -64,7 +64,7 @@ pub struct ReviewSpec {
     pub prompt: Option<Message>,
     /// Which findings keep a round from being clean.
     pub blocking: Blocking,
-    /// Whether what earlier visits found is not open any more, though the subject is the same.
+    /// Says whether what earlier visits found is not open any more, though the subject is the same.
     pub fresh: bool,
 }
 

@@ -40,7 +40,7 @@ pub struct Change {
     pub run: Option<String>,
     /// What was shown for it.
     pub evidence: Option<serde_json::Value>,
-    /// Whether a visit begins with it: it enters a phase, or begins another round of one.
+    /// Says whether a visit begins with it: it enters a phase, or begins another round of one.
     pub begins_visit: bool,
 }
 

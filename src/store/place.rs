@@ -1,4 +1,4 @@
-//! Where the state file of a loop is: in the state folder, or, as a file of the user's own, where the machine says
+//! Says where the state file of a loop is: in the state folder, or, as a file of the user's own, where the machine says
 //! ([`StateSpec::file`](super::StateSpec)). Of such a file nothing else is kept beside it, git may track it, and no move of a loop
 //! moves it.
 
@@ -49,20 +49,18 @@ impl Store {
 
     /// Returns whether something stands in the place of a loop's state file.
     pub(super) fn has_state_file(&self, here: &Folder, id: &LoopId) -> bool {
-        match self.spec().file {
-            Some(_) => (self.state_file(here, id)).is_ok_and(|(folder, name)| folder.has(&name)),
-            None => here.has(&self.name_of(id)),
-        }
+        self.state_file(here, id)
+            .is_ok_and(|(folder, name)| folder.has(&name))
     }
 
     /// Refuses the state file of a loop that is none of ours.
     pub(super) fn check_state_of(&self, here: &Folder, id: &LoopId) -> Result<(), StoreError> {
-        let Some(_) = self.spec().file else {
-            return self.check_state(here, &self.name_of(id));
-        };
-        let file = self.state_file(here, id);
+        let (path, file) = (self.path_of(id), self.state_file(here, id));
         let file = if_there(file.and_then(|(folder, name)| folder.file(&name)));
-        file.map(drop).map_err(io_error("open", &self.path_of(id)))
+        match file.map_err(io_error("open", &path))? {
+            Some(_) => self.check_tracked(&self.tracking(), &path),
+            None => Ok(()),
+        }
     }
 
     /// Refuses a state file that git tracks. One of the user's own may be tracked: without a journal it drives nothing.
@@ -144,7 +142,7 @@ impl Store {
 }
 
 impl StateFile {
-    /// Reads it.
+    /// Reads it. One in the state folder is read there and not by its path: the folder is held open, and may be under its lock.
     pub(super) fn read(&self, store: &Store, here: &Folder) -> io::Result<Vec<u8>> {
         let most = MAX_BYTES as u64;
         match store.spec().file {

@@ -21,7 +21,7 @@ pub struct StateSpec {
     pub folder: &'static str,
     /// The environment variable that overrides `folder`. Reading it is the caller's part.
     pub folder_env: Option<&'static str>,
-    /// Where a document is that is the user's own, relative to the project's root, with `{id}` for the loop's id; `None` where the
+    /// Names the path of a document that is the user's own, relative to the project's root, with `{id}` for the loop's id; `None` where the
     /// documents are in the state folder.
     pub file: Option<&'static str>,
     /// The extension of a state file in the folder, without the dot.

@@ -68,7 +68,10 @@ fn is_migration(change: &ChangeEntry) -> bool {
 fn follows(before: Option<&ChangeEntry>, change: &ChangeEntry) -> bool {
     before.is_none_or(|before| {
         let next = before.revision + 1 == change.revision;
-        let visit = change.visit == before.visit || change.visit == Some(change.revision);
+        // An earlier version of the engine, to which somebody went back, names no visit.
+        let visit = change
+            .visit
+            .is_none_or(|visit| Some(visit) == before.visit || visit == change.revision);
         // Lines between the two may have been lost to damage.
         before.revision < change.revision && (!next || before.to == change.from && visit)
     })

@@ -1,4 +1,4 @@
-//! Where documents lie that are the user's own: a path that is no second loop's, and nothing of the engine's.
+//! Checks where documents lie that are the user's own: at a path that is no second loop's, and nowhere in the engine's folder.
 
 use super::Index;
 use crate::diagnostic::Diagnostic;

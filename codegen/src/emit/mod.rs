@@ -240,7 +240,7 @@ fn documents(context: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Where a document is that is the user's own, with `{id}` for the id.
+/// Returns where a document is that is the user's own, with `{id}` for the id.
 fn document(machine: &Machine) -> Option<String> {
     let id = format!("{{{}}}", machine.holder(Held::Id).unwrap_or("id"));
     let file = machine.state.file.as_ref()?;

@@ -54,7 +54,7 @@ pub struct StateShape {
     pub folder: String,
     /// The extension of a state document.
     pub extension: String,
-    /// Where a document is that is the user's own, with `{id}` for the id.
+    /// Names the path of a document that is the user's own, with `{id}` for the id.
     #[serde(default)]
     pub file: Option<String>,
     /// `lines`, `json`, or `frontmatter` with the places of its fields.

@@ -97,6 +97,27 @@ fn nothing_but_the_document_is_put_there() {
 }
 
 #[test]
+fn while_it_is_written_the_new_one_lies_elsewhere() {
+    let (_kept, store, record) = started();
+    let plans = store.root().join("plans");
+    let here = store.open_folder().unwrap();
+    let storage = store.storage(&here, record.id()).unwrap();
+    let staged = storage.stage(b"phase: done\n", false).unwrap();
+    let is_temporary = |name: &String| name.contains(".loop-tmp");
+    assert_eq!(tree(&plans), ["one", "one/state.yml"]);
+    assert_eq!(
+        tree(store.folder())
+            .iter()
+            .filter(|name| is_temporary(name))
+            .count(),
+        1
+    );
+    staged.publish().unwrap();
+    assert_eq!(read(&store.path_of(record.id())), "phase: done\n");
+    assert!(!tree(store.root()).iter().any(is_temporary));
+}
+
+#[test]
 fn git_may_track_it_and_not_the_journal() {
     let (_kept, store, record) = started();
     let git = |args: &[&str]| {

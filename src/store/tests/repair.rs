@@ -587,3 +587,31 @@ fn an_edit_that_the_machine_allows_is_taken_over_in_one_change_of_the_journal() 
     assert_eq!(opened.record.count("round"), Some(3));
     assert!(store.verify(id).is_ok());
 }
+
+#[test]
+fn a_change_of_an_earlier_version_that_names_no_visit_is_kept() {
+    let (_kept, store, record) = started();
+    let visited = Change {
+        begins_visit: true,
+        ..change("begin", "drafting", "reviewing", &[])
+    };
+    let record = store.commit(&record, visited).unwrap();
+    assert_eq!(record.visit(), Some(2));
+    let journal = store.journal_path(record.id());
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let last = text.lines().last().unwrap();
+    let older = last
+        .replace("\"visit\":2,", "")
+        .replace("\"revision\":2", "\"revision\":3")
+        .replace("\"from\":\"drafting\"", "\"from\":\"reviewing\"");
+    assert_ne!(older, last);
+    std::fs::write(&journal, format!("{text}{older}\n")).unwrap();
+    let opened = store.open(record.id()).unwrap();
+    assert_eq!((opened.record.revision(), opened.record.visit()), (3, None));
+    assert_eq!(store.verify(record.id()).unwrap(), 3);
+    let invented = older
+        .replace("\"revision\":3", "\"revision\":4")
+        .replace("\"fields\":", "\"visit\":1,\"fields\":");
+    std::fs::write(&journal, format!("{text}{older}\n{invented}\n")).unwrap();
+    assert!(store.verify(record.id()).is_err(), "a visit that never began");
+}
