@@ -1,6 +1,6 @@
-//! The runner and the prompt: two files beside the state that each round writes anew.
+//! The runner: a file beside the state that each round writes anew. The prompt beside it is the review's.
 //!
-//! The runner is the one line that an agent has to run. It holds no path of the plugin, whose folder changes with each
+//! It is the one line that an agent has to run. It holds no path of the plugin, whose folder changes with each
 //! update, and no text of the user's.
 
 use std::io;
@@ -8,15 +8,12 @@ use std::io;
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
-use super::typestate::REVIEWING_REVIEW;
-use super::{AnyLoop, reviews_changes};
-use claudex_loop::machine::message::{Message, MessageError};
+use super::AnyLoop;
+use claudex_loop::machine::message::Message;
 use claudex_loop::machine::{Actor, Raw};
 use claudex_loop::program::shell::quoted;
-use claudex_loop::review::Kind;
 use claudex_loop::review::findings_json;
 use claudex_loop::review::personas::Personas;
-use claudex_loop::review::prompt::{self, Prompt};
 use claudex_loop::store::{LoopId, StoreError};
 use claudex_loop::text;
 
@@ -31,11 +28,6 @@ const CHAIN: usize = 10;
 /// `<id>-runner.sh`
 pub fn path(raw: &Raw) -> Utf8PathBuf {
     raw.store().sidecar(raw.id(), "-runner.sh")
-}
-
-/// `<id>-prompt.txt`
-pub fn prompt_path(raw: &Raw) -> Utf8PathBuf {
-    raw.store().sidecar(raw.id(), "-prompt.txt")
 }
 
 /// Removes what a loop that is over needs no more: runner, prompt and lock. State, findings and journal stay.
@@ -59,10 +51,10 @@ struct RunnerFacts {
     binary: String,
 }
 
-/// Writes both files for the round that a loop is in.
+/// Writes it for the round that a loop is in.
 ///
 /// # Errors
-/// A file cannot be written.
+/// It cannot be written.
 pub fn write(held: &AnyLoop, personas: &Personas) -> io::Result<()> {
     let (raw, fields) = (held.raw(), held.fields());
     let spec = raw.store().spec();
@@ -82,28 +74,7 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> io::Result<()> {
         binary: quoted(binary.as_deref().unwrap_or("claudex-loop")),
     };
     let script = RUNNER.render(&facts).map_err(io::Error::other)?;
-    raw.store().write_anew(&path(raw), script.as_bytes())?;
-    let plan = raw.read("{subject}").unwrap_or_default();
-    let prompt = prompt(held, personas, &String::from_utf8_lossy(&plan)).map_err(io::Error::other)?;
-    raw.store().write_anew(&prompt_path(raw), prompt.as_bytes())
-}
-
-/// Returns the prompt of this round for a reviewer that is a model, with this document.
-fn prompt(held: &AnyLoop, personas: &Personas, document: &str) -> Result<String, MessageError> {
-    let raw = held.raw();
-    let mut earlier = history(held);
-    earlier.extend(prompt::earlier(raw, &REVIEWING_REVIEW));
-    let prompt = Prompt {
-        raw,
-        spec: &REVIEWING_REVIEW,
-        persona: personas.of_round(held.fields().round()),
-        kind: match reviews_changes(held) {
-            true => Kind::Diff,
-            false => Kind::Document,
-        },
-        earlier,
-    };
-    prompt.render(document)
+    raw.store().write_anew(&path(raw), script.as_bytes())
 }
 
 /// Returns the findings files of the loops that this one goes on from, oldest first.

@@ -245,6 +245,7 @@ fn a_loop_that_goes_on_has_the_topic_the_plan_and_the_findings_of_the_one_before
         reason.contains("### Claudex round 1 of 2, Senior-engineer review"),
         "{reason}"
     );
+    project.review(&second, "fake-clean").exits(0);
     let prompt = std::fs::read_to_string(project.folder().join(format!("{second}-prompt.txt"))).unwrap();
     assert!(
         prompt.contains("The plan has no way back when the migration fails half way"),
@@ -309,6 +310,7 @@ fn a_chain_of_three_carries_all_of_its_findings_oldest_first() {
     let third = id_of(&project.run(&["start", "plan", "--continue", &second]).exits(0));
     assert_eq!(project.field(&third, "topic"), "Move the queue");
     project.fire().blocked();
+    project.review(&third, "fake-clean").exits(0);
     let prompt = std::fs::read_to_string(project.folder().join(format!("{third}-prompt.txt"))).unwrap();
     let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("{text}: {prompt}"));
     assert!(at("of the first") < at("of the second"), "{prompt}");

@@ -330,7 +330,8 @@ pub(super) fn indent_of(line: &str) -> usize {
 
 /// Returns whether a line is blank, or a comment.
 pub(super) fn is_filler(line: &str) -> bool {
-    let line = bare(line.trim_start_matches('\u{feff}'));
+    // Of two marks YAML takes the second for text.
+    let line = bare(line.strip_prefix('\u{feff}').unwrap_or(line));
     line.is_empty() || line.starts_with('#')
 }
 
