@@ -3,19 +3,71 @@
 //!
 //! It proves nothing about who wrote a line: one that the machine could have written passes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
 use super::entry::{ADOPT, ChangeEntry, ENGINE, MIGRATE};
 use super::ownership::Ownership;
-use super::shape::{EdgeShape, Shape};
+use super::shape::Shape;
 use super::spec::StateSpec;
 use super::store::Store;
 use super::value::value_in;
 use super::versions::Versions;
 
-/// The shapes that were read in this process, by their hash: a stop looks at every loop of a folder.
-static SHAPES: Mutex<BTreeMap<&'static str, Option<Arc<Shape>>>> = Mutex::new(BTreeMap::new());
+/// The edges that were read in this process, by the hash of their shape: a stop looks at every loop of a folder.
+static EDGES: Mutex<BTreeMap<&'static str, Option<Arc<Edges<'static>>>>> = Mutex::new(BTreeMap::new());
+
+/// Holds what of a shape says where changes can lead. Read without a copy: every stop does.
+#[derive(Deserialize)]
+struct Edges<'s> {
+    #[serde(borrow)]
+    phases: Vec<Phase<'s>>,
+    #[serde(borrow)]
+    edges: Vec<Edge<'s>>,
+}
+
+#[derive(Deserialize)]
+struct Phase<'s> {
+    #[serde(borrow)]
+    name: Cow<'s, str>,
+    #[serde(borrow)]
+    stored: Cow<'s, str>,
+}
+
+#[derive(Deserialize)]
+struct Edge<'s> {
+    #[serde(borrow)]
+    transition: Cow<'s, str>,
+    #[serde(borrow)]
+    from: Cow<'s, str>,
+    #[serde(borrow)]
+    to: Cow<'s, str>,
+    #[serde(default)]
+    requires: Option<IgnoredAny>,
+}
+
+impl<'s> Edges<'s> {
+    fn of(shape: &'s Shape) -> Self {
+        let phases = shape.phases.iter().map(|phase| Phase {
+            name: Cow::from(&phase.name),
+            stored: Cow::from(&phase.stored),
+        });
+        let edges = shape.edges.iter().map(|edge| Edge {
+            transition: Cow::from(&edge.transition),
+            from: Cow::from(&edge.from),
+            to: Cow::from(&edge.to),
+            requires: edge.requires.as_ref().map(|_| IgnoredAny),
+        });
+        Self {
+            phases: phases.collect(),
+            edges: edges.collect(),
+        }
+    }
+}
 
 /// Judges the changes of a loop's journal. Of a loop that this user's record knows, a change counts only where it is of a version
 /// with which this user's programs began or changed the loop, and of the folder that the loop belongs to. The edges of
@@ -29,13 +81,15 @@ pub(super) fn possible<'s>(
     move |before, change| {
         let hash = change.graph_hash(spec);
         let is_known = |hash: &String| owned.is_none_or(|owned| owned.graphs.contains(hash));
-        let leads = |from: &str, to: &str| {
-            let shape = match &hash {
-                Some(hash) if hash == spec.graph_hash => own_shape(spec),
-                Some(hash) if owned.is_some() => versions.shape_of(store, hash),
-                _ => None,
-            };
-            shape.is_none_or(|shape| leads(&shape, change, from, to))
+        let leads = |from: &str, to: &str| match &hash {
+            Some(hash) if hash == spec.graph_hash => {
+                own_edges(spec).is_none_or(|edges| leads(&edges, change, from, to))
+            }
+            Some(hash) if owned.is_some() => {
+                let shape = versions.shape_of(store, hash);
+                shape.is_none_or(|shape| leads(&Edges::of(&shape), change, from, to))
+            }
+            _ => true,
         };
         follows(before, change)
             && is_of_the_same(spec, before, change)
@@ -85,27 +139,27 @@ fn is_of_the_same(spec: &StateSpec, before: Option<&ChangeEntry>, change: &Chang
 
 /// Returns whether an edge of the machine is this change, with the evidence that it needs. What leaves the phase as it is need
 /// be none: the store has changes of its own.
-fn leads(shape: &Shape, change: &ChangeEntry, from: &str, to: &str) -> bool {
+fn leads(edges: &Edges<'_>, change: &ChangeEntry, from: &str, to: &str) -> bool {
     let is_stored = |name: &str, stored: &str| {
-        let mut phases = shape.phases.iter();
+        let mut phases = edges.phases.iter();
         phases.any(|phase| phase.name == name && phase.stored == stored)
     };
-    let is_this = |edge: &&EdgeShape| {
+    let is_this = |edge: &&Edge<'_>| {
         edge.transition == change.what && is_stored(&edge.from, from) && is_stored(&edge.to, to)
     };
-    let mut edges = shape.edges.iter().filter(is_this).peekable();
+    let mut edges = edges.edges.iter().filter(is_this).peekable();
     if edges.peek().is_none() {
         return from == to;
     }
     edges.any(|edge| edge.requires.is_none() || change.evidence.is_some())
 }
 
-/// Returns the machine's shape; None where it has none, or one that tells no edges.
-fn own_shape(spec: &'static StateSpec) -> Option<Arc<Shape>> {
-    let mut known = SHAPES.lock().unwrap_or_else(PoisonError::into_inner);
+/// Returns the machine's edges; None where it has no shape, or one that tells none.
+fn own_edges(spec: &'static StateSpec) -> Option<Arc<Edges<'static>>> {
+    let mut known = EDGES.lock().unwrap_or_else(PoisonError::into_inner);
     let read = || {
-        let shape = Shape::read(spec.shape.as_bytes()).ok();
-        shape.filter(|shape| !shape.edges.is_empty()).map(Arc::new)
+        let edges: Option<Edges<'_>> = serde_json::from_str(spec.shape).ok();
+        edges.filter(|edges| !edges.edges.is_empty()).map(Arc::new)
     };
     known.entry(spec.graph_hash).or_insert_with(read).clone()
 }
