@@ -35,6 +35,7 @@ static SPEC: StateSpec = StateSpec {
         started_epoch: None,
         updated: Some("updated"),
         graph_hash: Some("graph_hash"),
+        visit: None,
     },
     owned: &["count"],
     edits: &[],

@@ -34,6 +34,7 @@ static SPEC: StateSpec = StateSpec {
         started_epoch: None,
         updated: None,
         graph_hash: Some("graph_hash"),
+        visit: None,
     },
     owned: &["count"],
     edits: &[],

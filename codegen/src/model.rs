@@ -231,6 +231,8 @@ pub enum Held {
     Updated,
     /// How many changes the journal holds.
     Revision,
+    /// The change with which the visit of the phase began, by its revision.
+    Visit,
     /// The machine's name.
     Machine,
     /// The machine's graph hash.
@@ -239,7 +241,7 @@ pub enum Held {
 
 impl Held {
     /// Every kind, with the word that `holds` takes for it.
-    pub const ALL: [(&'static str, Held); 11] = [
+    pub const ALL: [(&'static str, Held); 12] = [
         ("mode", Held::Mode),
         ("phase", Held::Phase),
         ("id", Held::Id),
@@ -249,6 +251,7 @@ impl Held {
         ("started-epoch", Held::StartedEpoch),
         ("updated", Held::Updated),
         ("revision", Held::Revision),
+        ("visit", Held::Visit),
         ("machine", Held::Machine),
         ("graph-hash", Held::GraphHash),
     ];

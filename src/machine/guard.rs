@@ -396,6 +396,7 @@ mod tests {
                 started_epoch: None,
                 updated: None,
                 graph_hash: None,
+                visit: None,
             },
             owned: &[],
             edits: &[],

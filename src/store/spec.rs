@@ -169,6 +169,8 @@ pub struct HeldFields {
     pub updated: Option<&'static str>,
     /// Which version of the machine wrote the document.
     pub graph_hash: Option<&'static str>,
+    /// The change with which the visit of the phase began, by its revision.
+    pub visit: Option<&'static str>,
 }
 
 impl HeldFields {
@@ -197,7 +199,7 @@ impl StateSpec {
         let fields = &self.fields;
         self.is_structural(field)
             || field == fields.session
-            || [fields.mode, fields.started, fields.started_epoch].contains(&Some(field))
+            || [fields.mode, fields.started, fields.started_epoch, fields.visit].contains(&Some(field))
     }
 
     /// Returns whether an edit by hand may make this of `field`.

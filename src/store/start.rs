@@ -300,6 +300,9 @@ impl Store {
             put(field, word(&iso(now)), true);
         }
         put(names.revision, Value::Count(1), true);
+        if let Some(field) = names.visit {
+            put(field, Value::Count(1), true);
+        }
         put(names.machine, word(spec.machine), true);
         if let Some(field) = names.graph_hash {
             put(field, word(spec.graph_hash), true);

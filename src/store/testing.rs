@@ -31,6 +31,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
         started_epoch: Some("started_at_epoch"),
         updated: Some("last_updated_at"),
         graph_hash: Some("graph_hash"),
+        visit: None,
     },
     owned: &["round", "decision_signal"],
     edits: &[],

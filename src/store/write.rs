@@ -78,6 +78,9 @@ impl Store {
             true => Some(revision),
             false => found.visit,
         };
+        if let Some((field, visit)) = spec.fields.visit.zip(visit) {
+            document.set(field, &Value::Count(visit));
+        }
         let record = Record {
             id: found.id,
             revision,

@@ -35,6 +35,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
         started_epoch: None,
         updated: None,
         graph_hash: Some("graph_hash"),
+        visit: None,
     },
     owned: &["count"],
     edits: &[],

@@ -212,7 +212,7 @@ fn state(context: &Context<'_>) -> TokenStream {
         holder(machine, Held::StartedEpoch),
         holder(machine, Held::Updated),
     );
-    let graph = holder(machine, Held::GraphHash);
+    let (graph, visit) = (holder(machine, Held::GraphHash), holder(machine, Held::Visit));
     let owned = owned(machine);
     let terminal = machine.phases.iter().filter(|phase| phase.terminal).map(stored);
     quote! {
@@ -227,7 +227,7 @@ fn state(context: &Context<'_>) -> TokenStream {
             file: #file, extension: #extension, form: #form, ids: #ids, active: #active,
             fields: rt::HeldFields {
                 phase: #phase, id: #id, revision: #revision, machine: #held_machine, session: #session, root: #root,
-                mode: #mode, started: #started, started_epoch: #started_epoch, updated: #updated, graph_hash: #graph,
+                mode: #mode, started: #started, started_epoch: #started_epoch, updated: #updated, graph_hash: #graph, visit: #visit,
             },
             owned: &[#(#owned),*], edits: &[#(#edits),*],
             terminal: &[#(#terminal),*],

@@ -111,6 +111,7 @@ impl Held {
             Held::StartedEpoch => "when the loop was started, in seconds since 1970",
             Held::Updated => "when the loop was last changed, ISO 8601 in UTC",
             Held::Revision => "how many changes the journal holds",
+            Held::Visit => "the change that entered the phase, or began its round, by its revision",
             Held::Machine => "the machine's name",
             Held::GraphHash => "which version of the machine wrote this",
         }

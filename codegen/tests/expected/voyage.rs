@@ -3691,6 +3691,7 @@ pub static STATE: rt::StateSpec = rt::StateSpec {
         started_epoch: Some("started_epoch"),
         updated: Some("updated"),
         graph_hash: Some("graph"),
+        visit: None,
     },
     owned: &[
         "reminders",

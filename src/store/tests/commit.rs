@@ -1,8 +1,8 @@
 //! Compare-and-swap: one winner, nothing half done, the journal tells all.
 
 use crate::store::fault::{Point, crash_at};
-use crate::store::testing::{change, started, word};
-use crate::store::{CommitError, Entry, StoreError, Value};
+use crate::store::testing::{SPEC, change, plan, started, store_of, word};
+use crate::store::{Change, CommitError, Entry, HeldFields, Record, Repair, StateSpec, StoreError, Value};
 
 #[test]
 fn a_commit_moves_phase_fields_revision_and_journal_together() {
@@ -329,4 +329,33 @@ fn of_sixteen_writers_of_one_loop_each_gets_its_turn() {
     let opened = store.open(record.id()).unwrap();
     assert_eq!(opened.record.count("round"), Some(1 + 16 * 20), "one winner each");
     assert_eq!(opened.repairs, []);
+}
+
+#[test]
+fn a_document_may_name_the_change_with_which_its_visit_began() {
+    static VISITED: StateSpec = StateSpec {
+        fields: HeldFields {
+            visit: Some("visit"),
+            ..SPEC.fields
+        },
+        ..SPEC
+    };
+    let (_kept, store) = store_of(&VISITED);
+    let mut record = store.start(plan()).unwrap();
+    let named = |record: &Record| (record.count("visit"), record.visit());
+    assert_eq!(named(&record), (Some(1), Some(1)));
+    for (begins_visit, visit) in [(false, 1), (true, 3), (false, 3)] {
+        let change = Change {
+            begins_visit,
+            ..change("revise", "drafting", "drafting", &[])
+        };
+        record = store.commit(&record, change).unwrap();
+        assert_eq!(named(&record), (Some(visit), Some(visit)));
+    }
+    let path = store.path_of(record.id());
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("visit: 3", "visit: 2")).unwrap();
+    let opened = store.open(record.id()).unwrap();
+    assert!(matches!(&opened.repairs[..], [Repair::EditUndone { fields, .. }] if fields == &["visit"]));
+    assert_eq!(named(&opened.record), (Some(3), Some(3)));
 }
