@@ -38,6 +38,14 @@ pub(crate) fn document(bytes: &[u8]) {
                     Some(value) => changed.set(name, value),
                     None => changed.remove(name),
                 }
+                // A list that is given as text is a list where one stands.
+                let is_list = |value: &Value| {
+                    let stands = document.get(name).is_some_and(|stands| stands.as_list().is_some());
+                    stands && serde_json::from_str::<Vec<String>>(&value.to_plain()).is_ok()
+                };
+                if value.is_some_and(is_list) {
+                    continue;
+                }
                 // What could not be read again is not written.
                 if changed.check().is_err() {
                     continue;
