@@ -107,7 +107,7 @@ impl Reading<'_> {
         let first = key + text[key..end].find('\n').map_or(end - key, |at| at + 1);
         let is_block = right_of_colon(&text[key..first]).starts_with(['|', '>']);
         // Blanks in between belong to the value too, and in a block scalar, which may begin below the key, what elsewhere is a comment.
-        let (mut at, mut own) = (first, first);
+        let (mut at, mut own, mut is_over) = (first, first, false);
         for line in text[first..end].split_inclusive('\n') {
             // Behind the end of a YAML document there is no place for another key.
             if line.starts_with("...") {
@@ -115,11 +115,14 @@ impl Reading<'_> {
             }
             at += line.len();
             let is_blank = bare(line).is_empty();
-            let is_text = (is_block || own > first) && !is_blank && indent_of(line) > indent;
+            let is_text = (is_block || own > first) && !is_over && !is_blank && indent_of(line) > indent;
             // A tab where no text stands can only be part of a text.
             let is_tab = is_blank && line.contains('\t');
             if is_text || is_tab || !is_filler(line) {
-                own = at;
+                (own, is_over) = (at, false);
+            } else if !is_blank {
+                // A comment that stands no further in than the key ends what is above it.
+                is_over = true;
             }
         }
         let name = key_of(&text[key + indent..first]);
