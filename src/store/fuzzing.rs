@@ -40,7 +40,9 @@ pub(crate) fn document(bytes: &[u8]) {
                 }
                 // A list that is given as text is a list where one stands.
                 let is_list = |value: &Value| {
-                    let stands = document.get(name).is_some_and(|stands| stands.as_list().is_some());
+                    let stands = document
+                        .get(name)
+                        .is_some_and(|stands| stands.as_list().is_some());
                     stands && serde_json::from_str::<Vec<String>>(&value.to_plain()).is_ok()
                 };
                 if value.is_some_and(is_list) {

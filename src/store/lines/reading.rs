@@ -116,8 +116,9 @@ impl Reading<'_> {
             at += line.len();
             let is_blank = bare(line).is_empty();
             let is_text = (is_block || own > first) && !is_over && !is_blank && indent_of(line) > indent;
-            // A tab where no text stands can only be part of a text.
-            let is_tab = is_blank && line.contains('\t');
+            // A tab before all else can only be part of a text.
+            let text_at = line.find(|c| !matches!(c, ' ' | '\t')).unwrap_or(line.len());
+            let is_tab = line[..text_at].contains('\t');
             if is_text || is_tab || !is_filler(line) {
                 (own, is_over) = (at, false);
             } else if !is_blank {
