@@ -36,6 +36,7 @@ static SPEC: StateSpec = StateSpec {
         updated: Some("updated"),
         graph_hash: Some("graph_hash"),
         visit: None,
+        findings: None,
     },
     owned: &["count"],
     edits: &[],

@@ -35,6 +35,7 @@ static SPEC: StateSpec = StateSpec {
         updated: None,
         graph_hash: Some("graph_hash"),
         visit: None,
+        findings: None,
     },
     owned: &["count"],
     edits: &[],

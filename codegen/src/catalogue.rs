@@ -44,6 +44,8 @@ pub struct Parameter {
     pub name: &'static str,
     /// What its text means.
     pub kind: ParameterKind,
+    /// Names that may stand in braces besides the fields'; no field may have one of them.
+    pub names: &'static [&'static str],
     /// One line for the documentation.
     pub doc: &'static str,
 }
@@ -53,8 +55,12 @@ pub struct Parameter {
 pub enum ParameterKind {
     /// A text that the behaviour looks by; `{field}` is filled in.
     Template,
+    /// One such text, or several.
+    Templates,
     /// A text that is shown to people; `{field}` is filled in. The behaviour does not look at it.
     Words,
+    /// Two words.
+    Pair,
     /// The name of a count field.
     Count,
     /// The name of a field.
@@ -107,7 +113,12 @@ const fn plain(name: &'static str, required: bool, doc: &'static str) -> Outcome
 }
 
 const fn parameter(name: &'static str, kind: ParameterKind, doc: &'static str) -> Parameter {
-    Parameter { name, kind, doc }
+    Parameter {
+        name,
+        kind,
+        names: &[],
+        doc,
+    }
 }
 
 /// What most behaviours have in common.
@@ -155,18 +166,49 @@ pub const CATALOGUE: &[Entry] = &[
     Entry {
         name: "review",
         required: &[
-            parameter(
-                "subject",
-                ParameterKind::Template,
-                "the file under review, from the loop's root",
-            ),
+            Parameter {
+                names: &["changes"],
+                ..parameter(
+                    "subject",
+                    ParameterKind::Templates,
+                    "the file under review, from the loop's root, or several; `*` in a file's name stands for any text, and `{changes}` for the work tree's changes",
+                )
+            },
             parameter("round", ParameterKind::Count, "the count that holds the round"),
         ],
         optional: &[
             parameter(
+                "since",
+                ParameterKind::Template,
+                "the commit since which the work tree's changes are looked at; absent or empty: where its branch left the main one",
+            ),
+            parameter(
+                "reviewer",
+                ParameterKind::Templates,
+                "who reviews, unless the person's configuration or command names a reviewer; of several the rounds take turns; absent: `auto`",
+            ),
+            parameter(
+                "model",
+                ParameterKind::Templates,
+                "the model of that reviewer, unless the person's configuration names one; of several the rounds take turns",
+            ),
+            parameter(
                 "prompt",
                 ParameterKind::Message,
                 "the template of a model's prompt; absent: one of the engine's own",
+            ),
+            Parameter {
+                names: &["n"],
+                ..parameter(
+                    "findings_file",
+                    ParameterKind::Template,
+                    "the file that people read the findings in, from the loop's root, with `{n}` for the next free number; absent: one for each round in the loop's folder",
+                )
+            },
+            parameter(
+                "verdicts",
+                ParameterKind::Pair,
+                "the words for a verdict that is clean and for one that is not, such as `[\"PASS\", \"FAIL\"]`: the last line of the findings file is `VERDICT: ` and one of them",
             ),
             parameter(
                 "blocking",

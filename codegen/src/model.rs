@@ -233,6 +233,8 @@ pub enum Held {
     Revision,
     /// The change with which the visit of the phase began, by its revision.
     Visit,
+    /// The number of the findings file of the last review that a change rests on.
+    Findings,
     /// The machine's name.
     Machine,
     /// The machine's graph hash.
@@ -241,7 +243,7 @@ pub enum Held {
 
 impl Held {
     /// Every kind, with the word that `holds` takes for it.
-    pub const ALL: [(&'static str, Held); 12] = [
+    pub const ALL: [(&'static str, Held); 13] = [
         ("mode", Held::Mode),
         ("phase", Held::Phase),
         ("id", Held::Id),
@@ -252,6 +254,7 @@ impl Held {
         ("updated", Held::Updated),
         ("revision", Held::Revision),
         ("visit", Held::Visit),
+        ("findings", Held::Findings),
         ("machine", Held::Machine),
         ("graph-hash", Held::GraphHash),
     ];
@@ -343,7 +346,7 @@ pub enum Focus {
 pub struct Behaviour {
     /// The behaviour's name in the catalogue (see [`crate::catalogue`]).
     pub name: At<String>,
-    /// Parameters that are not outcomes, as given.
+    /// Parameters that are not outcomes, as given; one that is a list stands here once for each of its texts.
     pub parameters: Vec<(At<String>, At<String>)>,
     /// For each outcome of the catalogue, in its order: the transitions to try, in turn. Empty: the loop waits.
     pub outcomes: Vec<(String, Vec<At<String>>)>,
@@ -367,10 +370,16 @@ pub struct Choice {
 impl Behaviour {
     /// The value of a parameter, if it was given.
     pub fn parameter(&self, name: &str) -> Option<&At<String>> {
-        self.parameters
-            .iter()
+        let mut parameters = self.parameters.iter();
+        parameters
             .find(|(key, _)| key.value == name)
             .map(|(_, value)| value)
+    }
+
+    /// The texts of a parameter that is a list.
+    pub fn list(&self, name: &str) -> impl Iterator<Item = &At<String>> {
+        let of_name = self.parameters.iter().filter(move |(key, _)| key.value == name);
+        of_name.map(|(_, value)| value)
     }
 
     /// Every transition that it names, in outcomes and options.

@@ -220,6 +220,16 @@ fn entry_of(entry: &Entry) -> Value {
     for parameter in entry.parameters() {
         let about = match parameter.kind {
             ParameterKind::Choice(words) => json!({ "description": parameter.doc, "enum": words }),
+            ParameterKind::Templates => json!({
+                "description": parameter.doc,
+                "anyOf": [
+                    { "type": "string" },
+                    { "type": "array", "items": { "type": "string" }, "minItems": 1, "uniqueItems": true },
+                ],
+            }),
+            ParameterKind::Pair => json!({
+                "description": parameter.doc, "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2,
+            }),
             _ => json!({ "description": parameter.doc, "type": "string" }),
         };
         properties.insert(parameter.name.to_owned(), about);

@@ -59,8 +59,8 @@ pub const MESSAGE: [&str; 14] = [
 /// Lists what a mode's message can name besides those.
 pub const START: [&str; 4] = ["notes", "from_prompt", "flags", "state"];
 /// Lists what a prompt can name besides.
-pub const PROMPT: [&str; 9] = [
-    "round", "persona", "who", "kind", "earlier", "known", "marker", "document", "cut",
+pub const PROMPT: [&str; 10] = [
+    "round", "persona", "who", "kind", "subject", "earlier", "known", "marker", "document", "cut",
 ];
 /// Lists the template language's own functions.
 const FUNCTIONS: [&str; 4] = ["range", "dict", "namespace", "debug"];
@@ -72,7 +72,7 @@ pub(crate) fn check(machine: &Machine, kind: TemplateKind, path: &str, text: &st
     let (engine, context) = match kind {
         TemplateKind::Start => ([&ANY[..], &MESSAGE, &START].concat(), context),
         TemplateKind::Message => ([&ANY[..], &MESSAGE].concat(), context),
-        TemplateKind::Prompt => ([&ANY[..], &PROMPT].concat(), Vec::new()),
+        TemplateKind::Prompt => ([&ANY[..], &PROMPT].concat(), context),
         TemplateKind::Plain => return None,
     };
     let fields = machine.fields.iter().map(|field| field.name.value.as_str());

@@ -228,3 +228,64 @@ fn what_blocks_is_a_severity() {
     let said = of("severe");
     assert!(said.contains("(there are `low`, `medium` and `high`)"), "{said}");
 }
+
+#[test]
+fn what_a_review_reads_and_writes_can_be_said_in_full() {
+    let plan = include_str!("../../machine.toml");
+    let of = |edits: &[(&str, &str)]| support::found(&support::edited(plan, edits));
+    let subject = "subject  = \"{subject}\"\nround";
+    let with = |keys: &str| of(&[(subject, &format!("{keys}\nround"))]);
+    let right = "subject = [\"{subject}\", \"docs/{topic}/*.md\", \"{changes}\"]\nsince = \"{subject_before}\"\n\
+                 reviewer = [\"claude\", \"codex\"]\nmodel = \"opus\"\nfindings_file = \"reviews/{review_id}-{n}.md\"\n\
+                 verdicts = [\"PASS\", \"FAIL\"]";
+    assert_eq!(with(right), "nothing");
+    for (keys, said) in [
+        (
+            "subject = [\"a.md\", \"*/b.md\"]",
+            "`*` stands in a folder's name",
+        ),
+        ("subject = \"docs/{changes}\"", "`{changes}` is no part of a path"),
+        ("subject = []", "`subject` is an empty list"),
+        (
+            "subject = [\"a.md\", \"a.md\"]",
+            "`a.md` stands in `subject` twice",
+        ),
+        ("subject = 3", "`subject` takes a string or a list of strings"),
+        ("subject = \"{gone}\"", "no field is named `gone`"),
+        (
+            "subject = \"a.md\"\nfindings_file = \"reviews/a.md\"",
+            "has no `{n}` in the file's name",
+        ),
+        (
+            "subject = \"a.md\"\nfindings_file = \"{n}/a-{n}.md\"",
+            "or more than one",
+        ),
+        (
+            "subject = \"a.md\"\nmodel = \"opus\"",
+            "`model` says nothing without `reviewer`",
+        ),
+        (
+            "subject = \"a.md\"\nverdicts = [\"PASS\", \"FAIL\"]",
+            "`verdicts` says nothing without `findings_file`",
+        ),
+        (
+            "subject = \"a.md\"\nfindings_file = \"a-{n}.md\"\nverdicts = [\"PASS\"]",
+            "a list of two words",
+        ),
+        (
+            "subject = \"a.md\"\nfindings_file = \"a-{n}.md\"\nverdicts = [\"PASS\", \"not ok\"]",
+            "a verdict cannot be \"not ok\"",
+        ),
+    ] {
+        let found = with(keys);
+        assert!(found.contains(said), "{keys}: {found}");
+    }
+    let named = of(&[
+        (subject, "subject = \"{changes}\"\nround"),
+        ("[fields]\n", "[fields]\nchanges = { type = \"text\" }\n"),
+    ]);
+    assert!(
+        named.contains("has a meaning of its own in `subject`, and is a field, too"),
+        "{named}"
+    );
+}

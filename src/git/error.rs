@@ -41,6 +41,16 @@ pub enum WorktreeError {
         /// What it said, on one plain line.
         said: String,
     },
+    /// What the changes are to be compared with is not there.
+    #[display("the repository has no commit ‘{commit}’ to compare with")]
+    #[diagnostic(
+        code(claudex::worktree::no_commit),
+        help("fetch it, or see what the machine’s `since` names")
+    )]
+    NoCommit {
+        /// What was named, on one plain line.
+        commit: String,
+    },
     /// git took too long.
     #[display("git {command} was ended after {}", Spelled(*after))]
     #[diagnostic(

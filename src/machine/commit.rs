@@ -40,7 +40,7 @@ impl Raw {
         if let Err(refusal) = self.permits(edge, evidence) {
             return Err(self.refused(refusal));
         }
-        let edits = match self.edits(edge, arguments, now) {
+        let mut edits = match self.edits(edge, arguments, now) {
             Ok(edits) => edits,
             Err(problem) => return Err(self.refused(Refusal::Field(problem))),
         };
@@ -51,6 +51,13 @@ impl Raw {
             .map(str::to_owned)
             .or_else(|| evidence.and_then(|evidence| evidence.run().map(str::to_owned)));
         let spec = table.state;
+        let number = evidence.and_then(EvidenceRecord::findings);
+        edits.extend(
+            spec.fields
+                .findings
+                .zip(number)
+                .map(|(name, number)| (name.to_owned(), Value::Count(number))),
+        );
         let after = |name: &str| {
             let value = if name == spec.fields.phase {
                 to.stored.to_owned()

@@ -34,6 +34,8 @@ pub struct EvidenceRecord {
     loop_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    findings: Option<u64>,
     round: u64,
     revision: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,6 +52,7 @@ pub(crate) struct EvidenceFields {
     pub(crate) kind: Requirement,
     pub(crate) loop_id: String,
     pub(crate) run: Option<String>,
+    pub(crate) findings: Option<u64>,
     pub(crate) round: u64,
     pub(crate) revision: u64,
     pub(crate) subject: Option<String>,
@@ -63,6 +66,7 @@ impl EvidenceRecord {
             kind,
             loop_id,
             run,
+            findings,
             round,
             revision,
             subject,
@@ -73,6 +77,7 @@ impl EvidenceRecord {
             kind,
             loop_id,
             run,
+            findings,
             round,
             revision,
             subject,
@@ -99,6 +104,11 @@ impl EvidenceRecord {
     /// Returns the run that the evidence comes from; a waived one has none.
     pub fn run(&self) -> Option<&str> {
         self.run.as_deref()
+    }
+
+    /// Returns the number of the run's findings file, where it has one.
+    pub fn findings(&self) -> Option<u64> {
+        self.findings
     }
 
     /// Returns the digest of what was reviewed.

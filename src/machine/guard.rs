@@ -397,6 +397,7 @@ mod tests {
                 updated: None,
                 graph_hash: None,
                 visit: None,
+                findings: None,
             },
             owned: &[],
             edits: &[],

@@ -5,7 +5,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use crate::files::{Folder, MOST, folder_of};
@@ -398,8 +398,16 @@ impl Raw {
     /// # Errors
     /// The folder is not there or not trusted, or the template names no file.
     pub fn folder_of(&self, template: &str) -> io::Result<(Folder, String)> {
+        self.folder_at(&self.path(template))
+    }
+
+    /// Opens the folder of a file. See [`Raw::folder_of`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn folder_at(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
         let root = self.root();
-        folder_of(&[&root, self.store().folder()], &self.path(template))
+        folder_of(&[&root, self.store().folder()], path)
     }
 
     /// Reads the file that a template names. See [`Raw::folder_of`].

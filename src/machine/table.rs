@@ -52,12 +52,19 @@ pub struct ModeInfo {
 }
 
 /// Says what a reviewing phase reviews. Generated, one per phase whose `on_stop` is `review`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReviewSpec {
-    /// The file under review, from the loop's root; `{field}` stands for a field.
-    pub subject: &'static str,
+    /// The files under review, from the loop's root; `{field}` stands for a field, `*` in a file's name for any text, `{changes}` for
+    /// the work tree's changes.
+    pub subject: &'static [&'static str],
+    /// The commit since which changes are looked at; empty: where the branch left the main one.
+    pub since: &'static str,
     /// The field that counts the rounds.
     pub round: &'static str,
+    /// Who reviews, by turns; empty: the usual one.
+    pub reviewers: &'static [&'static str],
+    /// The model that reviews, by turns; empty: the client's own choice.
+    pub models: &'static [&'static str],
     /// Who reviews in this phase, in the order of the rounds; empty: all of the machine's.
     pub personas: &'static [PersonaInfo],
     /// The prompt of a reviewer that is a model; `None`: the engine's own.
@@ -66,6 +73,10 @@ pub struct ReviewSpec {
     pub blocking: Blocking,
     /// Says whether what earlier visits found is not open any more, though the subject is the same.
     pub fresh: bool,
+    /// The findings file for people, with `{n}` for the next free number; empty: one for each round in the loop's folder.
+    pub findings_file: &'static str,
+    /// The words for a verdict that is clean, and for one that is not.
+    pub verdicts: Option<(&'static str, &'static str)>,
 }
 
 /// Which findings keep a round from being clean: these, and graver ones.

@@ -354,6 +354,7 @@ fn through(
             let round = review::Job {
                 spec: &REVIEWING_REVIEW,
                 personas: &job.settings.personas,
+                settings: job.settings,
                 limits: job.limits,
             };
             let report = review::run(&program, &held, &round, reviewer, &mut |said| {

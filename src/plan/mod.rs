@@ -44,7 +44,6 @@ pub fn program() -> Program<typestate::Plan> {
         .arguments(start::arguments)
         .start(start::fields)
         .context(context::of)
-        .reviews_changes(reviews_changes)
         .earlier(runner::history)
         .entered(entered)
         .reviewed(report::after_review)

@@ -74,7 +74,7 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
     {
         return Err(not_the_agents());
     }
-    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings, &root)
+    let chosen = reviewers::choose(arguments.reviewer.as_deref(), None, &settings, &root)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let rounds = arguments.rounds.as_deref().map(rounds).transpose()?;
     let job = Job {

@@ -114,7 +114,6 @@ pub struct Program<M: CommandLine> {
     pub(super) arguments: fn(clap::Command) -> clap::Command,
     pub(super) start: fn(StartRequest<'_>) -> Result<StartFields, Failure>,
     pub(super) context: fn(&M::Any, &Settings, Timestamp) -> Map<String, Json>,
-    pub(super) reviews_changes: fn(&M::Any) -> bool,
     pub(super) earlier: fn(&M::Any) -> Vec<Utf8PathBuf>,
     pub(super) entered: fn(&M::Any, &Settings) -> Result<Vec<String>, String>,
     pub(super) reviewed: fn(&M::Any) -> Vec<String>,
@@ -140,7 +139,6 @@ impl<M: CommandLine> Program<M> {
             arguments: |command| command,
             start: |_| Ok(StartFields::default()),
             context: |_, _, _| Map::new(),
-            reviews_changes: |_| false,
             earlier: |_| Vec::new(),
             entered: |_, _| Ok(Vec::new()),
             reviewed: |_| Vec::new(),
@@ -173,17 +171,11 @@ impl<M: CommandLine> Program<M> {
         self
     }
 
-    /// Gives variables that the machine's templates can use besides those of every machine.
+    /// Gives variables that the machine's messages and prompts can use besides those of every machine. Their names stand in
+    /// `context` of the machine file, so that the build knows them.
     #[must_use]
     pub fn context(mut self, context: fn(&M::Any, &Settings, Timestamp) -> Map<String, Json>) -> Self {
         self.context = context;
-        self
-    }
-
-    /// Says of which loops the subject is a copy of the work tree's changes, taken anew for each run.
-    #[must_use]
-    pub fn reviews_changes(mut self, of: fn(&M::Any) -> bool) -> Self {
-        self.reviews_changes = of;
         self
     }
 

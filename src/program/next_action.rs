@@ -7,8 +7,8 @@ use crate::behaviours::observe::{RequireFileSeen, require_file};
 use crate::behaviours::{LoopHandle, words};
 use crate::machine::table::{BehaviourInfo, EdgeInfo};
 use crate::machine::{Actor, Raw, Requirement};
-use crate::review::evidence;
 use crate::review::runs::{self, RunOutcome};
+use crate::review::{ReviewSpec, evidence, subject};
 use crate::text;
 
 /// Most ways on that a note for the person names.
@@ -41,7 +41,7 @@ pub(super) fn of<M: CommandLine>(program: &Program<M>, held: &M::Any) -> NextAct
     }
     let known = phase.on_stop.as_ref().and_then(|behaviour| match behaviour.name {
         "require-file" => Some(of_file(raw, behaviour)),
-        "review" => Some(of_review(info, raw, behaviour, (program.reviews_changes)(held))),
+        "review" => phase.review.map(|spec| of_review(info, raw, spec)),
         "approve" | "announce" => Some(NextAction::new(
             "the agent, to end its turn",
             "do what the loop said last, then end the turn",
@@ -75,10 +75,9 @@ fn of_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
     }
 }
 
-fn of_review(info: &ProgramInfo, raw: &Raw, behaviour: &BehaviourInfo, of_changes: bool) -> NextAction {
+fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     let (program, id) = (info.program, raw.id());
-    let round = raw.count(behaviour.parameter("round").unwrap_or_default());
-    let subject = text::shown(raw.fill(behaviour.parameter("subject").unwrap_or_default()));
+    let round = raw.count(spec.round);
     if raw.store().is_running(id) {
         return NextAction::new(
             format!("the review of round {round}, which is running"),
@@ -88,25 +87,27 @@ fn of_review(info: &ProgramInfo, raw: &Raw, behaviour: &BehaviourInfo, of_change
     let journal = raw.recent().unwrap_or_default();
     let runs = runs::read(&journal);
     let of_round = runs.iter().rev().filter(|run| run.is_of(raw, round));
-    let spec = raw.table().phases[raw.phase()].review;
-    let is_clean = spec.is_some_and(|spec| evidence::is_clean(raw, spec));
     let mut ended = of_round.filter_map(|run| run.ended.as_ref());
     match ended.find(|how| how.digest().is_some()) {
         Some(RunOutcome::Clean { .. }) => NextAction::new(
             "the agent, to end its turn",
             "end the turn: the reviewer found nothing",
         ),
-        Some(_) if is_clean => NextAction::new(
+        Some(_) if evidence::is_clean(raw, spec) => NextAction::new(
             "the agent, to end its turn",
             "end the turn: nothing that the reviewer found blocks",
         ),
-        Some(_) if of_changes => NextAction::new(
+        Some(_) if subject::has_changes(raw, spec) => NextAction::new(
             format!("the agent, to read the findings of round {round}"),
             "read the findings and end the turn",
         ),
         Some(_) => NextAction::new(
             format!("the agent, to deal with the findings of round {round}"),
-            format!("revise {subject} and end the turn{}", marks_done(info, raw)),
+            format!(
+                "revise {} and end the turn{}",
+                subject::shown(raw, spec),
+                marks_done(info, raw)
+            ),
         ),
         None => NextAction::new(
             format!("the review of round {round}"),

@@ -5,22 +5,25 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use jiff::Timestamp;
+
 use super::arguments::Review;
 use super::assembled::{CommandLine, Program};
 use super::caller::Caller;
 use super::display::Past;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::reviewers::Preferred;
 use super::settings::Settings;
 use super::{attempts, incompatible, loops, messages, out, reviewers, rounds};
 use crate::behaviours::LoopHandle;
 use crate::machine::Actor;
 use crate::process::environment::Environment;
+use crate::review::ReviewSpec;
 use crate::review::personas::Personas;
 use crate::review::prompt::{self, Prompt};
 use crate::review::round::{self, Brief, Report, ReportSource, RoundError, RoundEvent};
 use crate::review::runs::RunOutcome;
-use crate::review::{Kind, ReviewSpec, findings_json};
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -88,7 +91,7 @@ fn follow<M: CommandLine>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
         out::text(&format!(
             "{}: {}\n",
             info.name,
-            text::exact(findings_json::findings_path(store, id, run.began.round))
+            text::exact(run.findings_path(store, id))
         ));
     }
     Ok(if has_verdict || !running {
@@ -136,9 +139,12 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
     {
         return Err(not_the_agents(info, &store, &id, named));
     }
-    let chosen = reviewers::choose(arguments.reviewer.as_deref(), &settings, store.root())
+    let spec = messages::phase(raw).review;
+    let preferred = spec.and_then(|spec| Preferred::of(raw, spec));
+    let named = arguments.reviewer.as_deref();
+    let chosen = reviewers::choose(named, preferred.as_ref(), &settings, store.root())
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let Some(spec) = messages::phase(raw).review else {
+    let Some(spec) = spec else {
         return Err(Failure::plain(
             Exit::Refused,
             "claudex::review::phase",
@@ -172,6 +178,7 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
     let job = Job {
         spec,
         personas: &personas,
+        settings: &settings,
         limits: arguments.time.limits(chosen.limits),
     };
     let report = run(program, &held, &job, chosen.reviewer.as_ref(), &mut |said| {
@@ -232,6 +239,8 @@ pub struct Job<'j> {
     pub spec: &'static ReviewSpec,
     /// Who reviews in which round.
     pub personas: &'j Personas,
+    /// What the person configured.
+    pub settings: &'j Settings,
     /// How long it may take.
     pub limits: crate::process::limits::Limits,
 }
@@ -250,7 +259,7 @@ pub fn run<M: CommandLine>(
     let raw = held.raw();
     let environment = Environment::default();
     let brief = Brief {
-        prompt: prompt_of(program, held, job.spec, job.personas),
+        prompt: prompt_of(program, held, job),
         prompt_file: raw.store().sidecar(raw.id(), "-prompt.txt"),
         limits: job.limits,
         environment: &environment,
@@ -259,23 +268,15 @@ pub fn run<M: CommandLine>(
 }
 
 /// Returns the prompt of the round that a loop is in.
-fn prompt_of<'p, M: CommandLine>(
-    program: &Program<M>,
-    held: &'p M::Any,
-    spec: &'static ReviewSpec,
-    personas: &'p Personas,
-) -> Prompt<'p> {
-    let raw = held.raw();
+fn prompt_of<'p, M: CommandLine>(program: &Program<M>, held: &'p M::Any, job: &Job<'p>) -> Prompt<'p> {
+    let (raw, spec) = (held.raw(), job.spec);
     let mut earlier = (program.earlier)(held);
     earlier.extend(prompt::earlier(raw, spec));
     Prompt {
         raw,
         spec,
-        persona: personas.of_round(raw.count(spec.round)),
-        kind: match (program.reviews_changes)(held) {
-            true => Kind::Diff,
-            false => Kind::Document,
-        },
+        persona: job.personas.of_round(raw.count(spec.round)),
+        context: (program.context)(held, job.settings, Timestamp::now()),
         earlier,
     }
 }

@@ -13,6 +13,7 @@ use crate::process::limits::Limits;
 use crate::program::settings::Settings;
 use crate::program::suggest;
 use crate::review::Lint;
+use crate::review::ReviewSpec;
 use crate::review::claude::{self, Claude};
 use crate::review::codex::{self, Codex};
 use crate::review::command::Command;
@@ -93,17 +94,56 @@ fn before(raw: &Raw, round: u64) -> Option<String> {
     Some(last.began.reviewer)
 }
 
-/// Finds the reviewer of this name for the project with this root; None: the one of the settings.
+/// Whom a phase of a machine wants as reviewer, where the person leaves it open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preferred {
+    /// The reviewer's name.
+    pub reviewer: String,
+    /// Its model, where the person's configuration names none.
+    pub model: Option<String>,
+}
+
+impl Preferred {
+    /// Returns whom a phase wants in the round that a loop is in.
+    pub fn of(raw: &Raw, spec: &ReviewSpec) -> Option<Self> {
+        let turn = usize::try_from(raw.count(spec.round).saturating_sub(1)).unwrap_or(usize::MAX);
+        let of_turn = |all: &[&str]| Some(raw.fill(all.get(turn.checked_rem(all.len())?)?));
+        let named = |name: &String| !name.is_empty();
+        Some(Self {
+            reviewer: of_turn(spec.reviewers).filter(named)?,
+            model: of_turn(spec.models).filter(named),
+        })
+    }
+}
+
+/// Finds the reviewer of this name for the project with this root; None: the one of the settings. `auto` is the one that the phase
+/// wants, where it is installed.
 ///
 /// # Errors
 /// The name means no reviewer.
-pub fn choose(name: Option<&str>, settings: &Settings, root: &Utf8Path) -> Result<Chosen, UnknownReviewer> {
+pub fn choose(
+    name: Option<&str>,
+    preferred: Option<&Preferred>,
+    settings: &Settings,
+    root: &Utf8Path,
+) -> Result<Chosen, UnknownReviewer> {
     let name = name.unwrap_or(&settings.reviewer).trim();
     if name == "auto" {
         let installed = |name: &&str| {
             let settings = settings.reviewers.get(*name);
             settings.is_some_and(|settings| is_installed(settings, root))
         };
+        if let Some(wanted) = preferred.filter(|wanted| installed(&wanted.reviewer.as_str())) {
+            let name = wanted.reviewer.as_str();
+            let mut found = settings.reviewers[name].clone();
+            found.model = found.model.or_else(|| wanted.model.clone());
+            let mut chosen = build(name, &found, settings.limits);
+            let model = found
+                .model
+                .map(|model| format!(", {}", text::one_line(&model, 60)));
+            chosen.shown = format!("{name} (auto{})", model.unwrap_or_default());
+            return Ok(chosen);
+        }
         let found = AUTO.into_iter().find(installed).unwrap_or("lint");
         let usual = ReviewerSettings::of(ReviewerKind::Lint);
         let mut chosen = build(
@@ -201,9 +241,9 @@ mod tests {
             ..*crate::plan::INFO
         };
         let settings = Settings::usual(&OWN);
-        let chosen = choose(Some("own"), &settings, ROOT.into()).unwrap();
+        let chosen = choose(Some("own"), None, &settings, ROOT.into()).unwrap();
         assert_eq!((chosen.shown.as_str(), chosen.reviewer.name()), ("own", "own"));
-        let error = choose(Some("onw"), &settings, ROOT.into()).unwrap_err();
+        let error = choose(Some("onw"), None, &settings, ROOT.into()).unwrap_err();
         assert_eq!(error.near.as_deref(), Some("own"));
         assert_eq!(error.known, "`claude`, `codex`, `lint`, `own`");
     }
@@ -217,7 +257,7 @@ mod tests {
             ..ReviewerSettings::of(ReviewerKind::Command)
         };
         settings.reviewers.insert("mine".to_owned(), mine);
-        let chosen = choose(Some(" mine "), &settings, ROOT.into()).unwrap();
+        let chosen = choose(Some(" mine "), None, &settings, ROOT.into()).unwrap();
         assert_eq!((chosen.shown.as_str(), chosen.reviewer.name()), ("mine", "mine"));
         assert_eq!(chosen.limits.timeout, Duration::from_secs(7));
         assert_eq!(
@@ -225,12 +265,12 @@ mod tests {
             "what it leaves open is the usual"
         );
         assert_eq!(
-            choose(Some("lint"), &settings, ROOT.into()).unwrap().limits,
+            choose(Some("lint"), None, &settings, ROOT.into()).unwrap().limits,
             settings.limits
         );
 
         settings.reviewer = "mine".to_owned();
-        assert_eq!(choose(None, &settings, ROOT.into()).unwrap().shown, "mine");
+        assert_eq!(choose(None, None, &settings, ROOT.into()).unwrap().shown, "mine");
     }
 
     #[test]
@@ -248,7 +288,7 @@ mod tests {
             ..ReviewerSettings::of(ReviewerKind::Command)
         };
         settings.reviewers.insert("mine".to_owned(), mine);
-        let chosen = choose(Some("auto"), &settings, ROOT.into()).unwrap();
+        let chosen = choose(Some("auto"), None, &settings, ROOT.into()).unwrap();
         assert_eq!(
             (chosen.shown.as_str(), chosen.reviewer.name()),
             ("lint (auto)", "lint")
@@ -259,6 +299,7 @@ mod tests {
     fn a_name_that_is_none_is_refused_on_one_line() {
         let error = choose(
             Some("no\nsuch \u{1b}one"),
+            None,
             &Settings::usual(crate::plan::INFO),
             ROOT.into(),
         )

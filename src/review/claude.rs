@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::answer::{self, CLOSING, SCHEMA};
 use super::client::{Client, Events, USUAL, of_status, said, shown, shown_path, text_of};
+use super::opened::Opened;
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
 use crate::process::{ProcessOutput, Watch};
@@ -85,7 +86,7 @@ impl Reviewer for Claude {
             own_sandbox: false,
         };
         let prompt = format!("{}\n{CLOSING}", request.prompt);
-        let mut seen = Seen::new(request.root);
+        let mut seen = Seen::new(request.root, request.opened);
         match client.ask(request, &arguments(&self.settings), &prompt, &mut seen, watch) {
             Err(cause) => Outcome::CouldNotRun(cause),
             Ok(ended) => seen.judge(&ended),
@@ -112,6 +113,7 @@ fn arguments(settings: &ReviewerSettings) -> Vec<String> {
 #[derive(Debug)]
 struct Seen<'r> {
     root: &'r Utf8Path,
+    opened: &'r Opened,
     /// How many events there were; none: the program speaks no JSON.
     events: usize,
     /// The name of the last error of the service.
@@ -122,9 +124,10 @@ struct Seen<'r> {
 }
 
 impl<'r> Seen<'r> {
-    fn new(root: &'r Utf8Path) -> Self {
+    fn new(root: &'r Utf8Path, opened: &'r Opened) -> Self {
         Self {
             root,
+            opened,
             events: 0,
             error: None,
             result: None,
@@ -169,6 +172,9 @@ impl<'r> Seen<'r> {
 
     fn tool(&self, block: &Value) -> Option<String> {
         let input = |name: &str| text_of(block, &format!("/input/{name}"));
+        for place in ["file_path", "path", "pattern", "glob"] {
+            self.opened.add(input(place));
+        }
         Some(match text_of(block, "/name") {
             "Read" => format!("reads {}", shown_path(input("file_path"), self.root)),
             "Grep" => format!("searches for {}", shown(input("pattern"))),
@@ -221,6 +227,7 @@ impl Events for Seen<'_> {
             }
             "assistant" => {
                 self.retrying = None;
+                self.opened.tells();
                 if event.get("is_api_error_message").and_then(Value::as_bool) == Some(true)
                     || event.get("error").is_some_and(Value::is_string)
                 {

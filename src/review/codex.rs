@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use self::config::UserConfig;
 use super::answer::{CLOSING, SCHEMA};
 use super::client::{Client, Events, USUAL, said, shown, shown_path, text_of};
+use super::opened::Opened;
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
 use crate::files::scratch::{Place, Scratch};
@@ -84,7 +85,7 @@ impl Reviewer for Codex {
             own_sandbox: true,
         };
         let prompt = format!("{}\n{CLOSING}", request.prompt);
-        let mut seen = Seen::new(request.root);
+        let mut seen = Seen::new(request.root, request.opened);
         match client.ask(request, &arguments, &prompt, &mut seen, watch) {
             Err(cause) => Outcome::CouldNotRun(cause),
             Ok(ended) => seen.judge(&ended),
@@ -165,6 +166,7 @@ fn toml_text(text: &str) -> String {
 #[derive(Debug)]
 struct Seen<'r> {
     root: &'r Utf8Path,
+    opened: &'r Opened,
     /// How many events there were; none: the program speaks no JSON.
     events: usize,
     /// The last message, which is the answer.
@@ -175,9 +177,10 @@ struct Seen<'r> {
 }
 
 impl<'r> Seen<'r> {
-    fn new(root: &'r Utf8Path) -> Self {
+    fn new(root: &'r Utf8Path, opened: &'r Opened) -> Self {
         Self {
             root,
+            opened,
             events: 0,
             message: None,
             failed: None,
@@ -209,7 +212,9 @@ impl<'r> Seen<'r> {
             }
             "reasoning" if completed => said(item("text")),
             "command_execution" if !completed => {
-                Some(format!("runs {}", shown(&shell::bare(item("command")))))
+                let command = shell::bare(item("command"));
+                self.opened.add(&command);
+                Some(format!("runs {}", shown(&command)))
             }
             "web_search" if !completed => Some(format!("searches the web: {}", shown(item("query")))),
             "mcp_tool_call" if !completed => {
@@ -255,6 +260,7 @@ impl Events for Seen<'_> {
                 let warning = text_of(&event, "/item/type") == "error";
                 if !warning {
                     self.retrying = None;
+                    self.opened.tells();
                 }
                 self.item(&event, kind == "item.completed")
             }

@@ -29,7 +29,7 @@ pub fn copy_of(store: &Store, id: &LoopId) -> Utf8PathBuf {
 /// # Errors
 /// There are none, or they cannot be read.
 pub fn now(store: &Store) -> Result<Changes, ChangesError> {
-    changes::collect(store.root(), reports::ours(store, store.root()))
+    changes::collect(store.root(), reports::ours(store, store.root()), "")
 }
 
 /// Reads the changes of a store's project now, also where there are none.
@@ -37,5 +37,5 @@ pub fn now(store: &Store) -> Result<Changes, ChangesError> {
 /// # Errors
 /// They cannot be read, or not by `until`.
 pub fn inspect(store: &Store, until: Instant) -> Result<Changes, WorktreeError> {
-    changes::inspect(store.root(), reports::ours(store, store.root()), Some(until))
+    changes::inspect(store.root(), reports::ours(store, store.root()), "", Some(until))
 }

@@ -17,6 +17,7 @@ use crate::review::finding_history;
 use crate::review::findings::{Counts, Findings};
 use crate::review::findings_json::{self, FindingsJson};
 use crate::review::runs::{self, Run, RunOutcome};
+use crate::review::subject;
 use crate::review::{Blocking, Digest, ReviewSpec};
 
 pub use crate::machine::evidence_record::EvidencePolicy;
@@ -146,7 +147,7 @@ pub enum Missing {
     },
     /// What was reviewed has changed.
     #[display(
-        "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it", subject = crate::text::shown(subject)
+        "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it"
     )]
     Changed {
         /// What was reviewed.
@@ -193,7 +194,7 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
     }
     if let Some((run, findings_json)) = round.verdict()? {
         let reviewed = round.reviewed(run, findings_json);
-        if round.blocking(reviewed.findings.counts()) == 0
+        if blocking(spec, reviewed.findings.counts()) == 0
             && let Ok(settled) = round.settle(reviewed.clone(), None)
         {
             return Ok(Found::Clean(settled));
@@ -259,7 +260,7 @@ pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<finding_history::
 pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
     let of_verdict = |round: Round<'_>| {
         let verdict = round.verdict().ok().flatten();
-        verdict.is_some_and(|(_, json)| round.blocking(json.findings.counts()) == 0)
+        verdict.is_some_and(|(_, json)| blocking(spec, json.findings.counts()) == 0)
     };
     Round::of(raw, spec).is_ok_and(of_verdict)
 }
@@ -272,6 +273,15 @@ pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<(Run, F
     Ok(Round::of(raw, spec)?
         .verdict()?
         .map(|(run, findings_json)| (run.clone(), findings_json)))
+}
+
+/// Returns how many of these keep a round from being clean.
+pub fn blocking(spec: &ReviewSpec, counts: Counts) -> usize {
+    match spec.blocking {
+        Blocking::Low => counts.material() + counts.low,
+        Blocking::Medium => counts.material(),
+        Blocking::High => counts.high,
+    }
 }
 
 /// A loop's round with its runs.
@@ -287,17 +297,12 @@ struct Round<'r> {
 impl<'r> Round<'r> {
     fn of(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
         let journal = raw.recent().map_err(io::Error::other)?;
-        let subject = match raw.read(spec.subject) {
-            Ok(bytes) => Some(Digest::of(&bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
-        };
         Ok(Self {
             raw,
             spec,
             number: raw.count(spec.round),
             runs: runs::read(&journal),
-            subject,
+            subject: subject::digest(raw, spec)?,
         })
     }
 
@@ -321,10 +326,7 @@ impl<'r> Round<'r> {
     }
 
     fn json_of(&self, run: &Run) -> io::Result<Option<FindingsJson>> {
-        let Some(digest) = run.ended.as_ref().and_then(RunOutcome::digest) else {
-            return Ok(None);
-        };
-        let findings_json = FindingsJson::read(self.raw.store(), self.raw.id(), run.began.round, digest)?;
+        let findings_json = FindingsJson::of_run(self.raw.store(), self.raw.id(), run)?;
         Ok(findings_json.filter(|findings_json| {
             findings_json.run == run.began.run
                 && findings_json.round == run.began.round
@@ -438,6 +440,7 @@ impl<'r> Round<'r> {
             kind,
             loop_id: self.raw.id().to_string(),
             run: None,
+            findings: None,
             round: self.number,
             revision: self.raw.record().revision(),
             subject: self.subject.as_ref().map(ToString::to_string),
@@ -449,6 +452,7 @@ impl<'r> Round<'r> {
     fn reviewed(&self, run: &Run, findings_json: FindingsJson) -> Reviewed {
         let fields = EvidenceFields {
             run: Some(run.began.run.clone()),
+            findings: run.findings.as_ref().map(|file| file.number),
             subject: Some(run.began.subject.to_string()),
             ..self.fields(Requirement::Reviewed)
         };
@@ -475,7 +479,7 @@ impl<'r> Round<'r> {
             reviewed.is_waived() || self.subject.as_ref().map(Digest::as_str) == reviewed.record.subject();
         if !unchanged {
             return Err(Missing::Changed {
-                subject: self.raw.fill(self.spec.subject),
+                subject: subject::shown(self.raw, self.spec),
                 round: self.number,
             });
         }
@@ -495,6 +499,7 @@ impl<'r> Round<'r> {
         let fields = EvidenceFields {
             kind: Requirement::Settled,
             run: reviewed.record.run().map(str::to_owned),
+            findings: reviewed.record.findings(),
             subject: reviewed.record.subject().map(str::to_owned),
             rejecting,
             waived: reviewed.is_waived(),
@@ -504,15 +509,6 @@ impl<'r> Round<'r> {
             record: EvidenceRecord::new(fields),
             findings: reviewed.findings,
         }))
-    }
-
-    /// Returns how many of these keep the round from being clean.
-    fn blocking(&self, counts: Counts) -> usize {
-        match self.spec.blocking {
-            Blocking::Low => counts.material() + counts.low,
-            Blocking::Medium => counts.material(),
-            Blocking::High => counts.high,
-        }
     }
 
     /// Returns what is open on the subject as it is now: the findings of every round that reviewed exactly these bytes, unless each visit

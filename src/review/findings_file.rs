@@ -141,6 +141,15 @@ pub fn render(round: u32, findings: &Findings) -> String {
     out
 }
 
+/// Returns the text of a findings file that ends with a verdict in words of the machine's own: `VERDICT: PASS`.
+pub(super) fn render_with(round: u64, findings: &Findings, verdict: Option<&str>) -> String {
+    let mut out = render(u32::try_from(round).unwrap_or(u32::MAX), findings);
+    if let Some(verdict) = verdict {
+        let _ = write!(out, "\nVERDICT: {verdict}\n");
+    }
+    out
+}
+
 fn render_finding(out: &mut String, finding: &Finding) {
     let mut line = String::new();
     let file = finding

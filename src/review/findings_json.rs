@@ -1,14 +1,17 @@
 //! The findings of a round on disk: `findings-round-N.md` for people, and its findings JSON for the loop.
 //!
 //! The findings JSON is what evidence is checked against: the journal keeps its digest, so that neither of the two can be edited
-//! into a better verdict. Both lie in the loop's folder, replaced atomically.
+//! into a better verdict. Both lie in the loop's folder. Where another review of the same round follows (another phase reviews, too,
+//! or the rounds began anew), those before are kept as `findings-RUN.md` and `findings-RUN.json`.
 
 use std::io;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
+use crate::files::if_there;
 use crate::review::findings::Findings;
+use crate::review::runs::{Run, RunOutcome};
 use crate::review::{Digest, findings_file};
 use crate::store::{LoopId, Store};
 
@@ -49,6 +52,49 @@ pub fn json_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
     store.loop_folder(id).join(format!("findings-round-{round}.json"))
 }
 
+/// Returns where the findings of a run are kept once another run of the same round has its own.
+fn kept(store: &Store, id: &LoopId, run: &str, extension: &str) -> Utf8PathBuf {
+    store.loop_folder(id).join(format!("findings-{run}.{extension}"))
+}
+
+/// Returns whether a run's id can be part of a file's name. It stands in the journal, which anyone can write.
+fn is_name(run: &str) -> bool {
+    run.len() <= 60
+        && run
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// Keeps what a run found where the next one of the same round will not replace it. What is not that run's is left.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn keep(store: &Store, id: &LoopId, run: &Run) -> io::Result<()> {
+    let Some(digest) = run
+        .ended
+        .as_ref()
+        .and_then(RunOutcome::digest)
+        .filter(|_| is_name(&run.began.run))
+    else {
+        return Ok(());
+    };
+    if FindingsJson::read(store, id, run.began.round, digest)?.is_none() {
+        return Ok(());
+    }
+    let folder = store.open_loop_folder(id)?;
+    for (from, extension) in [
+        (findings_path(store, id, run.began.round), "md"),
+        (json_path(store, id, run.began.round), "json"),
+    ] {
+        let to = kept(store, id, &run.began.run, extension);
+        let names = from.file_name().zip(to.file_name());
+        if let Some((from, to)) = names {
+            if_there(folder.rename(from, &folder, to))?;
+        }
+    }
+    Ok(())
+}
+
 impl FindingsJson {
     /// Writes both files and returns the findings JSON's digest.
     ///
@@ -71,11 +117,28 @@ impl FindingsJson {
     /// # Errors
     /// It is there and the system refuses to read it.
     pub fn read(store: &Store, id: &LoopId, round: u64, digest: &Digest) -> io::Result<Option<Self>> {
-        match store.read(&json_path(store, id, round)) {
-            Ok(bytes) if Digest::of(&bytes) == *digest => Ok(serde_json::from_slice(&bytes).ok()),
-            Ok(_) => Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+        Self::at(store, &json_path(store, id, round), digest)
+    }
+
+    /// Reads the findings JSON of a run, where it is the one with the run's digest.
+    ///
+    /// # Errors
+    /// See [`FindingsJson::read`].
+    pub fn of_run(store: &Store, id: &LoopId, run: &Run) -> io::Result<Option<Self>> {
+        let Some(digest) = run.ended.as_ref().and_then(RunOutcome::digest) else {
+            return Ok(None);
+        };
+        match Self::read(store, id, run.began.round, digest)? {
+            None if is_name(&run.began.run) => {
+                Self::at(store, &kept(store, id, &run.began.run, "json"), digest)
+            }
+            found => Ok(found),
         }
+    }
+
+    fn at(store: &Store, path: &Utf8Path, digest: &Digest) -> io::Result<Option<Self>> {
+        let bytes = if_there(store.read(path))?;
+        let bytes = bytes.filter(|bytes| Digest::of(bytes) == *digest);
+        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 }

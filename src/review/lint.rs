@@ -7,6 +7,7 @@ use crate::process::output::Stream;
 use crate::review::Kind;
 use crate::review::findings::{Finding, Findings, Severity};
 use crate::review::reviewer::{Cause, CauseKind, Event, Outcome, Request, Reviewer, Watch};
+use crate::review::subject::Part;
 
 /// `lint`: no model, no network, the same findings for the same text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,7 +19,7 @@ impl Reviewer for Lint {
     }
 
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        let lines = request.subject.lines().count();
+        let lines: usize = request.subject.iter().map(|part| part.text.lines().count()).sum();
         let said = format!("reading {} ({lines} lines)", request.subject_name);
         if let ControlFlow::Break(()) = watch(Event::Line {
             stream: Stream::Stderr,
@@ -26,10 +27,18 @@ impl Reviewer for Lint {
         }) {
             return Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, ""));
         }
-        let findings = match request.kind {
-            Kind::Document => claudex_lint::review_document(request.subject, point_of_view(request.focus)),
-            Kind::Diff => claudex_lint::review_changes(request.subject),
+        let is_one = request.subject.len() == 1;
+        let of_part = |part: &Part| {
+            let mut found = match part.kind {
+                Kind::Document => claudex_lint::review_document(&part.text, point_of_view(request.focus)),
+                Kind::Diff => claudex_lint::review_changes(&part.text),
+            };
+            for finding in found.iter_mut().filter(|found| !is_one && found.file.is_none()) {
+                finding.file = Some(part.name.clone());
+            }
+            found
         };
+        let findings: Vec<_> = request.subject.iter().flat_map(of_part).collect();
         if findings.is_empty() {
             Outcome::Clean
         } else {
@@ -39,7 +48,7 @@ impl Reviewer for Lint {
 
     /// Reviews the same changes for another persona: the checks of changes have nothing new to say on them.
     fn review_again(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        if request.kind != Kind::Diff {
+        if request.subject.iter().any(|part| part.kind != Kind::Diff) {
             return self.review(request, watch);
         }
         let said = format!(
@@ -139,7 +148,7 @@ mod tests {
         );
         repo.write("crlf.js", "one();\r\ndebugger;\r\ntwo();\r\n");
         repo.write("only.js", "debugger;\n");
-        let changes = collect(&repo.root, worktree::testing::ours(&repo.root)).unwrap();
+        let changes = collect(&repo.root, worktree::testing::ours(&repo.root), "").unwrap();
         let findings = claudex_lint::review_changes(&changes.text);
         let patches: Vec<_> = findings
             .iter()

@@ -26,6 +26,8 @@ pub mod findings_json;
 pub mod kind;
 #[cfg(feature = "lint")]
 mod lint;
+mod numbered;
+pub mod opened;
 pub mod personas;
 pub mod prompt;
 pub mod reports;
@@ -34,6 +36,7 @@ pub mod round;
 pub mod runs;
 pub mod settings;
 pub mod side_effects;
+pub mod subject;
 pub mod worktree;
 
 pub use crate::machine::table::{Blocking, ReviewSpec};

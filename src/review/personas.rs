@@ -82,7 +82,6 @@ impl From<&PersonaInfo> for Persona {
 mod tests {
     use super::*;
     use crate::machine::message::Message;
-    use crate::review::Blocking;
 
     #[test]
     fn the_last_persona_stays_and_a_machine_without_any_has_one() {
@@ -111,12 +110,8 @@ mod tests {
         let personas = Personas::declared(&[info("one"), info("two"), info("three")]);
         let of_phase = |named: &'static [PersonaInfo]| {
             let spec = ReviewSpec {
-                subject: "",
-                round: "round",
                 personas: named,
-                prompt: None,
-                blocking: Blocking::default(),
-                fresh: false,
+                ..ReviewSpec::default()
             };
             let names: Vec<String> = personas
                 .of_phase(&spec)

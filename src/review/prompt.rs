@@ -6,11 +6,10 @@
 //! `review/earlier.md` and `review/document.md`.
 
 use camino::Utf8PathBuf;
-use serde_json::json;
+use serde_json::{Map, Value as Json, json};
 
-use super::Kind;
 use super::personas::Persona;
-use super::{Digest, ReviewSpec, evidence, finding_history, findings_json};
+use super::{Digest, ReviewSpec, evidence, finding_history, findings_json, subject};
 use crate::machine::Raw;
 use crate::machine::facts;
 use crate::machine::message::{Message, MessageError};
@@ -52,8 +51,8 @@ pub struct Prompt<'a> {
     pub spec: &'a ReviewSpec,
     /// Who reviews.
     pub persona: &'a Persona,
-    /// What kind of text is reviewed.
-    pub kind: Kind,
+    /// What the program gives to templates besides.
+    pub context: Map<String, Json>,
     /// The findings files of earlier rounds, oldest first.
     pub earlier: Vec<Utf8PathBuf>,
 }
@@ -66,14 +65,16 @@ impl Prompt<'_> {
     pub fn render(&self, document: &str) -> Result<String, MessageError> {
         let document = text::plain(document);
         let end = document.floor_char_boundary(DOCUMENT);
+        let kind = match subject::has_changes(self.raw, self.spec) {
+            true => "changes",
+            false => "document",
+        };
         let own = json!({
             "round": self.raw.count(self.spec.round),
             "persona": self.persona.label,
             "who": self.persona.prompt,
-            "kind": match self.kind {
-                Kind::Document => "document",
-                Kind::Diff => "changes",
-            },
+            "kind": kind,
+            "subject": subject::shown(self.raw, self.spec),
             "earlier": self.findings(),
             "known": self.known(),
             // A marker that the document cannot know beforehand cannot be closed by it.
@@ -82,11 +83,18 @@ impl Prompt<'_> {
             "cut": document.len() - end,
         });
         let mut all = facts(self.raw, FIELD);
-        if let serde_json::Value::Object(own) = own {
+        all.extend(self.context.clone());
+        if let Json::Object(own) = own {
             all.extend(own);
         }
         let template = self.spec.prompt.unwrap_or(PROMPT);
         template.render_with(&PARTS, &all)
+    }
+
+    /// Returns whether the text of the subject stands in a prompt that was rendered for it.
+    pub(super) fn shows(&self, prompt: &str, document: &str) -> bool {
+        let document = text::plain(document);
+        prompt.contains(&document[..document.floor_char_boundary(DOCUMENT)])
     }
 
     /// Returns the newest findings files, as they lie on disk.

@@ -8,11 +8,12 @@ use std::io;
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
-use super::Kind;
 use super::answer::{self, NoAnswer};
 pub use super::cause::{Cause, CauseKind};
 use super::findings::Findings;
 use super::findings_file::Verdict;
+use super::opened::Opened;
+use super::subject::Part;
 use crate::files::Folder;
 use crate::files::scratch::Place;
 use crate::machine::persona::Focus;
@@ -27,12 +28,12 @@ use crate::process::{ProcessEnd, ProcessOutput, StartError};
 pub struct Request<'a> {
     /// The whole text for a model: who it is, what to look at, how to answer.
     pub prompt: &'a str,
-    /// The text under review.
-    pub subject: &'a str,
-    /// What the text under review is called, such as `PLAN.md`.
+    /// What is under review: one file, or several.
+    pub subject: &'a [Part],
+    /// What the subject is called, such as `PLAN.md`.
     pub subject_name: &'a str,
-    /// What kind of text that is.
-    pub kind: Kind,
+    /// Takes what the reviewer opens, where its client tells.
+    pub opened: &'a Opened,
     /// The round, from 1.
     pub round: u32,
     /// The persona's point of view.

@@ -15,7 +15,7 @@ use camino::Utf8PathBuf;
 
 use self::error::io_error;
 use self::progress::{Progress, follow};
-use crate::files::{Folder, MOST, UntrustedError};
+use crate::files::{Folder, UntrustedError};
 use crate::machine::Raw;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
@@ -26,12 +26,13 @@ use crate::review::evidence;
 use crate::review::finding_history;
 use crate::review::findings::Findings;
 use crate::review::findings_json::{self, FindingsJson};
+use crate::review::opened::Opened;
 use crate::review::prompt::Prompt;
-use crate::review::reports;
-use crate::review::reviewer::{Event, Outcome, Request, Reviewer};
-use crate::review::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
+use crate::review::reviewer::{Cause, Event, Outcome, Request, Reviewer};
+use crate::review::runs::{self, FindingsFile, Run, RunBegin, RunEnd, RunOutcome};
 use crate::review::side_effects::{self, SideEffects};
-use crate::review::{Digest, ReviewSpec};
+use crate::review::subject::{self, Part};
+use crate::review::{Digest, ReviewSpec, findings_file, numbered, reports};
 use crate::store::{LoopId, RunLock, Store, StoreError, run_mark};
 
 pub use self::error::RoundError;
@@ -129,7 +130,7 @@ pub fn run(
 
 /// Returns the report of a round that has its verdict, or, for a follower, of the run that just ended.
 fn before(raw: &Raw, spec: &ReviewSpec, way: ReportSource) -> Result<Option<Report>, RoundError> {
-    let path = |round| findings_json::findings_path(raw.store(), raw.id(), round);
+    let path = |run: &Run| run.findings_path(raw.store(), raw.id());
     if let Some((run, findings_json)) =
         evidence::verdict(raw, spec).map_err(io_error("could not read the earlier runs"))?
     {
@@ -138,7 +139,7 @@ fn before(raw: &Raw, spec: &ReviewSpec, way: ReportSource) -> Result<Option<Repo
         });
         return Ok(Some(Report {
             way,
-            path: path(run.began.round),
+            path: path(&run),
             run,
             how,
             findings: findings_json.findings,
@@ -156,7 +157,7 @@ fn before(raw: &Raw, spec: &ReviewSpec, way: ReportSource) -> Result<Option<Repo
         let how = run.ended.clone()?;
         Some(Report {
             way,
-            path: path(round),
+            path: path(&run),
             run,
             how,
             findings: Findings::default(),
@@ -178,13 +179,12 @@ fn perform(
     // Who attaches while the run is made ready must not be shown the lines of the one before.
     let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
     // One text for the whole run: what is noted, what lint reads and what a prompt carries cannot be two versions of a file.
-    let (subject, compared) = match prompt.kind {
-        Kind::Document => (read_subject(raw, spec)?, None),
-        Kind::Diff => {
-            let changes = take_changes(raw, spec)?;
-            (changes.text, Some(changes.compared))
-        }
+    let compared = match subject::has_changes(raw, spec) {
+        true => Some(take_changes(raw, spec)?.compared),
+        false => None,
     };
+    let parts = read_subject(raw, spec)?;
+    let subject = subject::text_of(&parts);
     let text = prompt.render(&subject).map_err(RoundError::Prompt)?;
     // For people only: a review is not given up because its prompt cannot be kept.
     let _ = store.replace(&brief.prompt_file, text.as_bytes());
@@ -208,11 +208,12 @@ fn perform(
     let mut touched = Instant::now();
     let environment = brief.environment.clone().of_run(&run_mark(id, &began.run));
     let output = output_name(&began.run);
+    let opened = Opened::default();
     let request = Request {
         prompt: &text,
-        subject: &subject,
-        subject_name: &raw.fill(spec.subject),
-        kind: prompt.kind,
+        subject: &parts,
+        subject_name: &subject::shown(raw, spec),
+        opened: &opened,
         round: u32::try_from(round).unwrap_or(u32::MAX),
         focus: persona.focus,
         run: &began.run,
@@ -252,6 +253,14 @@ fn perform(
     } else {
         reviewer.review(&request, &mut watch)
     };
+    let outcome = match opened.missed(&parts) {
+        // A verdict on what was neither shown nor read is none.
+        true if !prompt.shows(&text, &subject) && outcome.cause().is_none() => {
+            let detail = format!("it was given without opening {}", subject::shown(raw, spec));
+            Outcome::Unreadable(Cause::new(CauseKind::NotAVerdict, &detail))
+        }
+        _ => outcome,
+    };
     if told_to_end(&outcome) {
         // A client whose user interrupts it tells all of the session's processes to end. That is no failure of the reviewer, though
         // the word may reach it before us.
@@ -279,7 +288,28 @@ fn perform(
     }
 
     let earlier = evidence::history(raw, spec).map_err(io_error("could not read the earlier rounds"))?;
-    let write = |verdict: &str, findings: &Findings| {
+    let runs = runs::read(&raw.journal().map_err(RoundError::Store)?);
+    let last = runs.iter().rfind(|run| {
+        run.began.round == round && run.ended.as_ref().is_some_and(|how| how.digest().is_some())
+    });
+    let mut file = None;
+    let mut write = |verdict: &str, findings: &Findings| {
+        let unwritten = io_error("could not write the findings");
+        if !spec.findings_file.is_empty() {
+            let words = spec
+                .verdicts
+                .map(|(clean, not)| match evidence::blocking(spec, findings.counts()) {
+                    0 => clean,
+                    _ => not,
+                });
+            let text = findings_file::render_with(round, findings, words);
+            let written = numbered::write(raw, spec.findings_file, &text);
+            let (number, path) = written.map_err(&unwritten)?;
+            file = Some(FindingsFile { number, path });
+        }
+        if let Some(last) = last {
+            findings_json::keep(store, id, last).map_err(&unwritten)?;
+        }
         let findings_json = FindingsJson {
             version: 1,
             loop_id: id.to_string(),
@@ -292,9 +322,7 @@ fn perform(
             findings: findings.clone(),
             changed: changed.clone(),
         };
-        findings_json
-            .write(store, id)
-            .map_err(io_error("could not write the findings"))
+        findings_json.write(store, id).map_err(unwritten)
     };
     let (how, findings) = match outcome {
         Outcome::Clean => (
@@ -316,30 +344,34 @@ fn perform(
         run: began.run.clone(),
         how,
         changed: changed.clone(),
+        opened: opened.into_list(),
+        findings: file,
     };
     runs::ended(store, id, &ended).map_err(RoundError::Store)?;
     let run = Run {
         at: String::new(),
         ended: Some(ended.how.clone()),
         changed: ended.changed.clone(),
+        findings: ended.findings,
         counted: false,
         began,
     };
     Ok(Report {
         way: ReportSource::Ran,
-        path: findings_json::findings_path(store, id, round),
+        path: run.findings_path(store, id),
         run,
         how: ended.how,
         findings,
     })
 }
 
-/// Takes the changes of the work tree for the run that is about to begin, and leaves a copy where the subject lies.
+/// Takes the changes of the work tree for the run that is about to begin, and leaves a copy in the loop's folder.
 fn take_changes(raw: &Raw, spec: &ReviewSpec) -> Result<Changes, RoundError> {
     let store = raw.store();
     let ours = reports::ours(store, store.root());
-    let changes = changes::collect(store.root(), ours).map_err(RoundError::Changes)?;
-    let path = raw.path(spec.subject);
+    let since = raw.fill(spec.since);
+    let changes = changes::collect(store.root(), ours, &since).map_err(RoundError::Changes)?;
+    let path = subject::copy_in(raw);
     store
         .replace(&path, changes.text.as_bytes())
         .map_err(|source| RoundError::Copy { path, source })?;
@@ -348,29 +380,39 @@ fn take_changes(raw: &Raw, spec: &ReviewSpec) -> Result<Changes, RoundError> {
 
 /// Reads the subject, unless it lies outside of the project's root and the state folder: with a model as reviewer its text
 /// would leave this machine.
-fn read_subject(raw: &Raw, spec: &ReviewSpec) -> Result<String, RoundError> {
-    let path = raw.path(spec.subject);
-    let io = |source: io::Error| match (source.kind(), UntrustedError::of(&source)) {
-        (_, Some(UntrustedError { path, why })) => RoundError::Store(StoreError::Untrusted {
+fn read_subject(raw: &Raw, spec: &ReviewSpec) -> Result<Vec<Part>, RoundError> {
+    let (root, store) = (raw.root(), raw.store());
+    let files = subject::files(raw, spec).map_err(|source| match UntrustedError::of(&source) {
+        Some(UntrustedError { path, why }) => RoundError::Store(StoreError::Untrusted {
             path: path.clone(),
             why: *why,
         }),
-        (io::ErrorKind::NotFound, _) => RoundError::NoSubject { path: path.clone() },
-        _ => RoundError::Io {
-            what: format!("could not read {}", crate::text::shown(&path)),
+        None => RoundError::Io {
+            what: format!("could not read {}", subject::shown(raw, spec)),
             source,
         },
-    };
-    let (folder, name) = raw.folder_of(spec.subject).map_err(io)?;
-    let store = raw.store();
-    if !folder.path().starts_with(raw.root()) && !folder.path().starts_with(store.folder()) {
-        return Err(RoundError::Outside {
-            path,
-            root: store.root().to_owned(),
+    })?;
+    if files.is_empty() {
+        return Err(RoundError::NoSubject {
+            path: subject::first(raw, spec),
         });
     }
-    let bytes = folder.read(&name, MOST).map_err(io)?;
-    String::from_utf8(bytes).map_err(|_| RoundError::NotText { path: path.clone() })
+    let copy = subject::copy_in(raw);
+    let part = |(path, bytes): (Utf8PathBuf, Vec<u8>)| {
+        if !path.starts_with(&root) && !path.starts_with(store.folder()) {
+            let root = store.root().to_owned();
+            return Err(RoundError::Outside { path, root });
+        }
+        let Ok(text) = String::from_utf8(bytes) else {
+            return Err(RoundError::NotText { path });
+        };
+        Ok(Part {
+            name: subject::name_of(&root, &path).to_owned(),
+            kind: if path == copy { Kind::Diff } else { Kind::Document },
+            text,
+        })
+    };
+    files.into_iter().map(part).collect()
 }
 
 /// Returns the file in which what a reviewer's process wrote is kept.

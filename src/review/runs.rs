@@ -6,13 +6,14 @@
 
 use std::collections::HashMap;
 
+use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::machine::Raw;
-use crate::review::Digest;
 use crate::review::changes::Compared;
 use crate::review::reviewer::Cause;
+use crate::review::{Digest, findings_json};
 use crate::store::{Entry, LoopId, Store, StoreError};
 
 /// The note of a run's begin.
@@ -52,6 +53,21 @@ pub struct RunEnd {
     /// Files of the work tree that changed while the reviewer ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
+    /// The files and commands that the reviewer opened, as far as its client tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opened: Vec<String>,
+    /// The findings file of its own, where the phase names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<FindingsFile>,
+}
+
+/// A findings file that a phase names (`findings_file`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingsFile {
+    /// What stands for `{n}`.
+    pub number: u64,
+    /// The file.
+    pub path: Utf8PathBuf,
 }
 
 /// How a run ended.
@@ -109,11 +125,19 @@ pub struct Run {
     pub ended: Option<RunOutcome>,
     /// Files of the work tree that changed while the reviewer ran.
     pub changed: Vec<String>,
+    /// The findings file of its own, where the phase names one.
+    pub findings: Option<FindingsFile>,
     /// Whether a change of the loop was counted for it.
     pub counted: bool,
 }
 
 impl Run {
+    /// Returns the file in which people read what it found.
+    pub fn findings_path(&self, store: &Store, id: &LoopId) -> Utf8PathBuf {
+        let own = self.findings.as_ref().map(|file| file.path.clone());
+        own.unwrap_or_else(|| findings_json::findings_path(store, id, self.began.round))
+    }
+
     /// Returns whether it is of the visit that a loop is in, whose round this is.
     pub fn is_of(&self, raw: &Raw, round: u64) -> bool {
         let visit = raw.record().visit();
@@ -136,6 +160,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                         at: note.at.to_string(),
                         ended: None,
                         changed: Vec::new(),
+                        findings: None,
                         counted: false,
                     });
                 }
@@ -147,6 +172,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                 {
                     run.ended = Some(ended.how);
                     run.changed = ended.changed;
+                    run.findings = ended.findings;
                 }
             }
             Entry::Note(_) => {}

@@ -171,6 +171,8 @@ pub struct HeldFields {
     pub graph_hash: Option<&'static str>,
     /// The change with which the visit of the phase began, by its revision.
     pub visit: Option<&'static str>,
+    /// The number of the findings file of the last review that a change rests on.
+    pub findings: Option<&'static str>,
 }
 
 impl HeldFields {
@@ -199,7 +201,14 @@ impl StateSpec {
         let fields = &self.fields;
         self.is_structural(field)
             || field == fields.session
-            || [fields.mode, fields.started, fields.started_epoch, fields.visit].contains(&Some(field))
+            || [
+                fields.mode,
+                fields.started,
+                fields.started_epoch,
+                fields.visit,
+                fields.findings,
+            ]
+            .contains(&Some(field))
     }
 
     /// Returns whether an edit by hand may make this of `field`.

@@ -300,6 +300,9 @@ impl Store {
             put(field, word(&iso(now)), true);
         }
         put(names.revision, Value::Count(1), true);
+        if let Some(field) = names.findings {
+            put(field, Value::Count(0), true);
+        }
         if let Some(field) = names.visit {
             put(field, Value::Count(1), true);
         }

@@ -32,6 +32,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
         updated: Some("last_updated_at"),
         graph_hash: Some("graph_hash"),
         visit: None,
+        findings: None,
     },
     owned: &["round", "decision_signal"],
     edits: &[],

@@ -10,5 +10,7 @@ mod mismatch;
 mod outside;
 mod own_loop;
 mod packages;
+mod project;
+mod reviews;
 mod stranger;
 mod visits;

@@ -1,14 +1,9 @@
 //! A review counts for the visit in which it began: not for the next phase with the same subject and round, nor for the same phase
 //! once it is entered again.
 
-use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use serde_json::json;
 
-use serde_json::{Value, json};
-
-use crate::support::stranger::{Crate, ours, target};
+use crate::project::Project;
 
 /// Two phases that review the same file, each in its round 1, and a way back.
 const MACHINE: &str = r#"name = "twice"
@@ -79,116 +74,33 @@ to   = "done"
 by   = ["person"]
 "#;
 
-/// A project with one loop of it.
-struct Project {
-    _folder: tempfile::TempDir,
-    root: PathBuf,
-    program: PathBuf,
-}
-
-impl Project {
-    fn new() -> Self {
-        let stranger = Crate::new("twice");
-        stranger.write("Cargo.toml", &manifest());
-        stranger.write("machine.toml", MACHINE);
-        // The build knows the names, and not that this cannot be reckoned.
-        stranger.write("messages/second.md", "Again. {{ 1 // (round - round) }}\n");
-        stranger.write("src/main.rs", "claudex_loop::main!(twice);\n");
-        let built = stranger.cargo(&["build"]);
-        assert!(
-            built.status.success(),
-            "{}",
-            String::from_utf8_lossy(&built.stderr)
-        );
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("a person's project");
-        fs::create_dir_all(root.join(".git")).unwrap();
-        let program = folder.path().join("twice");
-        fs::copy(target().join("debug/twice"), &program).unwrap();
-        let project = Self {
-            root,
-            program,
-            _folder: folder,
-        };
-        let reviewer = |name: &str, found: &str| {
-            format!(
-                "[reviewers.{name}]\nkind = \"command\"\nprogram = \"/bin/sh\"\narguments = [\"-c\", \"cat >/dev/null; printf '# Findings\\n\\n{found}\\n'\"]\n"
-            )
-        };
-        let reviewers = [
-            "No substantive findings.",
-            "## Low\\n- A word is misspelt",
-            "## Medium\\n- A step is missing",
-        ];
-        let reviewers = ["fine", "low", "medium"].iter().zip(reviewers);
-        let reviewers: String = reviewers.map(|(name, found)| reviewer(name, found)).collect();
-        project.write(".config/claudex-loop/config.toml", &reviewers);
-        project.write("TEXT.md", "Text.\n");
-        project.run(&["start"], "");
-        project
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let file = self.root.join(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    }
-
-    fn run(&self, arguments: &[&str], stdin: &str) -> String {
-        let mut child = Command::new(&self.program)
-            .args(arguments)
-            .current_dir(&self.root)
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .env("HOME", &self.root)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        assert!(output.status.success(), "{arguments:?}: {said}");
-        said
-    }
-
-    fn review(&self, reviewer: &str) {
-        self.run(&["review", "--reviewer", reviewer], "");
-    }
-
-    /// Stops, and gives the phase that the loop is in then.
-    fn stop(&self) -> String {
-        self.stop_saying();
-        self.status("phase")
-    }
-
-    /// Stops, and gives what the hook answers.
-    fn stop_saying(&self) -> Value {
-        let event = json!({"session_id": "s", "cwd": self.root, "hook_event_name": "Stop"});
-        serde_json::from_str(&self.run(&["hook", "stop"], &event.to_string())).unwrap()
-    }
-
-    fn status(&self, key: &str) -> String {
-        let shown: Value = serde_json::from_str(&self.run(&["status", "--json"], "")).unwrap();
-        shown["loops"][0][key].as_str().unwrap_or_default().to_owned()
-    }
-}
-
-fn manifest() -> String {
-    let path = |below: &str| ours().join(Path::new(below));
-    format!(
-        "[package]\nname = \"twice\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         claudex-loop = {{ path = {:?}, default-features = false, features = [\"program\"] }}\n\n\
-         [build-dependencies]\nclaudex-build = {{ path = {:?} }}\n",
-        path(""),
-        path("codegen"),
-    )
+/// Makes a project with one loop of it.
+fn project() -> Project {
+    let reviewer = |name: &str, found: &str| {
+        format!(
+            "[reviewers.{name}]\nkind = \"command\"\nprogram = \"/bin/sh\"\narguments = [\"-c\", \"cat >/dev/null; printf '# Findings\\n\\n{found}\\n'\"]\n"
+        )
+    };
+    let reviewers = [
+        ("fine", "No substantive findings."),
+        ("low", "## Low\\n- A word is misspelt"),
+        ("medium", "## Medium\\n- A step is missing"),
+    ];
+    let reviewers: String = reviewers
+        .iter()
+        .map(|(name, found)| reviewer(name, found))
+        .collect();
+    // The build knows the names, and not that this cannot be reckoned.
+    let second = ("second.md", "Again. {{ 1 // (round - round) }}\n");
+    let project = Project::new("twice", MACHINE, &[second], &reviewers);
+    project.write("TEXT.md", "Text.\n");
+    project.run(&["start"], "");
+    project
 }
 
 #[test]
 fn a_review_counts_for_the_visit_in_which_it_began() {
-    let project = Project::new();
+    let project = project();
     assert_eq!(project.stop(), "first");
     assert_eq!(project.stop(), "first", "nothing was reviewed");
     project.review("fine");
@@ -224,7 +136,7 @@ fn a_review_counts_for_the_visit_in_which_it_began() {
 
 #[test]
 fn a_phase_says_what_blocks() {
-    let project = Project::new();
+    let project = project();
     project.stop();
     project.review("low");
     assert_eq!(project.stop(), "first", "any finding blocks there");
@@ -245,7 +157,7 @@ fn a_phase_says_what_blocks() {
 
 #[test]
 fn words_that_cannot_be_shown_leave_the_agent_with_what_is_next() {
-    let project = Project::new();
+    let project = project();
     project.stop();
     project.review("fine");
     let answer = project.stop_saying();

@@ -36,6 +36,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
         updated: None,
         graph_hash: Some("graph_hash"),
         visit: None,
+        findings: None,
     },
     owned: &["count"],
     edits: &[],

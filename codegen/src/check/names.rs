@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{ENOUGH, Index};
+use crate::catalogue;
 use crate::diagnostic::{Diagnostic, suggest};
 use crate::model::{At, Field, FieldKind, Form, From, Guard, Held, To, Transition, Update};
 use crate::source::{MOST_PHASES, template};
@@ -46,9 +47,19 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         if found.len() > ENOUGH {
             break;
         }
-        for (_, value) in &behaviour.parameters {
+        let entry = catalogue::find(&behaviour.name.value);
+        for (key, value) in &behaviour.parameters {
+            let known = entry.and_then(|entry| entry.parameters().find(|known| known.name == key.value));
+            let engines = known.map_or::<&[&str], _>(&[], |known| known.names);
             for (name, _) in template::interpolated(&value.value).unwrap_or_default() {
-                field(index, &At::new(name.to_owned(), value.span.clone()), found);
+                let at = At::new(name.to_owned(), value.span.clone());
+                match (engines.contains(&name), index.fields.get(name)) {
+                    (false, _) => {
+                        field(index, &at, found);
+                    }
+                    (true, Some(field)) => found.push(two_meanings(&key.value, &at, field)),
+                    (true, None) => {}
+                }
             }
         }
         for name in &behaviour.personas {
@@ -191,6 +202,17 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
         let one = Diagnostic::new("claudex::machine::unknown_field", name.span.clone(), message);
         found.push(one.label("not a field").help(hint));
     }
+}
+
+/// What the engine means by a name in this parameter, and a field is called.
+fn two_meanings(parameter: &str, name: &At<String>, field: &Field) -> Diagnostic {
+    let message = format!(
+        "`{{{}}}` has a meaning of its own in `{parameter}`, and is a field, too",
+        name.value
+    );
+    let one = Diagnostic::new("claudex::machine::two_meanings", name.span.clone(), message);
+    let one = one.related(field.name.span.clone(), "the field");
+    one.help("give the field another name")
 }
 
 fn transition(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {

@@ -1,4 +1,4 @@
-//! Parameters of behaviours that are names: of a field, of a command of the user's configuration.
+//! Parameters of behaviours: names of fields and of commands of the user's configuration, words, and names of files.
 
 use super::Index;
 use crate::catalogue::{self, ParameterKind};
@@ -26,11 +26,25 @@ pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 ParameterKind::Field => field(index, value, found),
                 ParameterKind::Command => command(value, found),
                 ParameterKind::Choice(words) => choice(parameter.name, words, value, found),
+                ParameterKind::Pair => behaviour.list(parameter.name).for_each(|word| plain(word, found)),
                 // Looked at with the types, and where `{field}` is read.
                 ParameterKind::Count
                 | ParameterKind::Template
+                | ParameterKind::Templates
                 | ParameterKind::Words
                 | ParameterKind::Message => {}
+            }
+        }
+        behaviour.list("subject").for_each(|file| subject(file, found));
+        if let Some(file) = behaviour.parameter("findings_file") {
+            findings_file(file, found);
+        }
+        for (key, needed) in [("model", "reviewer"), ("verdicts", "findings_file")] {
+            if let Some(value) = behaviour
+                .parameter(key)
+                .filter(|_| behaviour.parameter(needed).is_none())
+            {
+                found.push(alone(key, value, needed));
             }
         }
     }
@@ -76,6 +90,53 @@ fn choice(key: &str, words: &[&str], word: &At<String>, found: &mut Vec<Diagnost
     let one = Diagnostic::new("claudex::machine::unknown_word", word.span.clone(), message);
     let hint = suggest(&word.value, words.iter().copied());
     found.push(one.help(hint.unwrap_or_default()));
+}
+
+/// A key that says nothing without another one.
+fn alone(key: &str, value: &At<String>, needed: &str) -> Diagnostic {
+    let message = format!("`{key}` says nothing without `{needed}`");
+    let one = Diagnostic::new("claudex::machine::missing_key", value.span.clone(), message);
+    one.help(format!("add `{needed}`, or take `{key}` out"))
+}
+
+/// A word of a verdict stands on a line for people and programs.
+fn plain(word: &At<String>, found: &mut Vec<Diagnostic>) {
+    let text = &word.value;
+    if text.is_empty() || text.len() > 40 || !text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        let message = format!("a verdict cannot be {text:?}");
+        let one = Diagnostic::new("claudex::machine::bad_name", word.span.clone(), message);
+        found.push(one.help("write one word of ASCII letters, at most 40"));
+    }
+}
+
+/// A file's name in which the engine's names and `*` stand.
+fn subject(file: &At<String>, found: &mut Vec<Diagnostic>) {
+    let (folder, _) = file.value.rsplit_once('/').unwrap_or_default();
+    let problem = if folder.contains('*') {
+        "`*` stands in a folder's name"
+    } else if file.value.contains("{changes}") && file.value != "{changes}" {
+        "`{changes}` is no part of a path"
+    } else {
+        return;
+    };
+    let one = Diagnostic::new("claudex::machine::path", file.span.clone(), problem);
+    found.push(
+        one.help("`*` may stand in the name of a file, and `{changes}` is one of the subjects by itself"),
+    );
+}
+
+/// Without a number of its own, a findings file would be written over.
+fn findings_file(file: &At<String>, found: &mut Vec<Diagnostic>) {
+    let (folder, name) = file.value.rsplit_once('/').unwrap_or(("", &file.value));
+    if folder.contains("{n}") || name.matches("{n}").count() != 1 {
+        let message = "`findings_file` has no `{n}` in the file's name, or more than one";
+        let one = Diagnostic::new("claudex::machine::path", file.span.clone(), message);
+        found.push(
+            one.help(
+                "write it once, such as `reviews/plan-review-{n}.md`: each review has a file of its own",
+            ),
+        );
+    }
 }
 
 fn command(name: &At<String>, found: &mut Vec<Diagnostic>) {

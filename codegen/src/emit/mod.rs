@@ -288,12 +288,13 @@ fn owned(machine: &Machine) -> Vec<String> {
     for behaviour in behaviours {
         let known = catalogue::find(&behaviour.name.value);
         for (key, value) in &behaviour.parameters {
-            let kind = known.and_then(|entry| entry.parameters().find(|known| known.name == key.value));
-            if kind.is_some_and(|known| matches!(known.kind, ParameterKind::Field | ParameterKind::Count)) {
+            let known = known.and_then(|entry| entry.parameters().find(|known| known.name == key.value));
+            if known.is_some_and(|known| matches!(known.kind, ParameterKind::Field | ParameterKind::Count)) {
                 add(&value.value);
             }
+            let engines = known.map_or::<&[&str], _>(&[], |known| known.names);
             for part in value.value.split('{').skip(1) {
-                if let Some((name, _)) = part.split_once('}') {
+                if let Some((name, _)) = part.split_once('}').filter(|(name, _)| !engines.contains(name)) {
                     add(name);
                 }
             }

@@ -37,7 +37,14 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let specs = reviews.iter().map(|(phase, behaviour)| {
         let name = constant_of(&format!("{}_review", phase.name.value));
         let parameter = |key: &str| behaviour.parameter(key).map_or("", |value| &value.value);
-        let (subject, round) = (parameter("subject"), parameter("round"));
+        let list = |key| behaviour.list(key).map(|value| value.value.as_str());
+        let (subject, reviewers, models) = (list("subject"), list("reviewer"), list("model"));
+        let (round, since, findings_file) =
+            (parameter("round"), parameter("since"), parameter("findings_file"));
+        let verdicts = match list("verdicts").collect::<Vec<_>>().as_slice() {
+            [clean, not] => quote! { Some((#clean, #not)) },
+            _ => quote! { None },
+        };
         let personas = behaviour.personas.iter().filter_map(|name| {
             let mut known = context.machine.personas.iter();
             known.position(|persona| persona.name.value == name.value)
@@ -54,8 +61,11 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         quote! {
             #[doc = #doc]
             pub static #name: rt::ReviewSpec = rt::ReviewSpec {
-                subject: #subject, round: #round, personas: &[#(PERSONAS[#personas]),*], prompt: #prompt,
+                subject: &[#(#subject),*], since: #since, round: #round,
+                reviewers: &[#(#reviewers),*], models: &[#(#models),*],
+                personas: &[#(PERSONAS[#personas]),*], prompt: #prompt,
                 blocking: rt::Blocking::#blocking, fresh: #fresh,
+                findings_file: #findings_file, verdicts: #verdicts,
             };
         }
     });

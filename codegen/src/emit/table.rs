@@ -213,6 +213,7 @@ fn state(context: &Context<'_>) -> TokenStream {
         holder(machine, Held::Updated),
     );
     let (graph, visit) = (holder(machine, Held::GraphHash), holder(machine, Held::Visit));
+    let findings = holder(machine, Held::Findings);
     let owned = owned(machine);
     let terminal = machine.phases.iter().filter(|phase| phase.terminal).map(stored);
     quote! {
@@ -228,6 +229,7 @@ fn state(context: &Context<'_>) -> TokenStream {
             fields: rt::HeldFields {
                 phase: #phase, id: #id, revision: #revision, machine: #held_machine, session: #session, root: #root,
                 mode: #mode, started: #started, started_epoch: #started_epoch, updated: #updated, graph_hash: #graph, visit: #visit,
+                findings: #findings,
             },
             owned: &[#(#owned),*], edits: &[#(#edits),*],
             terminal: &[#(#terminal),*],

@@ -112,6 +112,9 @@ impl Held {
             Held::Updated => "when the loop was last changed, ISO 8601 in UTC",
             Held::Revision => "how many changes the journal holds",
             Held::Visit => "the change that entered the phase, or began its round, by its revision",
+            Held::Findings => {
+                "the number of the findings file of the last review that a change rests on, 0: none"
+            }
             Held::Machine => "the machine's name",
             Held::GraphHash => "which version of the machine wrote this",
         }

@@ -144,16 +144,24 @@ fn parameters_of(
             }
             continue;
         };
-        let Some(mut value) = reader.string(parameter.name, value) else {
-            continue;
+        let is_list = matches!(parameter.kind, ParameterKind::Templates | ParameterKind::Pair);
+        let values = match is_list {
+            true => reader.strings(parameter.name, value),
+            false => reader.string(parameter.name, value).into_iter().collect(),
         };
-        if parameter.kind == ParameterKind::Message {
-            value = reader.relative(parameter.name, value, false);
+        if parameter.kind == ParameterKind::Pair && values.len() != 2 {
+            reader.wrong_type(parameter.name, value, "a list of two words");
         }
-        if matches!(parameter.kind, ParameterKind::Template | ParameterKind::Words) {
-            braces(reader, parameter.name, &value);
+        for mut value in values {
+            match parameter.kind {
+                ParameterKind::Message => value = reader.relative(parameter.name, value, false),
+                ParameterKind::Template | ParameterKind::Templates | ParameterKind::Words => {
+                    braces(reader, parameter.name, &value);
+                }
+                _ => {}
+            }
+            parameters.push((At::new(parameter.name.to_owned(), key.span()), value));
         }
-        parameters.push((At::new(parameter.name.to_owned(), key.span()), value));
     }
     let mut either = entry.one_of.iter().filter_map(|name| keys.get(name));
     match (either.next(), either.next()) {

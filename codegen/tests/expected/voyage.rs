@@ -1936,8 +1936,11 @@ impl Verb {
 }
 /// What a review in phase `inspecting` looks at.
 pub static INSPECTING_REVIEW: rt::ReviewSpec = rt::ReviewSpec {
-    subject: "{manifest}",
+    subject: &["{manifest}"],
+    since: "",
     round: "leg",
+    reviewers: &[],
+    models: &[],
     personas: &[PERSONAS[2usize], PERSONAS[0usize]],
     prompt: Some(rt::Message {
         name: "prompt.md",
@@ -1945,6 +1948,8 @@ pub static INSPECTING_REVIEW: rt::ReviewSpec = rt::ReviewSpec {
     }),
     blocking: rt::Blocking::Low,
     fresh: false,
+    findings_file: "",
+    verdicts: None,
 };
 impl Phase {
     /// What a review in this phase looks at, where it has one.
@@ -3692,6 +3697,7 @@ pub static STATE: rt::StateSpec = rt::StateSpec {
         updated: Some("updated"),
         graph_hash: Some("graph"),
         visit: None,
+        findings: None,
     },
     owned: &[
         "reminders",

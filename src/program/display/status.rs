@@ -14,9 +14,10 @@ use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::messages::{self, Way};
 use crate::program::next_action::{self, NextAction};
+use crate::program::reviewers::{self, Preferred};
 use crate::program::rounds::{self, RoundLine};
 use crate::program::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use crate::program::{incompatible, locate, loops, out, reviewers, screen, words};
+use crate::program::{incompatible, locate, loops, out, screen, words};
 use crate::review::runs::RunOutcome;
 use crate::store::{LoopId, Store, Value};
 use crate::text;
@@ -174,7 +175,9 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Review> {
     let personas = settings.personas.of_phase(spec);
     let round = raw.count(spec.round);
     let chosen = || {
-        let chosen = reviewers::choose(None, settings, raw.store().root()).ok()?;
+        let preferred = Preferred::of(raw, spec);
+        let root = raw.store().root();
+        let chosen = reviewers::choose(None, preferred.as_ref(), settings, root).ok()?;
         Some(chosen.shown)
     };
     let last = past

@@ -11,7 +11,7 @@ use super::{Check, Problem, tools};
 
 /// The chosen reviewer, which is required, then each configured one.
 pub(super) fn checks(settings: &Settings, root: &Utf8Path) -> Vec<Check> {
-    let chosen = reviewers::choose(None, settings, root);
+    let chosen = reviewers::choose(None, None, settings, root);
     // Whom `auto` takes is needed as if it had been named.
     let name = chosen.as_ref().map(|chosen| chosen.reviewer.name().to_owned());
     let name = name.unwrap_or_else(|_| settings.reviewer.clone());

@@ -95,6 +95,34 @@ pub(super) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
     })
 }
 
+/// Returns a commit that is named by its id.
+///
+/// # Errors
+/// It is no id, the repository has no such commit, or git refuses.
+pub(super) fn of_commit(snapshot: &Snapshot, commit: &str) -> Result<Base, WorktreeError> {
+    let git = snapshot.git();
+    let known = match is_id(commit) {
+        true => git.maybe(&[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            &format!("{commit}^{{commit}}"),
+        ])?,
+        false => None,
+    };
+    let commit = known.ok_or_else(|| WorktreeError::NoCommit {
+        commit: text::one_line(&text::shown(commit), 100),
+    })?;
+    let current = git.maybe(&["symbolic-ref", "--quiet", "HEAD"])?;
+    Ok(Base {
+        branch: current.map(|name| short(&name)),
+        tree: git.lines(&["rev-parse", "--verify", &format!("{commit}^{{tree}}")], &[])?,
+        date: date(&git.call(&["cat-file", "commit", &commit], &[])?),
+        against: Some(commit[..12].to_owned()),
+        commit: Some(commit),
+    })
+}
+
 /// Returns the refs to compare with, best first.
 fn candidates(snapshot: &Snapshot, current: Option<&str>) -> Result<Vec<String>, WorktreeError> {
     const MAIN: [&str; 2] = ["main", "master"];

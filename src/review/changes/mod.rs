@@ -63,12 +63,12 @@ pub enum ChangesError {
     Worktree(WorktreeError),
 }
 
-/// Reads the changes of the work tree whose top is `root`.
+/// Reads the changes of the work tree whose top is `root`, since a commit; where none is named, since its branch left the main one.
 ///
 /// # Errors
 /// See [`ChangesError`].
-pub fn collect(root: &Utf8Path, ours: Ours) -> Result<Changes, ChangesError> {
-    let changes = inspect(root, ours, None).map_err(ChangesError::Worktree)?;
+pub fn collect(root: &Utf8Path, ours: Ours, since: &str) -> Result<Changes, ChangesError> {
+    let changes = inspect(root, ours, since, None).map_err(ChangesError::Worktree)?;
     if changes.files == 0 {
         return Err(ChangesError::Nothing { title: changes.title });
     }
@@ -79,9 +79,17 @@ pub fn collect(root: &Utf8Path, ours: Ours) -> Result<Changes, ChangesError> {
 ///
 /// # Errors
 /// The work tree cannot be read, or not by `until`.
-pub fn inspect(root: &Utf8Path, ours: Ours, until: Option<Instant>) -> Result<Changes, WorktreeError> {
+pub fn inspect(
+    root: &Utf8Path,
+    ours: Ours,
+    since: &str,
+    until: Option<Instant>,
+) -> Result<Changes, WorktreeError> {
     let snapshot = Snapshot::take_until(root, ours, until)?;
-    let base = base::find(&snapshot)?;
+    let base = match since {
+        "" => base::find(&snapshot)?,
+        commit => base::of_commit(&snapshot, commit)?,
+    };
     let title = base.title();
     let changed = list::list(&snapshot, &base)?;
     let over: Vec<_> = snapshot

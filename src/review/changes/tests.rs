@@ -4,7 +4,7 @@ use crate::review::worktree::WorktreeError;
 use crate::review::worktree::testing::{Repo, git, ours};
 
 fn changes(repo: &Repo) -> Changes {
-    collect(&repo.root, ours(&repo.root)).unwrap()
+    collect(&repo.root, ours(&repo.root), "").unwrap()
 }
 
 fn head(changes: &Changes) -> Vec<&str> {
@@ -83,7 +83,7 @@ fn nothing_that_differs_is_an_answer_of_its_own() {
     repo.write("reviews/review-1.md", "ours\n");
     repo.write("state/x", "ours\n");
     let own = ours(&repo.root).folder("state").files("reviews/review-", ".md");
-    let error = collect(&repo.root, own.clone()).unwrap_err();
+    let error = collect(&repo.root, own.clone(), "").unwrap_err();
     assert!(matches!(&error, ChangesError::Nothing { .. }), "{error}");
     assert_eq!(
         error.to_string(),
@@ -93,17 +93,17 @@ fn nothing_that_differs_is_an_answer_of_its_own() {
     repo.commit();
     repo.write("reviews/review-1.md", "another\n");
     repo.write("b", "1\n");
-    let found = collect(&repo.root, own).unwrap();
+    let found = collect(&repo.root, own, "").unwrap();
     assert_eq!((found.files, found.text.contains("review-1")), (1, false));
 
     let empty = Repo::new();
-    let error = collect(&empty.root, ours(&empty.root)).unwrap_err();
+    let error = collect(&empty.root, ours(&empty.root), "").unwrap_err();
     assert_eq!(
         error.to_string(),
         "there is nothing to review: no files of main, which has no commit yet"
     );
     std::fs::remove_dir_all(empty.root.join(".git")).unwrap();
-    let error = collect(&empty.root, ours(&empty.root)).unwrap_err();
+    let error = collect(&empty.root, ours(&empty.root), "").unwrap_err();
     assert!(
         matches!(&error, ChangesError::Worktree(WorktreeError::NoRepository { .. })),
         "{error}"
@@ -118,7 +118,7 @@ fn what_it_is_compared_with_follows_the_branch() {
     repo.git(&["clone", "-q", origin.root.as_str(), clone.as_str()]);
     let title = |what: &str| {
         std::fs::write(clone.join("a"), format!("{what}\n")).unwrap();
-        collect(&clone, ours(&clone)).unwrap().title
+        collect(&clone, ours(&clone), "").unwrap().title
     };
     assert_eq!(title("on main"), "changes of main against origin/main");
     git(
@@ -317,6 +317,28 @@ fn a_repository_with_longer_ids_works_too() {
 fn what_is_not_read_in_time_is_an_error_and_not_waited_for() {
     let repo = Repo::with(&[("a", "1\n")]);
     let until = std::time::Instant::now();
-    let error = super::inspect(&repo.root, ours(&repo.root), Some(until)).unwrap_err();
+    let error = super::inspect(&repo.root, ours(&repo.root), "", Some(until)).unwrap_err();
     assert!(matches!(error, WorktreeError::TimedOut { .. }), "{error}");
+}
+
+#[test]
+fn changes_since_a_commit_leave_out_what_was_before_it() {
+    let repo = Repo::with(&[("a.txt", "one\n")]);
+    let first = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    repo.write("a.txt", "two\n");
+    repo.git(&["commit", "--quiet", "--all", "--message", "second"]);
+    let second = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    repo.write("b.txt", "new\n");
+    let since = |commit: &str| collect(&repo.root, ours(&repo.root), commit);
+    let all = since(&first).unwrap().text;
+    assert!(
+        all.contains("-one") && all.contains("+two") && all.contains("+new"),
+        "{all}"
+    );
+    let last = since(&second).unwrap().text;
+    assert!(!last.contains("+two") && last.contains("+new"), "{last}");
+    for none in ["HEAD", "--all", "0123456789012345678901234567890123456789"] {
+        let error = since(none).unwrap_err().to_string();
+        assert!(error.contains("no commit"), "{error}");
+    }
 }

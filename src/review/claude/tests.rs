@@ -9,7 +9,8 @@ use crate::process::output::KEPT;
 
 /// What comes of a session with these events and this exit status; and what a watcher was told.
 fn session(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
-    let mut seen = Seen::new(Utf8Path::new("/p q"));
+    let opened = Opened::default();
+    let mut seen = Seen::new(Utf8Path::new("/p q"), &opened);
     let mut told = Vec::new();
     for event in events {
         told.extend(seen.take(event.as_object().unwrap()));

@@ -8,7 +8,8 @@ use super::*;
 use crate::process::{ProcessEnd, ProcessOutput};
 
 fn turn(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
-    let mut seen = Seen::new(Utf8Path::new("/p q"));
+    let opened = Opened::default();
+    let mut seen = Seen::new(Utf8Path::new("/p q"), &opened);
     let mut told = Vec::new();
     for event in events {
         told.extend(seen.take(event.as_object().unwrap()));
@@ -87,7 +88,8 @@ fn warnings_and_retries_decide_nothing() {
 
 #[test]
 fn only_progress_ends_the_time_of_trying_again() {
-    let mut seen = Seen::new(Utf8Path::new("/"));
+    let opened = Opened::default();
+    let mut seen = Seen::new(Utf8Path::new("/"), &opened);
     let mut take = |event: Value| {
         seen.take(event.as_object().unwrap());
         seen.retrying().map(|(since, said)| (since, said.to_owned()))

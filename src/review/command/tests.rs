@@ -3,7 +3,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::super::Kind;
+use super::super::opened::Opened;
 use super::super::reviewer::OutcomeName;
 use super::super::settings::{ReviewerKind, SandboxPolicy};
 use super::*;
@@ -47,9 +47,9 @@ impl Bench {
         let mut told = Vec::new();
         let request = Request {
             prompt: "the prompt's text",
-            subject: "# Plan",
+            subject: &[],
             subject_name: "PLAN.md",
-            kind: Kind::Document,
+            opened: &Opened::default(),
             round: 1,
             focus: Focus::Engineering,
             run: "r1-0",

@@ -85,7 +85,10 @@ pub enum RoundError {
     Store(StoreError),
 }
 
-pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RoundError {
+pub(super) fn io_error(what: impl Into<String>) -> impl Fn(io::Error) -> RoundError {
     let what = what.into();
-    move |source| RoundError::Io { what, source }
+    move |source| RoundError::Io {
+        what: what.clone(),
+        source,
+    }
 }

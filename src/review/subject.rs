@@ -1,0 +1,207 @@
+//! What a review reads: the files that a phase names, and the work tree's changes, as one text with one digest.
+//!
+//! A single file is reviewed as it is. Of several each stands below a line with its name, in the order of machine.toml, and those
+//! that `*` stands for by name. The first has to be there; of the others, what is there. Changes are read from the copy that the last
+//! run took, so that what was reviewed does not become another thing by what is changed afterwards.
+
+use std::borrow::Cow;
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::{Digest, Kind, ReviewSpec, copy};
+use crate::files::{MOST, if_there};
+use crate::machine::Raw;
+use crate::text;
+
+/// The subject that is the work tree's changes.
+const CHANGES: &str = "{changes}";
+/// Limits the files that a subject has.
+const MOST_FILES: usize = 1000;
+
+/// One file of a subject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its path from the loop's root, as people read it.
+    pub name: String,
+    /// What kind of text it is.
+    pub kind: Kind,
+    /// What stands in it.
+    pub text: String,
+}
+
+/// Returns the text of a subject.
+pub fn text_of(parts: &[Part]) -> String {
+    let all = parts
+        .iter()
+        .map(|part| (part.name.as_str(), part.text.as_bytes()));
+    String::from_utf8_lossy(&joined(&all.collect::<Vec<_>>())).into_owned()
+}
+
+/// Returns the digest of a subject as it is now; `None`: the first of its files is not there.
+///
+/// # Errors
+/// See [`files`].
+pub fn digest(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Digest>> {
+    let (files, root) = (files(raw, spec)?, raw.root());
+    let all = files
+        .iter()
+        .map(|(path, bytes)| (name_of(&root, path), bytes.as_slice()));
+    Ok((!files.is_empty()).then(|| Digest::of(&joined(&all.collect::<Vec<_>>()))))
+}
+
+/// Returns whether the work tree's changes are reviewed, alone or besides files.
+pub fn has_changes(raw: &Raw, spec: &ReviewSpec) -> bool {
+    let copy = copy_in(raw);
+    spec.subject
+        .iter()
+        .any(|one| *one == CHANGES || raw.path(one) == copy)
+}
+
+/// Returns what is reviewed, as people read it: `PLAN.md, tasks/task-*.md`.
+pub fn shown(raw: &Raw, spec: &ReviewSpec) -> String {
+    let shown = spec.subject.iter().map(|one| match *one {
+        CHANGES => "the work tree’s changes".to_owned(),
+        one => text::shown(raw.fill(one)),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the first file that has to be there.
+pub fn first(raw: &Raw, spec: &ReviewSpec) -> Utf8PathBuf {
+    match spec.subject.first() {
+        Some(&CHANGES) | None => copy_in(raw),
+        Some(one) => raw.path(one),
+    }
+}
+
+/// Returns where the copy of the changes lies.
+pub(super) fn copy_in(raw: &Raw) -> Utf8PathBuf {
+    raw.root().join(copy::copy_of(raw.store(), raw.id()))
+}
+
+/// Returns the name of a file as people read it.
+pub(super) fn name_of<'p>(root: &Utf8Path, path: &'p Utf8Path) -> &'p str {
+    path.strip_prefix(root).unwrap_or(path).as_str()
+}
+
+/// Joins the texts of several files, each below its name.
+fn joined<'t>(files: &[(&str, &'t [u8])]) -> Cow<'t, [u8]> {
+    if let [(_, only)] = files {
+        return Cow::Borrowed(only);
+    }
+    let mut text = Vec::new();
+    for (name, bytes) in files {
+        text.extend_from_slice(format!("=== {} ===\n", text::shown(name)).as_bytes());
+        text.extend_from_slice(bytes);
+        if !bytes.ends_with(b"\n") {
+            text.push(b'\n');
+        }
+    }
+    Cow::Owned(text)
+}
+
+/// Returns the files of a subject that are there, each once; none where the first is not.
+///
+/// # Errors
+/// One is not trusted, or the system refuses; or they are too many, or too large together.
+pub(super) fn files(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
+    let mut found: Vec<(Utf8PathBuf, Vec<u8>)> = Vec::new();
+    let mut left = MOST;
+    for (at, template) in spec.subject.iter().enumerate() {
+        let one = match *template {
+            CHANGES => of_path(raw, copy_in(raw), left)?,
+            _ if template.contains('*') => of_pattern(raw, template, left)?,
+            _ => of_path(raw, raw.path(template), left)?,
+        };
+        if at == 0 && one.is_empty() {
+            return Ok(Vec::new());
+        }
+        for (path, bytes) in one {
+            if !found.iter().any(|(known, _)| *known == path) {
+                left = left.saturating_sub(bytes.len() as u64);
+                found.push((path, bytes));
+            }
+        }
+        if found.len() > MOST_FILES {
+            let problem = format!("there are more than {MOST_FILES} files to review");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
+    }
+    Ok(found)
+}
+
+fn of_path(raw: &Raw, path: Utf8PathBuf, left: u64) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
+    let read = raw
+        .folder_at(&path)
+        .and_then(|(folder, name)| folder.read(&name, left));
+    Ok(if_there(read)?.map(|bytes| (path, bytes)).into_iter().collect())
+}
+
+/// Returns the files that a pattern stands for, by name. A field's value is taken as it is, also where a `*` stands in it.
+fn of_pattern(raw: &Raw, pattern: &str, left: u64) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
+    let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
+    let pieces: Vec<String> = name.split('*').map(|piece| raw.fill(piece)).collect();
+    let path = raw.path(folder);
+    let Some((folder, _)) = if_there(raw.folder_at(&path.join("*")))? else {
+        return Ok(Vec::new());
+    };
+    let mut names = folder.names(|name| fits(name, &pieces))?;
+    names.truncate(MOST_FILES + 1);
+    names.sort();
+    let (mut all, mut left) = (Vec::new(), left);
+    for name in names {
+        if folder.look(&name)?.is_some_and(|found| found.is_file()) {
+            let bytes = folder.read(&name, left)?;
+            left = left.saturating_sub(bytes.len() as u64);
+            all.push((folder.path().join(name), bytes));
+        }
+    }
+    Ok(all)
+}
+
+/// Returns whether a name has these pieces in their order, the first and the last at its ends.
+pub(super) fn fits(name: &str, pieces: &[String]) -> bool {
+    let [first, middle @ .., last] = pieces else {
+        return false;
+    };
+    let ends = name
+        .strip_prefix(first.as_str())
+        .and_then(|rest| rest.strip_suffix(last.as_str()));
+    let Some(mut rest) = ends else { return false };
+    middle.iter().all(|piece| {
+        let after = rest.find(piece.as_str()).map(|at| &rest[at + piece.len()..]);
+        rest = after.unwrap_or_default();
+        after.is_some()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn a_pattern_fits_by_its_pieces() {
+        let fits = |name: &str, pattern: &str| {
+            let pieces: Vec<String> = pattern.split('*').map(str::to_owned).collect();
+            fits(name, &pieces)
+        };
+        for (name, pattern) in [
+            ("task-1.md", "task-*.md"),
+            ("task-.md", "task-*.md"),
+            ("a-b-c", "a*b*c"),
+            ("abc", "*"),
+            ("aXbYc", "a*b*c"),
+        ] {
+            assert!(fits(name, pattern), "{name} {pattern}");
+        }
+        for (name, pattern) in [
+            ("task.md", "task-*.md"),
+            ("task-1.md.bak", "task-*.md"),
+            ("aa", "a*a*a"),
+            ("a-c-b", "a*b*c"),
+        ] {
+            assert!(!fits(name, pattern), "{name} {pattern}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! A project with one loop of a stranger's machine: built once, run by the path of its program.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::stranger::{Crate, ours, target};
+
+/// A project with one loop.
+pub(crate) struct Project {
+    folder: tempfile::TempDir,
+    pub(crate) root: PathBuf,
+    program: PathBuf,
+}
+
+impl Project {
+    /// Builds a program of this name from its machine file and its messages, and makes a project with a configuration.
+    pub(crate) fn new(name: &str, machine: &str, messages: &[(&str, &str)], configuration: &str) -> Self {
+        let stranger = Crate::new(name);
+        stranger.write("Cargo.toml", &manifest(name));
+        stranger.write("machine.toml", machine);
+        for (file, text) in messages {
+            stranger.write(&format!("messages/{file}"), text);
+        }
+        stranger.write("src/main.rs", &format!("claudex_loop::main!({name});\n"));
+        let built = stranger.cargo(&["build"]);
+        assert!(
+            built.status.success(),
+            "{}",
+            String::from_utf8_lossy(&built.stderr)
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("a person's project");
+        fs::create_dir_all(root.join(".git")).unwrap();
+        let program = folder.path().join(name);
+        fs::copy(target().join("debug").join(name), &program).unwrap();
+        let project = Self {
+            folder,
+            root,
+            program,
+        };
+        project.write(".config/claudex-loop/config.toml", configuration);
+        project
+    }
+
+    /// A folder outside of the project.
+    pub(crate) fn outside(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let file = self.root.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.root.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Runs the program, which succeeds, and gives what it says.
+    pub(crate) fn run(&self, arguments: &[&str], stdin: &str) -> String {
+        let (succeeded, said) = self.try_run(arguments, stdin);
+        assert!(succeeded, "{arguments:?}: {said}");
+        said
+    }
+
+    /// Runs the program, and gives whether it succeeded and what it says.
+    pub(crate) fn try_run(&self, arguments: &[&str], stdin: &str) -> (bool, String) {
+        let mut child = Command::new(&self.program)
+            .args(arguments)
+            .current_dir(&self.root)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", &self.root)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.success(), said)
+    }
+
+    pub(crate) fn review(&self, reviewer: &str) {
+        self.run(&["review", "--reviewer", reviewer], "");
+    }
+
+    /// Stops, and gives the phase that the loop is in then.
+    pub(crate) fn stop(&self) -> String {
+        self.stop_saying();
+        self.status("phase")
+    }
+
+    /// Stops, and gives what the hook answers.
+    pub(crate) fn stop_saying(&self) -> Value {
+        let event = json!({"session_id": "s", "cwd": self.root, "hook_event_name": "Stop"});
+        serde_json::from_str(&self.run(&["hook", "stop"], &event.to_string())).unwrap()
+    }
+
+    pub(crate) fn status(&self, key: &str) -> String {
+        let shown: Value = serde_json::from_str(&self.run(&["status", "--json"], "")).unwrap();
+        shown["loops"][0][key].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+fn manifest(name: &str) -> String {
+    let path = |below: &str| ours().join(Path::new(below));
+    format!(
+        "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+         claudex-loop = {{ path = {:?}, default-features = false, features = [\"program\"] }}\n\n\
+         [build-dependencies]\nclaudex-build = {{ path = {:?} }}\n",
+        path(""),
+        path("codegen"),
+    )
+}
