@@ -153,6 +153,12 @@ pub(crate) const MACHINE: Table = Table {
             "What the program gives to message templates besides the machine's fields: the names of the variables.",
             r#"["persona"]"#,
         ),
+        key(
+            "before_stop",
+            Takes::Names,
+            "The transitions that a stop takes, in turn, where the program finds that something breaks the machine's rules, before it looks at the phase.",
+            r#"["mend"]"#,
+        ),
         table(
             "plugin",
             false,

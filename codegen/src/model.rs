@@ -44,6 +44,8 @@ pub struct Machine {
     pub messages: String,
     /// `context = ["persona"]`: what the program gives to message templates besides the fields.
     pub context: Vec<At<String>>,
+    /// `before_stop = "mend"`: the transitions to try where the program finds violations.
+    pub before_stop: Vec<At<String>>,
     /// `[plugin]`.
     pub plugin: Option<Plugin>,
     /// `[state]`.

@@ -40,7 +40,8 @@ impl fmt::Display for TemplateKind {
 /// Lists what every template can name besides the machine's fields; a name after a dot is a part of the one before it.
 pub const ANY: [&str; 4] = ["id", "phase", "machine", "root"];
 /// Lists what a message can name besides.
-pub const MESSAGE: [&str; 14] = [
+pub const MESSAGE: [&str; 15] = [
+    "violations",
     "verbs",
     "verbs.agent",
     "verbs.person",

@@ -289,3 +289,26 @@ fn what_a_review_reads_and_writes_can_be_said_in_full() {
         "{named}"
     );
 }
+
+#[test]
+fn what_a_stop_does_before_the_phase_is_the_hooks_and_needs_nothing() {
+    let plan = include_str!("../../machine.toml");
+    let with = |names: &str| {
+        let context = "context  = [\n";
+        support::found(&support::edited(
+            plan,
+            &[(context, &format!("before_stop = {names}\n{context}"))],
+        ))
+    };
+    assert_eq!(with("[\"remind\"]"), "nothing");
+    for (names, said) in [
+        ("[\"resume\"]", "`before_stop` cannot take `resume`"),
+        ("[\"mark_done\"]", "only agents or persons take it"),
+        ("[\"accept\"]", "it requires evidence"),
+        ("[\"remimd\"]", "no transition is named `remimd`"),
+        ("[]", "`before_stop` is an empty list"),
+    ] {
+        let found = with(names);
+        assert!(found.contains(said), "{names}: {found}");
+    }
+}

@@ -76,6 +76,7 @@ fn context(raw: &Raw) -> Map<String, Json> {
             ask::asked(raw).map_or(Json::Null, |asked| question(raw, &asked)),
         ),
         ("last_run", json!(command_runs::last(raw))),
+        ("violations", json!(raw.violations())),
         ("verbs", json!({ "agent": verbs.agent, "person": verbs.person })),
     ];
     context.extend(own.map(|(name, value)| (name.to_owned(), value)));

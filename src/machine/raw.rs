@@ -18,6 +18,10 @@ use crate::store::{
     Entry, IdForm, Import, Known, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError,
     Value,
 };
+use crate::text;
+
+/// Most characters of a violation: it may quote what stands in a file.
+const VIOLATION: usize = 1000;
 
 /// A loop as the store handed it out.
 #[derive(Debug)]
@@ -35,6 +39,7 @@ struct Inner {
     repairs: Vec<Repair>,
     swept: Vec<LoopId>,
     permissions: OnceLock<Permissions>,
+    violations: OnceLock<Vec<String>>,
     journal: Mutex<Option<Known>>,
 }
 
@@ -178,6 +183,7 @@ impl Raw {
             repairs,
             swept: Vec::new(),
             permissions: OnceLock::new(),
+            violations: OnceLock::new(),
             journal: Mutex::default(),
         }))
     }
@@ -262,6 +268,20 @@ impl Raw {
         let _ = self.0.permissions.set(permissions);
     }
 
+    /// Takes what breaks the machine's rules, and returns whether anything does.
+    pub fn violated(&self, violations: Vec<String>) -> bool {
+        let plain = violations.iter().map(|one| text::one_line(one, VIOLATION));
+        let plain: Vec<String> = plain.collect();
+        let any = !plain.is_empty();
+        let _ = self.0.violations.set(plain);
+        any
+    }
+
+    /// Returns what the stop found to break the machine's rules, each a sentence.
+    pub fn violations(&self) -> &[String] {
+        self.0.violations.get().map_or(&[], Vec::as_slice)
+    }
+
     /// Returns what was permitted; `None` where nobody said it: evidence is required then, and no command runs.
     pub fn permissions(&self) -> Option<&Permissions> {
         self.0.permissions.get()
@@ -292,12 +312,14 @@ impl Raw {
             table,
             actor,
             permissions,
+            violations,
             journal,
             ..
         } = *self.0;
         let mut next = Self::in_phase(&store, record, Vec::new(), table, edge.to, actor);
         next.0.taken = Some(edge);
         next.0.permissions = permissions;
+        next.0.violations = violations;
         next.0.journal = journal;
         next
     }

@@ -131,6 +131,14 @@ fn marks_done(info: &ProgramInfo, raw: &Raw) -> String {
 /// Returns a note for the person when a loop waits: for what, and what they can type.
 pub(super) fn waiting(info: &ProgramInfo, raw: &Raw) -> String {
     let what = match &raw.table().phases[raw.phase()].on_stop {
+        _ if !raw.violations().is_empty() => {
+            let violations: Vec<String> = raw
+                .violations()
+                .iter()
+                .map(|one| text::one_line(one, 300))
+                .collect();
+            format!("what breaks its rules to be mended: {}", violations.join(" "))
+        }
         Some(behaviour) if behaviour.name == "review" => format!(
             "the review of round {}:\n    {} review {}",
             super::rounds::of_most(raw, behaviour.parameter("round").unwrap_or_default()),

@@ -19,7 +19,7 @@ impl Reviewer for Lint {
     }
 
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        let lines: usize = request.subject.iter().map(|part| part.text.lines().count()).sum();
+        let lines = request.subject.lines().count();
         let said = format!("reading {} ({lines} lines)", request.subject_name);
         if let ControlFlow::Break(()) = watch(Event::Line {
             stream: Stream::Stderr,
@@ -27,7 +27,7 @@ impl Reviewer for Lint {
         }) {
             return Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, ""));
         }
-        let is_one = request.subject.len() == 1;
+        let is_one = request.parts.len() == 1;
         let of_part = |part: &Part| {
             let mut found = match part.kind {
                 Kind::Document => claudex_lint::review_document(&part.text, point_of_view(request.focus)),
@@ -38,7 +38,7 @@ impl Reviewer for Lint {
             }
             found
         };
-        let findings: Vec<_> = request.subject.iter().flat_map(of_part).collect();
+        let findings: Vec<_> = request.parts.iter().flat_map(of_part).collect();
         if findings.is_empty() {
             Outcome::Clean
         } else {
@@ -48,7 +48,7 @@ impl Reviewer for Lint {
 
     /// Reviews the same changes for another persona: the checks of changes have nothing new to say on them.
     fn review_again(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        if request.subject.iter().any(|part| part.kind != Kind::Diff) {
+        if request.parts.iter().any(|part| part.kind != Kind::Diff) {
             return self.review(request, watch);
         }
         let said = format!(

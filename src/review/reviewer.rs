@@ -28,8 +28,10 @@ use crate::process::{ProcessEnd, ProcessOutput, StartError};
 pub struct Request<'a> {
     /// The whole text for a model: who it is, what to look at, how to answer.
     pub prompt: &'a str,
-    /// What is under review: one file, or several.
-    pub subject: &'a [Part],
+    /// The text under review; of several files each stands below its name.
+    pub subject: &'a str,
+    /// The same, file by file.
+    pub parts: &'a [Part],
     /// What the subject is called, such as `PLAN.md`.
     pub subject_name: &'a str,
     /// Takes what the reviewer opens, where its client tells.

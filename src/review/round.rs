@@ -211,7 +211,8 @@ fn perform(
     let opened = Opened::default();
     let request = Request {
         prompt: &text,
-        subject: &parts,
+        subject: &subject,
+        parts: &parts,
         subject_name: &subject::shown(raw, spec),
         opened: &opened,
         round: u32::try_from(round).unwrap_or(u32::MAX),

@@ -5,6 +5,7 @@ mod support;
 
 mod approving;
 mod building;
+mod checked;
 mod document;
 mod mismatch;
 mod outside;

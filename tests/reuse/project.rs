@@ -19,13 +19,25 @@ pub(crate) struct Project {
 impl Project {
     /// Builds a program of this name from its machine file and its messages, and makes a project with a configuration.
     pub(crate) fn new(name: &str, machine: &str, messages: &[(&str, &str)], configuration: &str) -> Self {
+        let main = format!("claudex_loop::main!({name});\n");
+        Self::with_main(name, machine, messages, configuration, &main)
+    }
+
+    /// The same with Rust of its own.
+    pub(crate) fn with_main(
+        name: &str,
+        machine: &str,
+        messages: &[(&str, &str)],
+        configuration: &str,
+        main: &str,
+    ) -> Self {
         let stranger = Crate::new(name);
         stranger.write("Cargo.toml", &manifest(name));
         stranger.write("machine.toml", machine);
         for (file, text) in messages {
             stranger.write(&format!("messages/{file}"), text);
         }
-        stranger.write("src/main.rs", &format!("claudex_loop::main!({name});\n"));
+        stranger.write("src/main.rs", main);
         let built = stranger.cargo(&["build"]);
         assert!(
             built.status.success(),

@@ -77,6 +77,7 @@ pub(super) fn behaviours(
             }
         }
     }
+    named.extend(super::before_stop::before_stop(index, edges, found));
     unused(index, edges, &named, found);
 }
 

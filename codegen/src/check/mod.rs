@@ -3,6 +3,7 @@
 //! Works on the model alone: no TOML, no Rust. Every analysis has a bound, so that a hostile file costs little.
 
 mod ask;
+mod before_stop;
 mod behaviours;
 mod bounds;
 mod edits;

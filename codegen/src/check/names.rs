@@ -36,6 +36,9 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
     for name in &machine.state.edits {
         field(index, name, found);
     }
+    for name in &machine.before_stop {
+        transition(index, name, found);
+    }
     for mode in &machine.modes {
         unknown.phases |= !phase(index, &mode.start, found);
         for (name, _) in &mode.initial {

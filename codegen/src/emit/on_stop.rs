@@ -96,6 +96,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         };
         quote! { match self { #(#review_arms,)* #otherwise } }
     };
+    let (violations, before) = before_stop(context, &open);
     let doc = format!(
         " What a stop does in each phase. A phase of `{}` without `on_stop` is a method to write.",
         context.options.file
@@ -113,6 +114,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
 
         #[doc = #doc]
         pub trait OnStop {
+            #violations
             #(#methods)*
 
             /// A stop, whatever the phase.
@@ -120,10 +122,57 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             /// # Errors
             /// The step was refused for another reason than a guard; the loop is handed back.
             fn stop(&self, held: AnyLoop) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
+                #before
                 match held { #(#arms),* }
             }
         }
     }
+}
+
+/// What a stop looks at before the phase: a method to write, and what is done where it finds something. A phase that none of the
+/// transitions leaves goes on as it is.
+fn before_stop(context: &Context<'_>, open: &[&Phase]) -> (TokenStream, TokenStream) {
+    let names = &context.machine.before_stop;
+    if names.is_empty() {
+        return Default::default();
+    }
+    let from = |name: &str| -> HashSet<&str> {
+        let edges = context.edges_of(name).into_iter();
+        edges
+            .map(|edge| context.machine.phases[edge.from].name.value.as_str())
+            .collect()
+    };
+    let arms = open.iter().filter_map(|phase| {
+        let leaving = names
+            .iter()
+            .filter(|name| from(&name.value).contains(phase.name.value.as_str()));
+        let attempts = leaving.fold(None, |before, name| {
+            let before = before.unwrap_or(quote! { attempt });
+            let method = value_of(&name.value);
+            Some(quote! { rt::or_else(#before, Loop::#method) })
+        })?;
+        let ident = type_of(&phase.name.value);
+        Some(quote! {
+            AnyLoop::#ident(held) => {
+                let attempt = rt::attempt(held);
+                return rt::settle(#attempts);
+            }
+        })
+    });
+    let violations = quote! {
+        /// What breaks the machine's rules as the loop stands, each a sentence; nothing: the stop goes on as the phase says.
+        fn violations(&self, held: &AnyLoop) -> Vec<String>;
+    };
+    let before = quote! {
+        let held = match held.raw().violated(self.violations(&held)) {
+            false => held,
+            true => match held {
+                #(#arms)*
+                other => other,
+            }
+        };
+    };
+    (violations, before)
 }
 
 fn method(context: &Context<'_>, phase: &Phase) -> TokenStream {

@@ -134,20 +134,30 @@ fn declared(context: &Context<'_>) -> TokenStream {
         .iter()
         .map(|phase| format!("`{}` ({})", phase.name.value, context.place(&phase.span)))
         .collect();
-    let message = format!(
-        "no `on_stop` says what a stop does in {} {}",
-        if left.len() == 1 { "phase" } else { "the phases" },
-        names.join(", "),
-    );
-    let methods: Vec<String> = left
-        .iter()
-        .map(|phase| {
+    let checks = machine.before_stop.first();
+    let mut missing: Vec<String> = Vec::new();
+    if !left.is_empty() {
+        let phases = if left.len() == 1 { "phase" } else { "the phases" };
+        let names = names.join(", ");
+        missing.push(format!("no `on_stop` says what a stop does in {phases} {names}"));
+    }
+    if let Some(name) = checks {
+        let place = context.place(&name.span);
+        missing.push(format!(
+            "nothing says what breaks the rules, which `before_stop` asks for ({place})"
+        ));
+    }
+    let message = missing.join("; ");
+    let violations = checks.map(|_| "fn violations(&self, held: &AnyLoop) -> Vec<String> { .. }".to_owned());
+    let methods: Vec<String> = violations
+        .into_iter()
+        .chain(left.iter().map(|phase| {
             format!(
                 "fn {}(&self, held: Loop<{}>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }}",
                 value_of(&phase.name.value),
                 camel(&phase.name.value),
             )
-        })
+        }))
         .collect();
     let (name, marker) = (&machine.name.value, type_of(&machine.name.value));
     let note = format!(
@@ -155,13 +165,13 @@ fn declared(context: &Context<'_>) -> TokenStream {
          `claudex_loop::main!({name}, Own);`",
         methods.join(" "),
     );
-    let whole = left.is_empty().then(|| {
+    let whole = missing.is_empty().then(|| {
         quote! {
             impl super::OnStop for AsDeclared {}
             impl Whole for AsDeclared {}
         }
     });
-    let told = (!left.is_empty()).then(|| {
+    let told = (!missing.is_empty()).then(|| {
         // Braces mean parameters there.
         let note = note.replace('{', "{{").replace('}', "}}");
         quote! {

@@ -132,6 +132,8 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
         .into_iter()
         .map(|name| reader.name("a variable of templates", name));
     let context = context.collect();
+    let before_stop = keys.value("before_stop");
+    let before_stop = before_stop.map(|value| reader.strings("before_stop", value));
     let doc = reader.doc(&keys);
     let plugin = plugin::plugin(reader, &keys);
     let state = state(reader, &keys, &name);
@@ -147,6 +149,7 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
         doc,
         messages,
         context,
+        before_stop: before_stop.unwrap_or_default(),
         plugin,
         state,
         modes,

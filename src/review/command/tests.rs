@@ -47,7 +47,8 @@ impl Bench {
         let mut told = Vec::new();
         let request = Request {
             prompt: "the prompt's text",
-            subject: &[],
+            subject: "# Plan",
+            parts: &[],
             subject_name: "PLAN.md",
             opened: &Opened::default(),
             round: 1,
