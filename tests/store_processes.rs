@@ -40,6 +40,7 @@ static SPEC: StateSpec = StateSpec {
     },
     owned: &["count"],
     edits: &[],
+    nulls: &[],
     terminal: &["over"],
     shape: "",
     migrations: "",

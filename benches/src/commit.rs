@@ -39,6 +39,7 @@ static SPEC: StateSpec = StateSpec {
     },
     owned: &["count"],
     edits: &[],
+    nulls: &[],
     terminal: &["over"],
     shape: "",
     migrations: "",

@@ -334,6 +334,12 @@ pub(crate) const FIELD: Table = Table {
             "1",
         ),
         key(
+            "null",
+            Takes::Constant,
+            "The value that a document has as null: of a text, a path, a count, a one_of; of the field that holds the phase, a phase.",
+            r#""""#,
+        ),
+        key(
             "at_start",
             Takes::Word(|| told(&AtStart::ALL, AtStart::doc)),
             "Whether a start takes the field. Absent: it does not.",

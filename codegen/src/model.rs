@@ -13,7 +13,7 @@ use std::ops::Range;
 
 pub use graph::Edge;
 pub use plugin::{Does, Plugin, PluginCommand, SlashCommand};
-pub(crate) use text::guard_fields;
+pub(crate) use text::{constant_text, guard_fields};
 pub use text::{guard_text, kind_text, update_text};
 pub use words::word_of;
 
@@ -177,6 +177,8 @@ pub struct Field {
     /// `initial`: the value at the start. Absent: 0, false, the first word of a `one_of`, empty text, no time, no id, an
     /// empty list.
     pub initial: Option<At<Constant>>,
+    /// `null`: the value that the document writes as null.
+    pub null: Option<At<Constant>>,
     /// `at_start`.
     pub at_start: AtStart,
     /// `key = "loop.phase"`: where it stands in a document of frontmatter; None: under its name.
@@ -621,6 +623,20 @@ impl Field {
     pub fn exists_in(&self, phase: &str) -> bool {
         let within = self.within.as_ref();
         within.is_none_or(|phases| phases.iter().any(|known| known.value == phase))
+    }
+
+    /// The value that a document has as null, with the field's name. None: an ordinary field; a time and an id, which are null without it.
+    pub(crate) fn null(&self, machine: &Machine) -> Option<(&str, Constant)> {
+        let value = &self.null.as_ref()?.value;
+        let value = match (&self.kind, value) {
+            (FieldKind::Time | FieldKind::Id, _) => return None,
+            (FieldKind::Held(_), Constant::Text(name)) => {
+                let phase = machine.phases.iter().find(|phase| phase.name.value == *name)?;
+                Constant::Text(phase.stored.as_ref().unwrap_or(&phase.name).value.clone())
+            }
+            _ => value.clone(),
+        };
+        Some((&self.name.value, value))
     }
 
     /// The value at the start, where the machine file says none either. None: the engine's, or a `one_of` without words.

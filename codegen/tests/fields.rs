@@ -138,6 +138,62 @@ fn where_a_field_stands_is_in_the_code_and_in_the_shape() {
     assert!(spaceless.contains("append:Some(\"-{owner}\")"));
 }
 
+mod nulls {
+    use super::said;
+
+    const PHASE: &str = "holds = \"phase\"";
+    const OWNER: &str = "{ type = \"text\" }";
+    const TRIES: &str = "tries    = { type = \"count\"";
+    const PARENT: &str = "initial = \"20261122-005333-0a1b2c\"";
+
+    cases! {
+        a_phase_that_is_null: [PHASE => "holds = \"phase\", null = \"canary\""] says "nothing";
+        a_phase_that_there_is_not: [PHASE => "holds = \"phase\", null = \"canery\""] says "m.toml:10:38: no phase is named `canery` (did you mean `canary`?)";
+        a_phase_that_is_a_number: [PHASE => "holds = \"phase\", null = 3"] says "m.toml:10:38: `phase` holds the phase, and its `null` is none (name the phase that the document has as null)";
+        an_id_of_the_loop_that_is_null: ["holds = \"id\"" => "holds = \"id\", null = \"\""] says "m.toml:11:35: `id` holds what the engine writes, which is never null by a machine’s choice (leave `null` out; the field that holds the phase can have one)";
+        a_text_that_is_null: [OWNER => "{ type = \"text\", null = \"\" }"] says "nothing";
+        a_text_that_is_a_number: [OWNER => "{ type = \"text\", null = 0 }"] says "m.toml:21:36: `owner` is a text, and 0 is none (give a text in quotes)";
+        a_path_that_is_null: [OWNER => "{ type = \"path\", null = \"\" }"] says "nothing";
+        a_count_that_is_null: [TRIES => "tries = { type = \"count\", null = 0"] says "nothing";
+        a_count_that_is_a_text: [TRIES => "tries = { type = \"count\", null = \"\""] says "m.toml:16:34: `tries` is a count, and \"\" is none (give a whole number from 0)";
+        a_word_that_is_null: [OWNER => "{ one_of = [\"a\", \"null\"], null = \"a\" }"] says "nothing";
+        a_word_that_is_none: [OWNER => "{ one_of = [\"one\", \"two\"], null = \"tow\" }"] says "m.toml:21:46: `owner` has no word \"tow\" (did you mean `two`?)";
+        a_time_that_is_null: ["until    = { type = \"time\" }" => "until = { type = \"time\", null = \"\" }"] says "nothing";
+        a_time_that_is_set: ["until    = { type = \"time\" }" => "until = { type = \"time\", null = \"2026-11-22T08:00:00Z\" }"] says "m.toml:17:33: `until` has null where it is not set, and no other value as null (write `null = \"\"`, or leave it out)";
+        an_id_that_is_null: [PARENT => "null = \"\""] says "nothing";
+        an_id_that_is_set: [PARENT => "null = \"x\""] says "m.toml:19:34: `parent` has null where it is not set, and no other value as null (write `null = \"\"`, or leave it out)";
+        a_flag_that_is_null: ["quick    = { type = \"flag\"" => "quick = { type = \"flag\", null = false"] says "m.toml:23:33: `quick` is never null: a flag and a list always have a value (leave `null` out)";
+        a_list_that_is_null: ["initial = [\"first\"]" => "null = []"] says "m.toml:20:36: `notes` is never null: a flag and a list always have a value (leave `null` out)";
+        a_field_of_some_phases: ["initial = 5" => "null = 5"] says "m.toml:22:37: `percent` is null where it does not exist, and can have no `null` besides (leave `null` or `in` out)";
+    }
+}
+
+#[test]
+fn what_is_null_is_in_the_code_and_in_the_shape() {
+    let null = support::edited(
+        RELEASE,
+        &[
+            ("holds = \"phase\"", "holds = \"phase\", null = \"canary\""),
+            ("[phases.canary]", "[phases.canary]\nstored = \"the-canary\""),
+            (
+                "tries    = { type = \"count\"",
+                "tries = { type = \"count\", null = 0",
+            ),
+            (
+                "until    = { type = \"time\"",
+                "until = { type = \"time\", null = \"\"",
+            ),
+        ],
+    );
+    let code = claudex_build::generate("m.toml", &null)
+        .unwrap_or_else(|found| panic!("{found}"))
+        .rust;
+    let spaceless: String = code.split_whitespace().collect();
+    assert!(spaceless.contains("nulls:&[(\"phase\",\"the-canary\"),(\"tries\",\"0\")]"));
+    assert!(code.contains(r#"\"holds\":\"phase\",\"null\":\"the-canary\""#));
+    assert!(code.contains("null for `\\\"the-canary\\\"`"));
+}
+
 mod edits {
     use super::said;
 

@@ -401,6 +401,7 @@ mod tests {
             },
             owned: &[],
             edits: &[],
+            nulls: &[],
             terminal: &[],
             shape: "",
             migrations: "",

@@ -56,7 +56,7 @@ pub fn import<M: Machine>(
 ) -> Result<Raw, ImportError> {
     let table = M::TABLE;
     let held = &table.state.fields;
-    let document = table.state.form.parse(bytes)?;
+    let document = table.state.parse(bytes)?;
     let text = |field: &str| document.get(field).map(|value| value.to_plain().into_owned());
     if let Some(found) = text(held.machine).filter(|found| found != table.state.machine) {
         return Err(ImportError::Machine { found });

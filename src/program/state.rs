@@ -17,7 +17,7 @@ use super::{attempts, incompatible, locate, loops, messages, out, rounds};
 use crate::behaviours::LoopHandle;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::findings::Counts;
-use crate::store::{Form, LoopId, PidLock, StateHome, Store, StoreError, Value, partial};
+use crate::store::{LoopId, PidLock, StateHome, Store, StoreError, Value, partial};
 use crate::text;
 
 /// The longest value that comes on stdin, in bytes.
@@ -81,15 +81,13 @@ pub(super) fn state<M: CommandLine>(program: &Program<M>, command: State) -> Res
             partial::state_write(&absolute(&file)?, &stdin()?).map_err(refused)?;
             Ok(Exit::Complete)
         }
-        State::Get { file, field } => {
-            match partial::read_field_of(form_of(info, &file), &absolute(&file)?, &field).map_err(refused)? {
-                Some(value) => {
-                    out::exact(&value);
-                    Ok(Exit::Complete)
-                }
-                None => Ok(Exit::Refused),
+        State::Get { file, field } => match field_of(info, &absolute(&file)?, &field).map_err(refused)? {
+            Some(value) => {
+                out::exact(&value);
+                Ok(Exit::Complete)
             }
-        }
+            None => Ok(Exit::Refused),
+        },
         State::Set { file, field, value } => {
             let value = if value == "-" { text(stdin()?)? } else { value };
             set(info, &file, &field, &value)
@@ -181,28 +179,23 @@ fn text(bytes: Vec<u8>) -> Result<String, Failure> {
     })
 }
 
-/// Returns the form of a file: the machine's where its extension is, else that of files that scripts make.
-fn form_of(info: &ProgramInfo, file: &Utf8Path) -> Form {
+/// Returns a field of a file: as the machine reads it where the extension is the machine's, else as scripts write it.
+fn field_of(info: &ProgramInfo, file: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
     match file.extension() == Some(info.state.extension) {
-        true => info.state.form,
-        false => Form::Lines,
+        true => partial::read_field_of(info.state, file, field),
+        false => partial::read_field(file, field),
     }
 }
 
 /// The store and the id of a file that is a loop of ours.
 fn ours(info: &ProgramInfo, file: &Utf8Path) -> Option<(Store, LoopId)> {
     let file = absolute(file).ok()?;
-    let form = form_of(info, &file);
-    if partial::read_field_of(form, &file, info.state.fields.machine)
-        .ok()
-        .flatten()?
-        != info.state.machine
-    {
+    if field_of(info, &file, info.state.fields.machine).ok().flatten()? != info.state.machine {
         return None;
     }
     let id = LoopId::parse(file.file_stem()?, info.state.ids).ok()?;
     let folder = file.parent()?;
-    let root = partial::read_field_of(form, &file, info.state.fields.root)
+    let root = field_of(info, &file, info.state.fields.root)
         .ok()
         .flatten()
         .map(Utf8PathBuf::from);

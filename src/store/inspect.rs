@@ -176,7 +176,7 @@ fn state_of(
     let state = match bytes {
         Bytes::None => return Ok(State::Missing),
         Bytes::TooMany => State::TooLarge,
-        Bytes::All(bytes) => match store.spec().form.parse(&bytes) {
+        Bytes::All(bytes) => match store.spec().parse(&bytes) {
             Ok(document) => State::Read(document, bytes),
             Err(error) => State::Unreadable(error, bytes),
         },

@@ -86,6 +86,7 @@ mod locate;
 mod lock;
 #[cfg(test)]
 mod memory;
+mod nulls;
 mod open;
 mod orphans;
 mod ownership;

@@ -9,11 +9,11 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
-use super::document::{Document, MAX_BYTES, is_field_name};
+use super::document::{Document, DocumentError, MAX_BYTES, is_field_name};
 use super::error::{StoreError, io_error};
 use super::id::iso;
 use super::lock::with_lock_in;
-use super::spec::Form;
+use super::spec::{Form, StateSpec};
 use super::value::Value;
 use crate::files::Folder;
 
@@ -29,22 +29,29 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// # Errors
 /// When the file is not there, is a symlink, or is no document.
 pub fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
-    read_field_of(Form::Lines, path, field)
+    Ok(plain(&*read(&lines, path)?, field))
 }
 
-/// Does the same in a document of another form.
+/// Does the same in a document of a machine.
 ///
 /// # Errors
 /// As [`read_field`].
-pub fn read_field_of(form: Form, path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
-    Ok(read(form, path)?
-        .get(field)
-        .map(|value| value.to_plain().into_owned()))
+pub fn read_field_of(spec: &StateSpec, path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
+    Ok(plain(&*read(&|bytes| spec.parse(bytes), path)?, field))
+}
+
+fn plain(document: &dyn Document, field: &str) -> Option<String> {
+    Some(document.get(field)?.to_plain().into_owned())
+}
+
+/// Reads a document of lines.
+fn lines(bytes: &[u8]) -> Result<Box<dyn Document>, DocumentError> {
+    Form::Lines.parse(bytes)
 }
 
 /// Returns whether the document names a machine. What cannot be read names none.
 pub fn is_ours(path: &Utf8Path) -> bool {
-    read(Form::Lines, path).is_ok_and(|document| document.get(MACHINE).is_some())
+    read(&lines, path).is_ok_and(|document| document.get(MACHINE).is_some())
 }
 
 /// Sets a field: `true`, `false` and decimal numbers are written as such, anything else as text, quoted where it must be.
@@ -90,7 +97,7 @@ pub fn transition(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreEr
 /// When there is a file of ours or a symlink, or the file cannot be written.
 pub fn state_write(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
     locked(path, |folder| {
-        match read_in(Form::Lines, folder, path) {
+        match read_in(&lines, folder, path) {
             Err(error @ StoreError::Untrusted { .. }) => return Err(error),
             read => refuse_ours(path, read.is_ok_and(|document| document.get(MACHINE).is_some()))?,
         }
@@ -123,9 +130,12 @@ fn locked<R>(path: &Utf8Path, work: impl FnOnce(&Folder) -> Result<R, StoreError
     with_lock_in(folder(path)?, DEADLINE, |held| work(held.folder()))?
 }
 
-fn read(form: Form, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
+/// What makes a document of bytes.
+type Parse<'p> = &'p dyn Fn(&[u8]) -> Result<Box<dyn Document>, DocumentError>;
+
+fn read(parse: Parse<'_>, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
     match folder(path) {
-        Ok(folder) => read_in(form, &folder, path),
+        Ok(folder) => read_in(parse, &folder, path),
         Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Err(missing(path)),
         Err(error) => Err(error),
     }
@@ -138,7 +148,7 @@ fn missing(path: &Utf8Path) -> StoreError {
     }
 }
 
-fn read_in(form: Form, folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
+fn read_in(parse: Parse<'_>, folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
     let bytes = match folder.read(name(path), MAX_BYTES as u64) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path)),
         other => other.map_err(io_error("read", path))?,
@@ -148,11 +158,11 @@ fn read_in(form: Form, folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Docum
         error,
         quarantined: None,
     };
-    form.parse(&bytes).map_err(unreadable)
+    parse(&bytes).map_err(unreadable)
 }
 
 fn read_foreign(folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
-    let document = read_in(Form::Lines, folder, path)?;
+    let document = read_in(&lines, folder, path)?;
     refuse_ours(path, document.get(MACHINE).is_some())?;
     Ok(document)
 }
@@ -177,12 +187,10 @@ fn write(
         document.set(UPDATED, &Value::Word(iso(Timestamp::now())));
     }
     let bytes = document.to_bytes();
-    Form::Lines
-        .parse(&bytes)
-        .map_err(|error| StoreError::Unwritable {
-            path: path.to_owned(),
-            error,
-        })?;
+    lines(&bytes).map_err(|error| StoreError::Unwritable {
+        path: path.to_owned(),
+        error,
+    })?;
     folder
         .replace(name(path), &bytes)
         .map_err(io_error("write", path))

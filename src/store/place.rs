@@ -135,7 +135,7 @@ impl Store {
 
     /// Returns which loop a document says that it is of.
     fn named_in(&self, bytes: &[u8]) -> Option<LoopId> {
-        let document = self.spec().form.parse(bytes).ok()?;
+        let document = self.spec().parse(bytes).ok()?;
         let named = document.get(self.spec().fields.id)?;
         LoopId::parse(&named.to_plain(), self.spec().ids).ok()
     }

@@ -23,6 +23,7 @@ use super::error::StoreError;
 use super::id::LoopId;
 use super::inspect::{Found, Reader, State, other_machine};
 use super::journal::Loaded;
+use super::nulls;
 use super::record::Record;
 use super::spec::StateSpec;
 use super::value::{Value, value_in};
@@ -163,7 +164,7 @@ impl Reader<'_> {
         let mut taken = Vec::new();
         let (document, fix) = match found.state.document().filter(is_whole).filter(has_end) {
             Some(on_disk) => {
-                let mut document = on_disk.boxed_clone();
+                let mut document = self.as_meant(on_disk, found.state.bytes().unwrap_or_default());
                 let revision = document
                     .get(spec.fields.revision)
                     .and_then(|revision| revision.as_count());
@@ -207,9 +208,9 @@ impl Reader<'_> {
                     Fix::Rebuild
                 };
                 let kept = found.state.bytes().filter(|_| matches!(fix, Fix::Rebuild));
-                let salvaged = kept.and_then(|bytes| spec.form.salvage(bytes));
+                let salvaged = kept.and_then(|bytes| spec.salvage(bytes));
                 let is_new = salvaged.is_none();
-                let mut document = salvaged.unwrap_or_else(|| spec.form.empty());
+                let mut document = salvaged.unwrap_or_else(|| spec.empty());
                 set_all(&mut *document, &last.fields);
                 if is_new {
                     append_since(&mut *document, 0);
@@ -244,11 +245,37 @@ impl Reader<'_> {
             migrated,
         })
     }
+
+    /// Returns a document with what null means to the version that wrote it, which may be another one than ours.
+    fn as_meant(&self, on_disk: &dyn Document, bytes: &[u8]) -> Box<dyn Document> {
+        let spec = self.store.spec();
+        let mut document = on_disk.boxed_clone();
+        let writer = spec.fields.graph_hash.and_then(|field| document.get(field));
+        let writer = writer.filter(|hash| hash.to_plain() != spec.graph_hash);
+        let version = writer.map(|hash| self.versions.of(self.store, &hash.to_plain()));
+        let Some(shape) = version.and_then(|version| version.shape.clone()) else {
+            return document;
+        };
+        let (theirs, ours) = (shape.nulls(), spec.nulls());
+        let Some(written) = spec.form.parse(bytes).ok().filter(|_| theirs != ours) else {
+            return document;
+        };
+        let written = nulls::read_as(written, theirs.clone());
+        for (field, _) in theirs.iter().chain(&ours) {
+            if let Some(value) = written
+                .get(field)
+                .filter(|value| document.get(field).as_ref() != Some(value))
+            {
+                document.set(field, &value);
+            }
+        }
+        document
+    }
 }
 
 /// Makes the document of a change from nothing but its fields.
 pub(super) fn written(spec: &StateSpec, fields: &[(String, Value)]) -> Box<dyn Document> {
-    let mut document = spec.form.empty();
+    let mut document = spec.empty();
     for (name, value) in fields {
         document.set(name, value);
     }

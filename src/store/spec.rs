@@ -6,6 +6,7 @@ use super::document::{Document, DocumentError, MAX_BYTES};
 use super::frontmatter::{Frontmatter, Keys};
 use super::json::Json;
 use super::lines::Lines;
+use super::nulls;
 use super::value::Value;
 
 /// Where and how one machine's state documents are kept.
@@ -38,6 +39,8 @@ pub struct StateSpec {
     pub owned: &'static [&'static str],
     /// What an edit of the document by hand may change: that is taken over, and journaled.
     pub edits: &'static [Edit],
+    /// Fields with the value, as plain text, that their document has as null.
+    pub nulls: &'static [(&'static str, &'static str)],
     /// Stored forms of the terminal phases.
     pub terminal: &'static [&'static str],
     /// What the documents' meaning depends on, as JSON, whose digest `graph_hash` is (see [`Shape`](super::Shape)). Empty:
@@ -74,16 +77,14 @@ impl Form {
         }
     }
 
-    /// Makes a document of what is whole in a damaged one, for fields to be set; `None` where nothing of it is to be kept.
-    pub(super) fn salvage(self, bytes: &[u8]) -> Option<Box<dyn Document>> {
+    fn salvage(self, bytes: &[u8]) -> Option<Box<dyn Document>> {
         match self {
             Self::Lines | Self::Json => None,
             Self::Frontmatter(keys) => Some(Box::new(Frontmatter::salvage(keys, bytes)?)),
         }
     }
 
-    /// Makes a document without fields.
-    pub fn empty(self) -> Box<dyn Document> {
+    pub(super) fn empty(self) -> Box<dyn Document> {
         match self {
             Self::Lines => Box::new(Lines::default()),
             Self::Json => Box::new(Json::default()),
@@ -185,6 +186,32 @@ impl HeldFields {
 }
 
 impl StateSpec {
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// See [`DocumentError`].
+    pub fn parse(&self, bytes: &[u8]) -> Result<Box<dyn Document>, DocumentError> {
+        Ok(nulls::read_as(self.form.parse(bytes)?, self.nulls()))
+    }
+
+    /// Makes a document of what is whole in a damaged one, for fields to be set; `None` where nothing of it is to be kept.
+    pub(super) fn salvage(&self, bytes: &[u8]) -> Option<Box<dyn Document>> {
+        Some(nulls::read_as(self.form.salvage(bytes)?, self.nulls()))
+    }
+
+    /// Makes a document without fields.
+    pub fn empty(&self) -> Box<dyn Document> {
+        nulls::read_as(self.form.empty(), self.nulls())
+    }
+
+    /// Returns the fields with the values that their document has as null.
+    pub(super) fn nulls(&self) -> Vec<(String, Value)> {
+        let values = self.nulls.iter();
+        values
+            .map(|(field, value)| ((*field).to_owned(), Value::from_plain(value)))
+            .collect()
+    }
+
     /// Returns whether a stored phase is terminal.
     pub fn is_terminal(&self, phase: &str) -> bool {
         self.terminal.contains(&phase)

@@ -197,7 +197,7 @@ impl Store {
         let fields = (plan.fields)(&id);
         let (what, document) = match import {
             Some(import) => (IMPORT, import.document),
-            None => (START, self.spec().form.empty()),
+            None => (START, self.spec().empty()),
         };
         let mut before = in_place.then(|| document.to_bytes());
         let given = document.to_bytes();

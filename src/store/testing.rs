@@ -36,6 +36,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     },
     owned: &["round", "decision_signal"],
     edits: &[],
+    nulls: &[],
     terminal: &["done", "cancelled"],
     shape: "",
     migrations: "",

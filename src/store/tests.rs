@@ -3,6 +3,7 @@
 mod commit;
 mod index;
 mod lists;
+mod nulls;
 mod paths;
 mod place;
 mod power;

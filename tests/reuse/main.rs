@@ -14,4 +14,5 @@ mod packages;
 mod project;
 mod reviews;
 mod stranger;
+mod values;
 mod visits;

@@ -40,6 +40,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     },
     owned: &["count"],
     edits: &[],
+    nulls: &[],
     terminal: &["over", "cancelled"],
     shape: "",
     migrations: "",

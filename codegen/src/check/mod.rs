@@ -13,6 +13,7 @@ mod guards;
 mod idents;
 mod migrations;
 mod names;
+mod nulls;
 mod parameters;
 mod plugin;
 mod presence;
@@ -64,6 +65,7 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
         Ok(crossings) => bounds::bounds(&index, &edges, &crossings, &broken, &mut found),
         Err(too_large) => found.push(*too_large),
     }
+    nulls::nulls(&index, &mut found);
     edits::edits(&index, &mut found);
     file::file(&index, &mut found);
     migrations::migrations(&index, &mut found);

@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::{ENOUGH, Index};
 use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{
-    Argument, ArgumentKind, At, Constant, Field, FieldKind, Guard, Operand, Sign, Transition, Update, time,
+    Argument, ArgumentKind, At, Constant, Field, FieldKind, Guard, Operand, Sign, Transition, Update,
+    constant_text,
 };
 use crate::source::guard::NOW;
 
@@ -86,16 +87,6 @@ fn describe(kind: &FieldKind) -> &'static str {
     }
 }
 
-fn shown(constant: &Constant) -> String {
-    match constant {
-        Constant::Count(number) => number.to_string(),
-        Constant::Text(text) => format!("{text:?}"),
-        Constant::Flag(flag) => flag.to_string(),
-        Constant::Time(seconds) => format!("{:?}", time::shown(*seconds)),
-        Constant::List(texts) => format!("{texts:?}"),
-    }
-}
-
 pub(super) fn held(field: &Field, span: Range<usize>) -> Diagnostic {
     let message = format!(
         "`{}` is the engine's: only the engine writes it, and no guard reads it",
@@ -143,7 +134,11 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
                 FieldKind::Held(_) => "leave it to the engine".to_owned(),
             };
             Some((
-                format!("`{name}` is {}, and {} is none", describe(kind), shown(constant)),
+                format!(
+                    "`{name}` is {}, and {} is none",
+                    describe(kind),
+                    constant_text(constant)
+                ),
                 help,
             ))
         }

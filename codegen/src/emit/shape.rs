@@ -62,7 +62,7 @@ pub(crate) fn shape(machine: &Machine) -> String {
                 machine
                     .fields
                     .iter()
-                    .map(|one| field(one, owned.contains(&one.name.value))),
+                    .map(|one| field(machine, one, owned.contains(&one.name.value))),
             ),
         ),
         ("phases", lines(phases)),
@@ -90,7 +90,7 @@ pub(crate) fn migrations(machine: &Machine) -> String {
     lines(machine.migrations.iter().map(migration))
 }
 
-fn field(field: &Field, owned: bool) -> String {
+fn field(machine: &Machine, field: &Field, owned: bool) -> String {
     let mut parts = vec![
         ("name", string(&field.name.value)),
         ("kind", string(kind(&field.kind))),
@@ -104,6 +104,7 @@ fn field(field: &Field, owned: bool) -> String {
         _ => {}
     }
     parts.extend(field.initial().map(|initial| ("initial", constant(&initial))));
+    parts.extend(field.null(machine).map(|(_, null)| ("null", constant(&null))));
     match field.at_start {
         AtStart::Never => {}
         AtStart::Optional => parts.push(("at_start", string("optional"))),

@@ -4,7 +4,18 @@ use std::fmt::Write as _;
 
 use super::Context;
 use crate::diagnostic::{list, one_line};
-use crate::model::{Actor, AtStart, Evidence, Field, FieldKind, Form, guard_text, kind_text, update_text};
+use crate::model::{
+    Actor, AtStart, Evidence, Field, FieldKind, Form, Machine, constant_text, guard_text, kind_text,
+    update_text,
+};
+
+/// Says which value a document has as null.
+fn null(machine: &Machine, field: &Field) -> String {
+    let value = field.null(machine);
+    value.map_or_else(String::new, |(_, value)| {
+        format!("; null for `{}`", cell(&constant_text(&value)))
+    })
+}
 
 /// `; only in canary and rollout, else null`, or nothing.
 fn within(field: &Field) -> String {
@@ -73,8 +84,9 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         };
         let _ = writeln!(
             text,
-            "| `{name}` | {doc}{}{} | {start} | {owner} |",
+            "| `{name}` | {doc}{}{}{} | {start} | {owner} |",
             kind_text(&field.kind),
+            null(machine, field),
             within(field)
         );
     }

@@ -7,7 +7,7 @@ use super::ident::{constant_of, type_of};
 use super::{Context, behaviours, document, holder, owned, placed, shape};
 use crate::model::{
     Active, Actor, At, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held, IdForm, Operand,
-    Phase, Sign, Update, guard_text,
+    Phase, Sign, Update, constant_text, guard_text,
 };
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -196,6 +196,11 @@ fn state(context: &Context<'_>) -> TokenStream {
         };
         quote! { rt::Edit { field: #name, takes: rt::Editable::#takes } }
     });
+    let nulls = machine.fields.iter().filter_map(|field| field.null(machine));
+    let nulls = nulls.map(|(name, value)| {
+        let value = plain_text(&value);
+        quote! { (#name, #value) }
+    });
     let required = |held| machine.holder(held).unwrap_or_default();
     let (phase, id, revision) = (
         required(Held::Phase),
@@ -231,7 +236,7 @@ fn state(context: &Context<'_>) -> TokenStream {
                 mode: #mode, started: #started, started_epoch: #started_epoch, updated: #updated, graph_hash: #graph, visit: #visit,
                 findings: #findings,
             },
-            owned: &[#(#owned),*], edits: &[#(#edits),*],
+            owned: &[#(#owned),*], edits: &[#(#edits),*], nulls: &[#(#nulls),*],
             terminal: &[#(#terminal),*],
             shape: SHAPE, migrations: MIGRATIONS,
         };
@@ -385,6 +390,14 @@ fn constant(constant: &Constant) -> TokenStream {
             quote! { rt::Constant::Time(#seconds) }
         }
         Constant::List(texts) => quote! { rt::Constant::List(&[#(#texts),*]) },
+    }
+}
+
+/// A constant as a document has it, without quotes.
+fn plain_text(constant: &Constant) -> String {
+    match constant {
+        Constant::Text(text) => text.clone(),
+        other => constant_text(other),
     }
 }
 

@@ -42,7 +42,7 @@ fn operand(operand: &Operand) -> String {
         Operand::Field { name, offset } => with_offset(&name.value, *offset),
         Operand::Length { name, offset } => with_offset(&format!("count({})", name.value), *offset),
         Operand::Now { offset, .. } => with_offset("now", *offset),
-        Operand::Constant(value) => constant(value),
+        Operand::Constant(value) => constant_text(value),
     }
 }
 
@@ -54,7 +54,8 @@ fn with_offset(name: &str, offset: i64) -> String {
     }
 }
 
-fn constant(constant: &Constant) -> String {
+/// A constant as `machine.toml` would write it.
+pub(crate) fn constant_text(constant: &Constant) -> String {
     match constant {
         Constant::Count(count) => count.to_string(),
         Constant::Text(text) => format!("{text:?}"),
@@ -67,7 +68,7 @@ fn constant(constant: &Constant) -> String {
 /// An update as `machine.toml` would write it.
 pub fn update_text(update: &Update) -> String {
     match update {
-        Update::Constant(value) => constant(value),
+        Update::Constant(value) => constant_text(value),
         Update::Field { name, offset } => with_offset(name, *offset),
         Update::Now { offset } => with_offset("now", *offset),
         Update::Next(name) => format!("next({name})"),

@@ -26,6 +26,7 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
         name,
         kind,
         initial: None,
+        null: None,
         at_start,
         key: None,
         range: (None, None),
@@ -55,12 +56,12 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
             reader.note(found.help("a field has one of `type`, `one_of` and `holds`"));
         }
     }
-    if let Some((_, value)) = keys.get("initial") {
-        field.initial = reader.constant("initial", value);
-        if let Some(initial) = &mut field.initial {
-            initial.value = super::time::for_field(Some(&field.kind), initial.value.clone());
-        }
-    }
+    let mut constant = |key: &str| {
+        let mut constant = reader.constant(key, keys.value(key)?)?;
+        constant.value = super::time::for_field(Some(&field.kind), constant.value);
+        Some(constant)
+    };
+    (field.initial, field.null) = (constant("initial"), constant("null"));
     field.key = keys.value("key").and_then(|value| reader.string("key", value));
     let mut count = |name: &str| reader.count(name, keys.value(name)?);
     field.range = (count("min"), count("max"));

@@ -3716,6 +3716,7 @@ pub static STATE: rt::StateSpec = rt::StateSpec {
         "cargo",
     ],
     edits: &[],
+    nulls: &[],
     terminal: &["arrived", "sunk"],
     shape: SHAPE,
     migrations: MIGRATIONS,

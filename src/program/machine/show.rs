@@ -90,6 +90,9 @@ fn field(field: &Field) -> Value {
     if let Some(initial) = &field.initial {
         entry.insert("initial".to_owned(), constant(&initial.value));
     }
+    if let Some(null) = &field.null {
+        entry.insert("null".to_owned(), constant(&null.value));
+    }
     if field.at_start != AtStart::Never {
         entry.insert(
             "at_start".to_owned(),

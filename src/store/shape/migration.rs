@@ -166,6 +166,7 @@ impl Step {
                     words: Vec::new(),
                     holds: None,
                     initial: None,
+                    null: None,
                     at_start: None,
                     within: None,
                     owned: false,

@@ -80,6 +80,9 @@ pub struct FieldShape {
     /// Its value at the start.
     #[serde(default)]
     pub initial: Option<serde_json::Value>,
+    /// The value that a document has as null.
+    #[serde(default)]
+    pub null: Option<serde_json::Value>,
     /// `optional`, `required`; absent: not given at the start.
     #[serde(default)]
     pub at_start: Option<String>,
@@ -204,6 +207,18 @@ impl Shape {
         self.field(name).is_some_and(|field| {
             field.owned || field.holds.as_deref().is_some_and(|holds| holds != "updated")
         })
+    }
+
+    /// Returns the fields with the values that a document has as null, as [`StateSpec`](super::StateSpec) says it of ours.
+    pub(super) fn nulls(&self) -> Vec<(String, Value)> {
+        let of = |field: &FieldShape| {
+            let plain = match field.null.as_ref()? {
+                serde_json::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            Some((field.name.clone(), Value::from_plain(&plain)))
+        };
+        self.fields.iter().filter_map(of).collect()
     }
 
     /// Checks that a document in a phase opens as a loop of this machine; if not, says what is in the way.

@@ -131,6 +131,7 @@ rows! {
     words_in_another_order: ["[\"red\",\"green\"]" => "[\"green\",\"red\"]"] says "safe: the words of `color` have another order";
     another_initial_value: ["\"initial\":3" => "\"initial\":4"] says "safe: the field `most` begins as 4, no longer as 3";
     other_phases_of_a_field: ["[\"open\"]}" => "[\"open\",\"ajar\"]}"] says "safe: the field `key` exists in other phases";
+    another_null: ["\"kind\":\"count\",\"initial\":3" => "\"kind\":\"count\",\"null\":0,\"initial\":3"] says "safe: the field `most` is null for another value";
     another_start: [",\"at_start\":\"optional\"" => ""] says "safe: the start takes the field `most` otherwise";
     a_field_that_the_machine_took: ["\"initial\":3" => "\"initial\":3,\"owned\":true"] says "safe: the field `most` is the machine's";
     a_field_that_the_machine_let_go: ["\"initial\":0,\"owned\":true" => "\"initial\":0"] says "safe: the field `tries` is no longer the machine's";

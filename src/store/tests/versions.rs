@@ -10,7 +10,7 @@ use camino::Utf8PathBuf;
 use crate::store::fault::{Point, crash_at};
 use crate::store::shape::{Shape, hash_of};
 use crate::store::testing::{SPEC, change, folder, home, plan, word};
-use crate::store::{Entry, Record, Repair, StateSpec, Store, StoreError, Value};
+use crate::store::{Edit, Editable, Entry, Record, Repair, StateSpec, Store, StoreError, Value};
 
 /// The machine of `testing`, as a shape.
 const OLD: &str = r#"{"shape":1,"machine":"plan","state":{"folder":".claude/claudex","extension":"state","form":"lines","ids":"stamp"},"fields":[
@@ -46,11 +46,16 @@ fn spec(json: &str, migrations: &str) -> &'static StateSpec {
     let list = |texts: Vec<&'static str>| -> &'static [&'static str] { Box::leak(texts.into_boxed_slice()) };
     let owned = shape.fields.iter().filter(|field| field.owned);
     let terminal = shape.phases.iter().filter(|phase| phase.terminal);
+    let nulls = shape.nulls().into_iter();
+    let nulls: Vec<_> = nulls
+        .map(|(field, value)| (leak(&field), leak(&value.to_plain())))
+        .collect();
     Box::leak(Box::new(StateSpec {
         graph_hash: leak(&hash_of(json.as_bytes())),
         shape: leak(json),
         migrations: leak(migrations),
         owned: list(owned.map(|field| leak(&field.name)).collect()),
+        nulls: Box::leak(nulls.into_boxed_slice()),
         terminal: list(terminal.map(|phase| leak(&phase.stored)).collect()),
         ..SPEC
     }))
@@ -280,5 +285,46 @@ fn swept_loops_come_back_as_ours_and_shapes_stay() {
         let record = new.bring_back(&id).unwrap();
         assert_eq!(record.spec().graph_hash, spec.graph_hash);
         assert_eq!(case.changes().len(), lines);
+    }
+}
+
+#[test]
+fn a_change_of_what_null_means_alone_leaves_every_value() {
+    let null = |value: &str| {
+        let plain = "{\"name\":\"round\",\"kind\":\"count\"";
+        spec(&edited(&[(plain, &format!("{plain},\"null\":{value}"))]), "")
+    };
+    let edits = &[Edit {
+        field: "round",
+        takes: Editable::Count(0, 99),
+    }];
+    let case = Case::of(null("1"));
+    assert!(case.text().contains("\nround: null\n"), "{}", case.text());
+    let id = case.record.id().clone();
+    for other in [null("7"), old()] {
+        let open = Box::leak(Box::new(StateSpec { edits, ..*other }));
+        for spec in [other, open] {
+            let opened = case.as_of(spec).open(&id).unwrap();
+            assert_eq!(
+                (opened.record.count("round"), opened.repairs),
+                (Some(1), Vec::new())
+            );
+        }
+    }
+    let seven = case.as_of(null("7"));
+    let held = seven.open(&id).unwrap().record;
+    let record = seven
+        .commit(&held, change("on", "drafting", "drafting", &[]))
+        .unwrap();
+    assert!(case.text().contains("\nround: 1\n"), "{}", case.text());
+    let on = change("on", "drafting", "drafting", &[("round", Value::Count(7))]);
+    seven.commit(&record, on).unwrap();
+    assert!(case.text().contains("\nround: null\n"), "{}", case.text());
+    for spec in [null("1"), old()] {
+        let opened = case.as_of(spec).open(&id).unwrap();
+        assert_eq!(
+            (opened.record.count("round"), opened.repairs),
+            (Some(7), Vec::new())
+        );
     }
 }

@@ -11,6 +11,7 @@ fn field(name: &str, kind: FieldKind) -> Field {
         name,
         kind,
         initial: None,
+        null: None,
         at_start: AtStart::Never,
         key: None,
         range: (None, None),

@@ -86,6 +86,12 @@ fn changed(field: &FieldShape, now: &FieldShape, found: &mut Vec<Difference>) {
             "loops on disk keep their value; one that began before the field was there reads the new one",
         ));
     }
+    if field.null != now.null {
+        let what = format!("the field `{name}` is null for another value");
+        let means =
+            "a document is read as the version that wrote it says, and written anew by its next change";
+        found.push(Difference::new(Safe, what, means));
+    }
     if field.within != now.within {
         let what = format!("the field `{name}` exists in other phases");
         found.push(Difference::new(

@@ -1,0 +1,234 @@
+//! What a machine file says of values, in a program that is made of it: null in a document.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::stranger::{Crate, ours, target};
+
+/// A plan whose document other programs read and write, too: what is null there has a value here.
+const MACHINE: &str = r#"name = "plans"
+
+[state]
+form   = "json"
+file   = "plans/{id}/state.json"
+folder = ".plans"
+ids    = "name"
+active = "many"
+edits  = ["iteration"]
+
+[modes.automated]
+start = "working"
+
+[fields]
+current_task = { type = "count", null = 0 }
+next_phase   = { holds = "phase", null = "standalone" }
+iteration    = { type = "count", initial = 1, null = 0, max = 9 }
+model        = { one_of = ["opus", "sonnet", "null"], null = "sonnet" }
+why          = { type = "text", null = "" }
+id           = { holds = "id" }
+root         = { holds = "root" }
+session      = { holds = "session" }
+revision     = { holds = "revision" }
+machine      = { holds = "machine" }
+graph_hash   = { holds = "graph-hash" }
+
+[phases.working]
+on_stop = { wait-for = { file = "plans/{id}/GO", there = "ready" } }
+
+[phases.standalone]
+stored  = "by-hand"
+on_stop = { wait-for = { file = "plans/{id}/GO", there = "ready" } }
+
+[phases.done]
+terminal = true
+
+[[transitions.ready]]
+from = "*"
+to   = "done"
+when = 'current_task == 0 and why == ""'
+
+[[transitions.leave]]
+from = "working"
+to   = "standalone"
+by   = ["person"]
+args = { why = "text", task = "count" }
+set  = { why = "args.why", current_task = "args.task", iteration = 0, model = "next(model)" }
+
+[[transitions.take_up]]
+from = "standalone"
+to   = "working"
+by   = ["person"]
+set  = { why = "", current_task = 0, model = "null" }
+"#;
+
+/// A project with the program.
+struct Project {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    program: PathBuf,
+}
+
+impl Project {
+    fn new() -> Self {
+        let stranger = Crate::new("plans");
+        stranger.write("Cargo.toml", &manifest());
+        stranger.write("machine.toml", MACHINE);
+        stranger.write("src/main.rs", "claudex_loop::main!(plans);\n");
+        let built = stranger.cargo(&["build"]);
+        let said = String::from_utf8_lossy(&built.stderr);
+        assert!(built.status.success(), "{said}");
+        assert!(!said.contains("warning"), "{said}");
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("a person's project");
+        fs::create_dir_all(root.join(".git")).unwrap();
+        let program = folder.path().join("plans");
+        fs::copy(target().join("debug/plans"), &program).unwrap();
+        Self {
+            root,
+            program,
+            _folder: folder,
+        }
+    }
+
+    /// Whether the program succeeded, and what it printed.
+    fn ran(&self, arguments: &[&str], stdin: &str) -> (bool, String) {
+        let mut child = Command::new(&self.program)
+            .args(arguments)
+            .current_dir(&self.root)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", &self.root)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.success(), said)
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        let (succeeded, said) = self.ran(arguments, "");
+        assert!(succeeded, "{arguments:?}: {said}");
+        said
+    }
+
+    fn stop(&self) {
+        let event = json!({"session_id": "s", "cwd": self.root, "hook_event_name": "Stop"});
+        let (succeeded, said) = self.ran(&["hook", "stop"], &event.to_string());
+        assert!(succeeded, "{said}");
+    }
+
+    fn file(&self, id: &str) -> PathBuf {
+        self.root.join(format!("plans/{id}/state.json"))
+    }
+
+    fn document(&self, id: &str) -> Value {
+        serde_json::from_str(&fs::read_to_string(self.file(id)).unwrap()).unwrap()
+    }
+
+    fn phase(&self, id: &str) -> String {
+        let shown: Value = serde_json::from_str(&self.run(&["status", id, "--json"])).unwrap();
+        shown["loops"][0]["phase"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+fn manifest() -> String {
+    let path = |below: &str| ours().join(Path::new(below));
+    format!(
+        "[package]\nname = \"plans\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+         claudex-loop = {{ path = {:?}, default-features = false, features = [\"program\"] }}\n\n\
+         [build-dependencies]\nclaudex-build = {{ path = {:?} }}\n",
+        path(""),
+        path("codegen"),
+    )
+}
+
+#[test]
+fn null_is_in_the_document_and_the_value_is_what_everyone_speaks_of() {
+    let project = Project::new();
+    project.run(&["start", "--id", "a"]);
+    let document = project.document("a");
+    assert_eq!(
+        (
+            &document["current_task"],
+            &document["next_phase"],
+            &document["why"]
+        ),
+        (&Value::Null, &json!("working"), &Value::Null)
+    );
+    project.run(&["leave", "a", "--why", "a pause", "--task", "3"]);
+    let document = project.document("a");
+    assert_eq!(
+        (
+            &document["current_task"],
+            &document["next_phase"],
+            &document["model"]
+        ),
+        (&json!(3), &Value::Null, &Value::Null)
+    );
+    assert_eq!(project.phase("a"), "standalone");
+    let journal = project.run(&["journal", "a", "--json"]);
+    assert!(journal.contains("\"next_phase\":\"by-hand\""), "{journal}");
+    assert!(journal.contains("\"iteration\":0"), "{journal}");
+    // What is null is a value that guards read, and that a hand may write.
+    fs::write(project.root.join("plans/a/GO"), "").unwrap();
+    project.stop();
+    assert_eq!(project.phase("a"), "standalone", "a task is under way");
+    let text = fs::read_to_string(project.file("a")).unwrap();
+    fs::write(
+        project.file("a"),
+        text.replace("\"next_phase\": null", "\"next_phase\": \"working\""),
+    )
+    .unwrap();
+    assert!(project.run(&["status", "a"]).contains("standalone"));
+    project.run(&["take-up", "a"]);
+    let journal = project.run(&["journal", "a"]);
+    assert!(journal.contains("was edited by hand (next_phase)"), "{journal}");
+    assert_eq!(
+        project.document("a")["model"],
+        json!("null"),
+        "the word, and not null"
+    );
+    let text = fs::read_to_string(project.file("a")).unwrap();
+    fs::write(
+        project.file("a"),
+        text.replace("\"iteration\": null", "\"iteration\": 4"),
+    )
+    .unwrap();
+    project.stop();
+    assert_eq!(project.phase("a"), "done");
+    assert_eq!(project.document("a")["iteration"], json!(4));
+    project.run(&["journal", "a", "--verify"]);
+}
+
+#[test]
+fn a_document_with_null_is_taken_up_where_null_leads() {
+    let project = Project::new();
+    let file = project.file("b");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(
+        &file,
+        "{\n  \"current_task\": null,\n  \"next_phase\": null,\n  \"theirs\": null,\n  \"id\": \"b\"\n}\n",
+    )
+    .unwrap();
+    project.run(&["import", "plans/b/state.json"]);
+    assert_eq!(project.phase("b"), "standalone");
+    let document = project.document("b");
+    assert_eq!(
+        (
+            &document["next_phase"],
+            &document["iteration"],
+            &document["theirs"]
+        ),
+        (&Value::Null, &json!(1), &Value::Null)
+    );
+    project.run(&["take-up", "b"]);
+    assert_eq!(project.document("b")["next_phase"], json!("working"));
+}
