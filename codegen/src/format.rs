@@ -661,6 +661,21 @@ pub(crate) const OPTION: Table = Table {
     ],
 };
 
+/// A transition of an outcome, where it is a table.
+pub(crate) const CALL: Table = Table {
+    what: "a transition of an outcome",
+    doc: "A transition with constants for its arguments.",
+    keys: &[
+        required("then", Takes::Name, "The transition.", r#""give_up""#),
+        table(
+            "with",
+            false,
+            Takes::Constants,
+            "Constants for its arguments, by name.",
+        ),
+    ],
+};
+
 /// How many options a question has: what the client's dialog takes.
 pub(crate) const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
 

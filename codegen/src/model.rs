@@ -13,8 +13,8 @@ use std::ops::Range;
 
 pub use graph::Edge;
 pub use plugin::{Does, Plugin, PluginCommand, SlashCommand};
+pub use text::{call_text, guard_text, kind_text, update_text};
 pub(crate) use text::{constant_text, guard_fields};
-pub use text::{guard_text, kind_text, update_text};
 pub use words::word_of;
 
 /// A value and the bytes of `machine.toml` that said it.
@@ -353,11 +353,20 @@ pub struct Behaviour {
     /// Parameters that are not outcomes, as given; one that is a list stands here once for each of its texts.
     pub parameters: Vec<(At<String>, At<String>)>,
     /// For each outcome of the catalogue, in its order: the transitions to try, in turn. Empty: the loop waits.
-    pub outcomes: Vec<(String, Vec<At<String>>)>,
+    pub outcomes: Vec<(String, Vec<Call>)>,
     /// `options`: what a person can answer. Empty unless the behaviour asks.
     pub options: Vec<Choice>,
     /// `personas`: who reviews here, in this order. Empty: all of the machine's.
     pub personas: Vec<At<String>>,
+}
+
+/// A transition that an outcome names: `"give_up"`, or `{ then = "give_up", with = { why = "it failed" } }`.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The transition.
+    pub then: At<String>,
+    /// `with`: constants for its arguments.
+    pub with: Vec<(At<String>, At<Constant>)>,
 }
 
 /// One of a question's `options`.
@@ -388,7 +397,8 @@ impl Behaviour {
 
     /// Every transition that it names, in outcomes and options.
     pub fn transitions(&self) -> impl Iterator<Item = &At<String>> {
-        let outcomes = self.outcomes.iter().flat_map(|(_, names)| names);
+        let outcomes = self.outcomes.iter().flat_map(|(_, calls)| calls);
+        let outcomes = outcomes.map(|call| &call.then);
         outcomes.chain(self.options.iter().map(|choice| &choice.then))
     }
 }

@@ -40,8 +40,12 @@ fn definitions() -> Value {
         },
         "transitions": {
             "description": "A transition, or several that are tried in turn: the next one where guards refuse the one before.",
-            "anyOf": [reference("name"), names()],
+            "anyOf": [
+                reference("transition"),
+                { "type": "array", "items": reference("transition"), "minItems": 1, "uniqueItems": true },
+            ],
         },
+        "transition": { "anyOf": [reference("name"), table(&format::CALL)] },
         "behaviour": behaviour(),
     })
 }

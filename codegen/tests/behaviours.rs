@@ -310,5 +310,26 @@ fn what_a_stop_does_before_the_phase_is_the_hooks_and_needs_nothing() {
     ] {
         let found = with(names);
         assert!(found.contains(said), "{names}: {found}");
+
+mod constants {
+    use super::said;
+
+    const FAILED: &str = "[\"again\", \"drop_it\"]";
+    const DROP: &str = "[[transitions.drop_it]]\n";
+    const ARGS: &str = "[[transitions.drop_it]]\nargs = { why = \"text\", tries = \"count\", hard = \"flag\", of = { type = \"id\", optional = true }, file = { type = \"path\", optional = true } }\n";
+
+    cases! {
+        an_outcome_gives_constants: [DROP => ARGS, FAILED => "[\"again\", { then = \"drop_it\", with = { why = \"it failed\", tries = 3, hard = true, file = \"a/b\" } }]"] says "nothing";
+        one_table_alone: [FAILED => "{ then = \"again\" }"] says "m.toml:75:8: nothing takes `drop_it` from `building` (name it in an outcome of `building`'s `on_stop`, open it with `by`, or take it out)";
+        an_argument_that_is_not_given: [DROP => ARGS, FAILED => "[\"again\", { then = \"drop_it\", with = { why = \"it failed\", tries = 3 } }]"] says "m.toml:32:86: `drop_it` takes `hard`, and `failed` does not give it (the argument: line 75; write `{ then = \"drop_it\", with = { hard = ... } }`, or name another transition)";
+        an_argument_that_there_is_not: [DROP => ARGS, FAILED => "[\"again\", { then = \"drop_it\", with = { wy = \"\", why = \"\", tries = 3, hard = false } }]"] says "m.toml:32:106: `drop_it` takes no argument `wy` (did you mean `why`?)";
+        an_argument_of_another_type: [DROP => ARGS, FAILED => "[\"again\", { then = \"drop_it\", with = { why = 3, tries = \"3\", hard = \"yes\" } }]"] says "m.toml:32:112: `why` is a text, and 3 is none (the argument: line 75; give a text in quotes) & m.toml:32:123: `tries` is a count, and \"3\" is none (the argument: line 75; give a whole number from 0) & m.toml:32:135: `hard` is a flag, and \"yes\" is none (the argument: line 75; give true or false, without quotes)";
+        an_id_that_is_a_constant: [DROP => ARGS, FAILED => "[\"again\", { then = \"drop_it\", with = { why = \"\", tries = 3, hard = true, of = \"a\" } }]"] says "m.toml:32:145: `of` is an id, which is no constant (the argument: line 75; leave it out where it is optional, name another transition, or write the phase in Rust)";
+        an_id_that_is_not_given: [DROP => "[[transitions.drop_it]]\nargs = { of = \"id\" }\n"] says "m.toml:32:77: `drop_it` takes `of`, and `failed` does not give it (the argument: line 75; an id is no constant: name another transition, or write the phase in Rust)";
+        constants_for_a_transition_without_arguments: [FAILED => "[\"again\", { then = \"drop_it\", with = { why = \"\" } }]"] says "m.toml:32:106: `drop_it` takes no argument `why` (leave `with` out)";
+        constants_for_no_transition: [FAILED => "[\"again\", { with = { why = \"\" } }]"] says "m.toml:32:77: an entry of `failed` has no `then` (add `then = \"transition\"`)";
+        another_key: [FAILED => "[\"again\", { take = \"drop_it\" }]"] says "m.toml:32:77: an entry of `failed` has no `then` (add `then = \"transition\"`) & m.toml:32:79: unknown key `take` in a transition of an outcome (there are `then` and `with`)";
+        the_same_twice: [DROP => ARGS, FAILED => "[{ then = \"again\" }, \"again\", { then = \"drop_it\", with = { why = \"a\", tries = 3, hard = true } }, { then = \"drop_it\", with = { why = \"b\", tries = 3, hard = true } }]"] says "m.toml:32:88: `again` stands in `failed` twice (leave one of them out)";
+        a_list_of_numbers: [FAILED => "[3, { then = \"again\" }]"] says "m.toml:32:68: `failed` takes a string, not an integer";
     }
 }

@@ -1,4 +1,4 @@
-//! What a machine file says of values, in a program that is made of it: null in a document.
+//! What a machine file says of values, in a program that is made of it: null in a document, constants for arguments.
 
 use std::fs;
 use std::io::Write as _;
@@ -29,6 +29,8 @@ next_phase   = { holds = "phase", null = "standalone" }
 iteration    = { type = "count", initial = 1, null = 0, max = 9 }
 model        = { one_of = ["opus", "sonnet", "null"], null = "sonnet" }
 why          = { type = "text", null = "" }
+file         = { type = "path" }
+often        = { type = "flag" }
 id           = { holds = "id" }
 root         = { holds = "root" }
 session      = { holds = "session" }
@@ -36,8 +38,10 @@ revision     = { holds = "revision" }
 machine      = { holds = "machine" }
 graph_hash   = { holds = "graph-hash" }
 
-[phases.working]
-on_stop = { wait-for = { file = "plans/{id}/GO", there = "ready" } }
+[phases.working.on_stop.wait-for]
+file    = "plans/{id}/GO"
+there   = "ready"
+waiting = ["look", { then = "wait", with = { why = 'no "sign"', task = 7, often = true, file = "plans/GO" } }]
 
 [phases.standalone]
 stored  = "by-hand"
@@ -57,6 +61,19 @@ to   = "standalone"
 by   = ["person"]
 args = { why = "text", task = "count" }
 set  = { why = "args.why", current_task = "args.task", iteration = 0, model = "next(model)" }
+
+[[transitions.look]]
+from = "working"
+to   = "same"
+when = "iteration < 1"
+set  = { iteration = "iteration + 1" }
+
+[[transitions.wait]]
+from = "working"
+to   = "same"
+when = "iteration >= 1 and iteration < 9"
+args = { why = "text", task = "count", often = "flag", file = { type = "path", optional = true }, model = { type = "text", optional = true } }
+set  = { iteration = "iteration + 1", why = "args.why", current_task = "args.task", often = "args.often", file = "args.file" }
 
 [[transitions.take_up]]
 from = "standalone"
@@ -231,4 +248,22 @@ fn a_document_with_null_is_taken_up_where_null_leads() {
     );
     project.run(&["take-up", "b"]);
     assert_eq!(project.document("b")["next_phase"], json!("working"));
+}
+
+#[test]
+fn an_outcome_gives_a_transition_its_arguments() {
+    let project = Project::new();
+    project.run(&["start", "--id", "c"]);
+    project.stop();
+    let document = project.document("c");
+    assert_eq!(
+        ["why", "current_task", "often", "file", "iteration"].map(|key| document[key].clone()),
+        [
+            json!("no \"sign\""),
+            json!(7),
+            json!(true),
+            json!("plans/GO"),
+            json!(2)
+        ]
+    );
 }

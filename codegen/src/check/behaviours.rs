@@ -2,11 +2,12 @@
 //! the hook's has to be named by somebody.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
-use super::Index;
+use super::{Index, types};
 use crate::catalogue;
-use crate::diagnostic::{Diagnostic, list};
-use crate::model::{Behaviour, Edge, Evidence, From, Phase};
+use crate::diagnostic::{Diagnostic, list, suggest};
+use crate::model::{Argument, ArgumentKind, Behaviour, Call, Edge, Evidence, From, Phase};
 
 /// Says nothing of transitions that are adrift: where they lead has been reported.
 pub(super) fn behaviours(
@@ -34,10 +35,9 @@ pub(super) fn behaviours(
                 .map(|choice| (source, choice.then.value.as_str())),
         );
         for (outcome, names) in &behaviour.outcomes {
-            for name in names
-                .iter()
-                .filter(|name| index.transitions.contains_key(name.value.as_str()))
-            {
+            let known = |call: &&Call| index.transitions.contains_key(call.then.value.as_str());
+            for call in names.iter().filter(known) {
+                let name = &call.then;
                 named.insert((source, &name.value));
                 let Some(edge) = at_phase.get(&(source, name.value.as_str())) else {
                     if adrift.contains(&name.value) {
@@ -68,12 +68,7 @@ pub(super) fn behaviours(
                     let help = "`clean` gives settled and reviewed, `findings` and `stalled` give reviewed, other outcomes nothing";
                     found.push(one.help(format!("name another transition; {help}")));
                 }
-                if let Some(argument) = edge.declared.args.first() {
-                    let message = format!("`{}` takes an argument, and no behaviour gives one", name.value);
-                    let one = Diagnostic::new("claudex::machine::behaviour_args", name.span.clone(), message);
-                    let one = one.related(argument.name.span.clone(), "the argument");
-                    found.push(one.help("name a transition without `args`, or write the phase in Rust"));
-                }
+                arguments(call, &edge.declared.args, outcome, found);
             }
         }
     }
@@ -81,17 +76,59 @@ pub(super) fn behaviours(
     unused(index, edges, &named, found);
 }
 
+/// The constants that an outcome gives to a transition's arguments.
+fn arguments(call: &Call, args: &[Argument], outcome: &str, found: &mut Vec<Diagnostic>) {
+    let then = &call.then.value;
+    let finding = |span: &Range<usize>, message| {
+        Diagnostic::new("claudex::machine::behaviour_args", span.clone(), message)
+    };
+    for (name, value) in &call.with {
+        let Some(argument) = args.iter().find(|known| known.name.value == name.value) else {
+            let known = args.iter().map(|known| known.name.value.as_str());
+            let help = match args {
+                [] => Some("leave `with` out".to_owned()),
+                _ => suggest(&name.value, known),
+            };
+            let message = format!("`{then}` takes no argument `{}`", name.value);
+            let help = help.unwrap_or_else(|| format!("declare it in `args` of `{then}`, or leave it out"));
+            found.push(finding(&name.span, message).help(help));
+            continue;
+        };
+        if let Some((message, help)) = types::misfit_of_argument(argument, &value.value) {
+            let one = finding(&value.span, message).related(argument.name.span.clone(), "the argument");
+            found.push(one.help(help));
+        }
+    }
+    let is_given = |argument: &&Argument| {
+        call.with
+            .iter()
+            .any(|(name, _)| name.value == argument.name.value)
+    };
+    for argument in args
+        .iter()
+        .filter(|argument| !argument.optional && !is_given(argument))
+    {
+        let name = &argument.name.value;
+        let message = format!("`{then}` takes `{name}`, and `{outcome}` does not give it");
+        let one = finding(&call.then.span, message).related(argument.name.span.clone(), "the argument");
+        let help = match argument.kind.value {
+            ArgumentKind::Id => {
+                "an id is no constant: name another transition, or write the phase in Rust".to_owned()
+            }
+            _ => format!(
+                "write `{{ then = \"{then}\", with = {{ {name} = ... }} }}`, or name another transition"
+            ),
+        };
+        found.push(one.help(help));
+    }
+}
+
 /// Whether an outcome's evidence is what an edge requires: what is settled is reviewed too.
 fn suffices(given: Option<Evidence>, needs: Evidence) -> bool {
     given == Some(Evidence::Settled) || given == Some(needs)
 }
 
-pub(super) fn no_edge(
-    index: &Index<'_>,
-    name: &str,
-    phase: &str,
-    span: std::ops::Range<usize>,
-) -> Diagnostic {
+pub(super) fn no_edge(index: &Index<'_>, name: &str, phase: &str, span: Range<usize>) -> Diagnostic {
     let message = format!("`{name}` does not leave `{phase}`");
     let entries = index.transitions[name]
         .iter()

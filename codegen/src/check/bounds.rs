@@ -40,7 +40,7 @@ pub(super) fn bounds(
         let behaviour = index.machine.phases[edge.from].on_stop.as_ref();
         behaviour.is_some_and(|behaviour| {
             let mut named = behaviour.outcomes.iter().flat_map(|(_, names)| names);
-            named.any(|name| name.value == edge.declared.name.value)
+            named.any(|call| call.then.value == edge.declared.name.value)
         })
     };
     let person = |edge: &Edge<'_>| {

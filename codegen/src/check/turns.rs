@@ -11,7 +11,8 @@ pub(super) fn turns(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
             continue;
         };
         let turn = catalogue::find(&behaviour.name.value).map_or(Turn::Free, |entry| entry.turn);
-        for name in behaviour.outcomes.iter().flat_map(|(_, names)| names) {
+        for call in behaviour.outcomes.iter().flat_map(|(_, calls)| calls) {
+            let name = &call.then;
             let mut taken = edges
                 .iter()
                 .filter(|edge| edge.from == source && edge.declared.name.value == name.value);

@@ -145,6 +145,26 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
     }
 }
 
+/// What is wrong with a constant for an argument: the message and the help.
+pub(super) fn misfit_of_argument(argument: &Argument, constant: &Constant) -> Option<(String, String)> {
+    let name = &argument.name.value;
+    let kind = match argument.kind.value {
+        ArgumentKind::Text => FieldKind::Text,
+        ArgumentKind::Count => FieldKind::Count,
+        ArgumentKind::Flag => FieldKind::Flag,
+        ArgumentKind::Path => FieldKind::Path,
+        ArgumentKind::Id => {
+            let help =
+                "leave it out where it is optional, name another transition, or write the phase in Rust";
+            return Some((
+                format!("`{name}` is an id, which is no constant"),
+                help.to_owned(),
+            ));
+        }
+    };
+    misfit(name, &kind, constant)
+}
+
 /// Whether it is an id, or none.
 fn is_id(text: &str) -> bool {
     text.len() <= 64

@@ -11,7 +11,7 @@ use quote::{format_ident, quote};
 use super::ident::{camel, constant_of, type_of, value_of};
 use super::{Context, table};
 use crate::catalogue::{self, ParameterKind};
-use crate::model::{Behaviour, Evidence, Phase};
+use crate::model::{Argument, Behaviour, Call, Constant, Evidence, Phase};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let open: Vec<_> = context
@@ -206,6 +206,28 @@ struct Arm {
     attempts: TokenStream,
 }
 
+/// What a transition gets for an argument.
+fn given(call: &Call, argument: &Argument) -> TokenStream {
+    let mut with = call.with.iter();
+    let value = with.find(|(name, _)| name.value == argument.name.value);
+    let value = value.map(|(_, value)| match &value.value {
+        Constant::Text(text) => quote! { #text.to_owned() },
+        Constant::Flag(flag) => quote! { #flag },
+        Constant::Count(count) => {
+            let count = table::number(*count);
+            quote! { #count }
+        }
+        Constant::Time(_) | Constant::List(_) => {
+            unreachable!("check has seen that it is of the argument's kind")
+        }
+    });
+    match (value, argument.optional) {
+        (Some(value), true) => quote! { Some(#value) },
+        (Some(value), false) => value,
+        (None, _) => quote! { None },
+    }
+}
+
 fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> TokenStream {
     let entry =
         catalogue::find(&behaviour.name.value).expect("source takes behaviours of the catalogue only");
@@ -242,18 +264,21 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
         };
         let uses = transitions
             .iter()
-            .any(|name| context.first(&name.value).requires.is_some());
+            .any(|call| context.first(&call.then.value).requires.is_some());
         let binding = match (outcome.evidence.is_some(), uses) {
             (false, _) => quote! {},
             (true, true) => quote! { (evidence) },
             (true, false) => quote! { (_) },
         };
-        let attempts = transitions.iter().fold(quote! { attempt }, |before, name| {
-            let method = value_of(&name.value);
-            match (&context.first(&name.value).requires, uses) {
-                (Some(_), true) => quote! { rt::or_else(#before, |held| held.#method(&evidence)) },
-                _ => quote! { rt::or_else(#before, Loop::#method) },
+        let attempts = transitions.iter().fold(quote! { attempt }, |before, call| {
+            let (method, declared) = (value_of(&call.then.value), context.first(&call.then.value));
+            let evidence = (declared.requires.is_some() && uses).then(|| quote! { &evidence });
+            let arguments = declared.args.iter().map(|argument| given(call, argument));
+            let given: Vec<_> = evidence.into_iter().chain(arguments).collect();
+            if given.is_empty() {
+                return quote! { rt::or_else(#before, Loop::#method) };
             }
+            quote! { rt::or_else(#before, |held| held.#method(#(#given),*)) }
         });
         let pattern = quote! { rt::#seen::#variant #binding };
         let shown = outcome.evidence.filter(|_| uses);

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::Context;
 use crate::diagnostic::{list, one_line};
 use crate::model::{
-    Actor, AtStart, Evidence, Field, FieldKind, Form, Machine, constant_text, guard_text, kind_text,
-    update_text,
+    Actor, AtStart, Evidence, Field, FieldKind, Form, Machine, call_text, constant_text, guard_text,
+    kind_text, update_text,
 };
 
 /// Says which value a document has as null.
@@ -109,10 +109,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
                     .iter()
                     .filter(|(_, transitions)| !transitions.is_empty())
                     .map(|(outcome, transitions)| {
-                        let names: Vec<_> = transitions
-                            .iter()
-                            .map(|name| format!("`{}`", name.value))
-                            .collect();
+                        let names: Vec<_> = transitions.iter().map(|call| cell(&call_text(call))).collect();
                         format!("{outcome}: {}", names.join(", else "))
                     });
                 let ways: Vec<_> = options.chain(outcomes).collect();

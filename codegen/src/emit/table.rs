@@ -402,7 +402,7 @@ fn plain_text(constant: &Constant) -> String {
 }
 
 /// A number as people write it: `4_294_967_295`.
-fn number(number: u64) -> Literal {
+pub(super) fn number(number: u64) -> Literal {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (at, digit) in digits.chars().enumerate() {

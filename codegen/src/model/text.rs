@@ -1,6 +1,6 @@
 //! Guards, updates and kinds of fields as text, as `machine.toml` writes them.
 
-use super::{Constant, FieldKind, Guard, Held, Operand, Sign, Update, time};
+use super::{Call, Constant, FieldKind, Guard, Held, Operand, Sign, Update, time};
 
 /// A guard as `machine.toml` would write it.
 pub fn guard_text(guard: &Guard) -> String {
@@ -74,6 +74,18 @@ pub fn update_text(update: &Update) -> String {
         Update::Next(name) => format!("next({name})"),
         Update::Argument(name) => format!("args.{name}"),
         Update::Plus { name, argument } => format!("{name} + args.{argument}"),
+    }
+}
+
+/// A transition of an outcome, for people: the name, and what it is given.
+pub fn call_text(call: &Call) -> String {
+    let given = call.with.iter();
+    let given: Vec<_> = given
+        .map(|(name, value)| format!("{} = {}", name.value, constant_text(&value.value)))
+        .collect();
+    match given.as_slice() {
+        [] => format!("`{}`", call.then.value),
+        given => format!("`{}` ({})", call.then.value, given.join(", ")),
     }
 }
 

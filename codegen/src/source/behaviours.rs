@@ -1,5 +1,6 @@
 //! `on_stop`: a behaviour of the catalogue, its parameters, a question's options, and the transitions of its outcomes.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use toml::de::DeValue;
@@ -8,7 +9,7 @@ use super::read::{Keys, Reader, Value, in_order};
 use crate::catalogue::{self, CATALOGUE, Entry, ParameterKind};
 use crate::diagnostic::{self, Diagnostic};
 use crate::format;
-use crate::model::{At, Behaviour, Choice};
+use crate::model::{At, Behaviour, Call, Choice, call_text};
 
 /// `announce = { then = "transition" }`: how a behaviour is written, with the first of its outcomes.
 fn in_braces(entry: &Entry) -> String {
@@ -107,7 +108,7 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
     let mut outcomes = Vec::new();
     for outcome in entry.outcomes {
         let value = keys.value(outcome.name).filter(|_| !outcome.waits);
-        let named = value.map(|value| reader.strings(outcome.name, value));
+        let named = value.map(|value| calls(reader, outcome.name, value));
         if named.is_none() && outcome.required {
             reader.missing(
                 name.span(),
@@ -184,6 +185,67 @@ fn parameters_of(
         _ => {}
     }
     parameters
+}
+
+/// The transitions of an outcome: one, or several to be tried in turn.
+fn calls(reader: &mut Reader<'_>, outcome: &str, value: Value<'_>) -> Vec<Call> {
+    let is_table = |value: Value<'_>| value.get_ref().as_table().is_some();
+    let items = match value.get_ref() {
+        DeValue::Array(items) if items.iter().any(is_table) => items,
+        DeValue::Table(_) => return call(reader, outcome, value).into_iter().collect(),
+        _ => {
+            let names = reader.strings(outcome, value).into_iter();
+            return names
+                .map(|then| Call {
+                    then,
+                    with: Vec::new(),
+                })
+                .collect();
+        }
+    };
+    let (mut calls, mut seen) = (Vec::new(), HashSet::new());
+    for item in items.iter() {
+        let Some(call) = call(reader, outcome, item) else {
+            continue;
+        };
+        if seen.insert(call_text(&call)) {
+            calls.push(call);
+        } else {
+            let message = format!("`{}` stands in `{outcome}` twice", call.then.value);
+            let found = Diagnostic::new("claudex::machine::named_twice", call.then.span, message);
+            reader.note(found.help("leave one of them out"));
+        }
+    }
+    calls
+}
+
+/// A transition by its name, or a table of it and constants for its arguments.
+fn call(reader: &mut Reader<'_>, outcome: &str, item: Value<'_>) -> Option<Call> {
+    let Some(table) = item.get_ref().as_table() else {
+        let then = reader.string(outcome, item)?;
+        return Some(Call {
+            then,
+            with: Vec::new(),
+        });
+    };
+    let keys = reader.known(table, &format::CALL);
+    let Some(then) = keys.value("then") else {
+        reader.missing(
+            item.span(),
+            "then",
+            &format!("an entry of `{outcome}`"),
+            "then = \"transition\"",
+        );
+        return None;
+    };
+    let then = reader.string("then", then)?;
+    let with = keys.value("with").and_then(|value| reader.table("with", value));
+    let mut given = Vec::new();
+    for (key, value) in with.into_iter().flat_map(in_order) {
+        let name = At::new(key.get_ref().to_string(), key.span());
+        given.push((name, reader.constant(key.get_ref(), value)?));
+    }
+    Some(Call { then, with: given })
 }
 
 /// The options of a question. Of one that is broken nothing is left.

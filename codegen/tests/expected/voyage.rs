@@ -1029,7 +1029,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`repair` is not legal in phase `{Self}`",
     label = "no edge `repair` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:148, machine.toml:155)"
+    note = "legal in: Inspecting (machine.toml:148, machine.toml:156)"
 )]
 pub trait Repair: sealed::Repair {
     /// The loop after it.
@@ -1073,17 +1073,26 @@ impl<P: InPhase> Loop<P> {
     /// `repair`
     ///
     /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:148)
-    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:155)
+    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:156)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
     /// actor may not, or the disk refused.
-    pub fn repair<N>(self, evidence: &rt::Reviewed) -> Result<N, rt::Refused<Self>>
+    pub fn repair<N>(
+        self,
+        evidence: &rt::Reviewed,
+        why: String,
+    ) -> Result<N, rt::Refused<Self>>
     where
         P: Repair<Next = N>,
         N: sealed::FromRaw,
     {
-        rt::commit(self.raw, "repair", &[], Some(rt::record_of(evidence)))
+        rt::commit(
+                self.raw,
+                "repair",
+                &[("why", rt::Value::Text(why))],
+                Some(rt::record_of(evidence)),
+            )
             .map(N::from_raw)
             .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
     }
@@ -1092,7 +1101,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`tack` is not legal in phase `{Self}`",
     label = "no edge `tack` leaves this phase",
-    note = "legal in: Sailing (machine.toml:162, machine.toml:169), Match (machine.toml:174, machine.toml:180)"
+    note = "legal in: Sailing (machine.toml:164, machine.toml:171), Match (machine.toml:176, machine.toml:182)"
 )]
 pub trait Tack: sealed::Tack {
     /// The loop after it.
@@ -1169,10 +1178,10 @@ impl From<TackFromSailing> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// The wind decides.
     ///
-    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:162)
-    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:169)
-    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:174)
-    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:180)
+    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:164)
+    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:171)
+    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:176)
+    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:182)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1191,7 +1200,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`move` is not legal in phase `{Self}`",
     label = "no edge `move` leaves this phase",
-    note = "legal in: Match (machine.toml:185)"
+    note = "legal in: Match (machine.toml:187)"
 )]
 pub trait Move: sealed::Move {
     /// The loop after it.
@@ -1204,7 +1213,7 @@ impl Move for Match {
 impl<P: InPhase> Loop<P> {
     /// A transition whose name is a word of Rust.
     ///
-    /// - [`Match`] → [`Sailing`] (machine.toml:185)
+    /// - [`Match`] → [`Sailing`] (machine.toml:187)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1223,7 +1232,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`grant` is not legal in phase `{Self}`",
     label = "no edge `grant` leaves this phase",
-    note = "legal in: Sailing (machine.toml:192), Match (machine.toml:192)"
+    note = "legal in: Sailing (machine.toml:194), Match (machine.toml:194)"
 )]
 pub trait Grant: sealed::Grant {
     /// The loop after it.
@@ -1243,8 +1252,8 @@ impl<P: InPhase> Loop<P> {
     /// Arguments:
     /// - `in`: why
     ///
-    /// - [`Sailing`] → [`Sailing`] (machine.toml:192)
-    /// - [`Match`] → [`Match`] (machine.toml:192)
+    /// - [`Sailing`] → [`Sailing`] (machine.toml:194)
+    /// - [`Match`] → [`Match`] (machine.toml:194)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1279,7 +1288,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`lighten` is not legal in phase `{Self}`",
     label = "no edge `lighten` leaves this phase",
-    note = "legal in: Sailing (machine.toml:200)"
+    note = "legal in: Sailing (machine.toml:202)"
 )]
 pub trait Lighten: sealed::Lighten {
     /// The loop after it.
@@ -1292,7 +1301,7 @@ impl Lighten for Sailing {
 impl<P: InPhase> Loop<P> {
     /// `lighten`
     ///
-    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:200)
+    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:202)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1311,7 +1320,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`hail` is not legal in phase `{Self}`",
     label = "no edge `hail` leaves this phase",
-    note = "legal in: Mooring (machine.toml:208)"
+    note = "legal in: Mooring (machine.toml:210)"
 )]
 pub trait Hail: sealed::Hail {
     /// The loop after it.
@@ -1324,7 +1333,7 @@ impl Hail for Mooring {
 impl<P: InPhase> Loop<P> {
     /// `hail`
     ///
-    /// - [`Mooring`] → [`Hailing`] (machine.toml:208)
+    /// - [`Mooring`] → [`Hailing`] (machine.toml:210)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1343,7 +1352,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`call` is not legal in phase `{Self}`",
     label = "no edge `call` leaves this phase",
-    note = "legal in: Hailing (machine.toml:212)"
+    note = "legal in: Hailing (machine.toml:214)"
 )]
 pub trait Call: sealed::Call {
     /// The loop after it.
@@ -1356,7 +1365,7 @@ impl Call for Hailing {
 impl<P: InPhase> Loop<P> {
     /// `call`
     ///
-    /// - [`Hailing`] → [`Asking`] (machine.toml:212)
+    /// - [`Hailing`] → [`Asking`] (machine.toml:214)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1375,7 +1384,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`take` is not legal in phase `{Self}`",
     label = "no edge `take` leaves this phase",
-    note = "legal in: Asking (machine.toml:217)"
+    note = "legal in: Asking (machine.toml:219)"
 )]
 pub trait Take: sealed::Take {
     /// The loop after it.
@@ -1388,7 +1397,7 @@ impl Take for Asking {
 impl<P: InPhase> Loop<P> {
     /// `take`
     ///
-    /// - [`Asking`] → [`Pumping`] (machine.toml:217)
+    /// - [`Asking`] → [`Pumping`] (machine.toml:219)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1407,7 +1416,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`leave` is not legal in phase `{Self}`",
     label = "no edge `leave` leaves this phase",
-    note = "legal in: Asking (machine.toml:222)"
+    note = "legal in: Asking (machine.toml:224)"
 )]
 pub trait Leave: sealed::Leave {
     /// The loop after it.
@@ -1420,7 +1429,7 @@ impl Leave for Asking {
 impl<P: InPhase> Loop<P> {
     /// `leave`
     ///
-    /// - [`Asking`] → [`Sunk`] (machine.toml:222)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:224)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1439,7 +1448,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`dry` is not legal in phase `{Self}`",
     label = "no edge `dry` leaves this phase",
-    note = "legal in: Pumping (machine.toml:227)"
+    note = "legal in: Pumping (machine.toml:229)"
 )]
 pub trait Dry: sealed::Dry {
     /// The loop after it.
@@ -1452,7 +1461,7 @@ impl Dry for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `dry`
     ///
-    /// - [`Pumping`] → [`Sailing`] (machine.toml:227)
+    /// - [`Pumping`] → [`Sailing`] (machine.toml:229)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1471,7 +1480,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`flood` is not legal in phase `{Self}`",
     label = "no edge `flood` leaves this phase",
-    note = "legal in: Pumping (machine.toml:232)"
+    note = "legal in: Pumping (machine.toml:234)"
 )]
 pub trait Flood: sealed::Flood {
     /// The loop after it.
@@ -1484,17 +1493,33 @@ impl Flood for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `flood`
     ///
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:232)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:234)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
     /// actor may not, or the disk refused.
-    pub fn flood<N>(self) -> Result<N, rt::Refused<Self>>
+    pub fn flood<N>(
+        self,
+        r#in: String,
+        sealed: bool,
+        legs: Option<u64>,
+        list: Option<String>,
+    ) -> Result<N, rt::Refused<Self>>
     where
         P: Flood<Next = N>,
         N: sealed::FromRaw,
     {
-        rt::commit(self.raw, "flood", &[], None)
+        rt::commit(
+                self.raw,
+                "flood",
+                &[
+                    ("in", rt::Value::Text(r#in)),
+                    ("sealed", rt::Value::Flag(sealed)),
+                    ("legs", rt::given(legs.map(rt::Value::Count))),
+                    ("list", rt::given(list.map(rt::Value::Word))),
+                ],
+                None,
+            )
             .map(N::from_raw)
             .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
     }
@@ -1503,7 +1528,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`remind` is not legal in phase `{Self}`",
     label = "no edge `remind` leaves this phase",
-    note = "legal in: Loading (machine.toml:236), Inspecting (machine.toml:236), Mooring (machine.toml:236), Asking (machine.toml:236), Pumping (machine.toml:236)"
+    note = "legal in: Loading (machine.toml:240), Inspecting (machine.toml:240), Mooring (machine.toml:240), Asking (machine.toml:240), Pumping (machine.toml:240)"
 )]
 pub trait Remind: sealed::Remind {
     /// The loop after it.
@@ -1532,11 +1557,11 @@ impl Remind for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `remind`
     ///
-    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:236)
-    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:236)
-    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:236)
-    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:236)
-    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:236)
+    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:240)
+    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:240)
+    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:240)
+    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:240)
+    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:240)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1555,7 +1580,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`retry` is not legal in phase `{Self}`",
     label = "no edge `retry` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:243)"
+    note = "legal in: Inspecting (machine.toml:247)"
 )]
 pub trait Retry: sealed::Retry {
     /// The loop after it.
@@ -1568,7 +1593,7 @@ impl Retry for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `retry`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:243)
+    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:247)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1587,7 +1612,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`condemn` is not legal in phase `{Self}`",
     label = "no edge `condemn` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:249)"
+    note = "legal in: Inspecting (machine.toml:253)"
 )]
 pub trait Condemn: sealed::Condemn {
     /// The loop after it.
@@ -1600,7 +1625,7 @@ impl Condemn for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `condemn`
     ///
-    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:249)
+    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:253)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1619,7 +1644,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`scuttle` is not legal in phase `{Self}`",
     label = "no edge `scuttle` leaves this phase",
-    note = "legal in: Loading (machine.toml:255), Inspecting (machine.toml:255), Match (machine.toml:255), Sailing (machine.toml:255), Mooring (machine.toml:255), Hailing (machine.toml:255), Asking (machine.toml:255), Pumping (machine.toml:255)"
+    note = "legal in: Loading (machine.toml:259), Inspecting (machine.toml:259), Match (machine.toml:259), Sailing (machine.toml:259), Mooring (machine.toml:259), Hailing (machine.toml:259), Asking (machine.toml:259), Pumping (machine.toml:259)"
 )]
 pub trait Scuttle: sealed::Scuttle {
     /// The loop after it.
@@ -1660,14 +1685,14 @@ impl Scuttle for Pumping {
 impl<P: InPhase> Loop<P> {
     /// The ship is given up.
     ///
-    /// - [`Loading`] → [`Sunk`] (machine.toml:255)
-    /// - [`Inspecting`] → [`Sunk`] (machine.toml:255)
-    /// - [`Match`] → [`Sunk`] (machine.toml:255)
-    /// - [`Sailing`] → [`Sunk`] (machine.toml:255)
-    /// - [`Mooring`] → [`Sunk`] (machine.toml:255)
-    /// - [`Hailing`] → [`Sunk`] (machine.toml:255)
-    /// - [`Asking`] → [`Sunk`] (machine.toml:255)
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:255)
+    /// - [`Loading`] → [`Sunk`] (machine.toml:259)
+    /// - [`Inspecting`] → [`Sunk`] (machine.toml:259)
+    /// - [`Match`] → [`Sunk`] (machine.toml:259)
+    /// - [`Sailing`] → [`Sunk`] (machine.toml:259)
+    /// - [`Mooring`] → [`Sunk`] (machine.toml:259)
+    /// - [`Hailing`] → [`Sunk`] (machine.toml:259)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:259)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:259)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -2008,9 +2033,17 @@ pub trait OnStop {
                         |held| held.wave(&evidence),
                     )
                 }
-                rt::ReviewSeen::Findings(evidence)
-                | rt::ReviewSeen::Stalled(evidence) => {
-                    rt::or_else(attempt, |held| held.repair(&evidence))
+                rt::ReviewSeen::Findings(evidence) => {
+                    rt::or_else(
+                        attempt,
+                        |held| held.repair(&evidence, "found".to_owned()),
+                    )
+                }
+                rt::ReviewSeen::Stalled(evidence) => {
+                    rt::or_else(
+                        rt::or_else(attempt, |held| held.wave(&evidence)),
+                        |held| held.repair(&evidence, "again".to_owned()),
+                    )
                 }
                 rt::ReviewSeen::Nothing => rt::or_else(attempt, Loop::remind),
                 rt::ReviewSeen::Running => attempt,
@@ -2121,7 +2154,20 @@ pub trait OnStop {
         rt::settle(
             match observed.seen {
                 rt::RunSeen::Passed => rt::or_else(attempt, Loop::dry),
-                rt::RunSeen::Failed => rt::or_else(attempt, Loop::flood),
+                rt::RunSeen::Failed => {
+                    rt::or_else(
+                        attempt,
+                        |held| {
+                            held
+                                .flood(
+                                    "the \"pump\"".to_owned(),
+                                    true,
+                                    Some(4_000_000),
+                                    None,
+                                )
+                        },
+                    )
+                }
                 rt::RunSeen::Missing => rt::or_else(attempt, Loop::remind),
                 rt::RunSeen::Running => attempt,
             },
@@ -2889,6 +2935,7 @@ pub static TABLE: rt::Table = rt::Table {
                 ),
                 ("reminders", rt::Update::Constant(rt::Constant::Count(0))),
                 ("failures", rt::Update::Constant(rt::Constant::Count(0))),
+                ("why", rt::Update::Argument("why")),
             ],
             append: None,
             message: None,
@@ -2919,7 +2966,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 155u32,
+            line: 156u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -2967,7 +3014,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The wind decides.",
-            line: 162u32,
+            line: 164u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -3006,7 +3053,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 169u32,
+            line: 171u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -3028,7 +3075,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 174u32,
+            line: 176u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -3050,7 +3097,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 180u32,
+            line: 182u32,
         },
         rt::EdgeInfo {
             transition: "move",
@@ -3068,7 +3115,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "A transition whose name is a word of Rust.",
-            line: 185u32,
+            line: 187u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -3101,7 +3148,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 192u32,
+            line: 194u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -3134,7 +3181,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 192u32,
+            line: 194u32,
         },
         rt::EdgeInfo {
             transition: "lighten",
@@ -3179,7 +3226,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 200u32,
+            line: 202u32,
         },
         rt::EdgeInfo {
             transition: "hail",
@@ -3194,7 +3241,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 208u32,
+            line: 210u32,
         },
         rt::EdgeInfo {
             transition: "call",
@@ -3214,7 +3261,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 212u32,
+            line: 214u32,
         },
         rt::EdgeInfo {
             transition: "take",
@@ -3229,7 +3276,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 217u32,
+            line: 219u32,
         },
         rt::EdgeInfo {
             transition: "leave",
@@ -3244,7 +3291,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 222u32,
+            line: 224u32,
         },
         rt::EdgeInfo {
             transition: "dry",
@@ -3262,7 +3309,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 227u32,
+            line: 229u32,
         },
         rt::EdgeInfo {
             transition: "flood",
@@ -3272,12 +3319,17 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
-            set: &[],
+            set: &[
+                ("why", rt::Update::Argument("in")),
+                ("sealed", rt::Update::Argument("sealed")),
+                ("legs", rt::Update::Argument("legs")),
+                ("manifest", rt::Update::Argument("list")),
+            ],
             append: None,
             message: None,
             ends_turn: false,
             doc: "",
-            line: 232u32,
+            line: 234u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3312,7 +3364,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 236u32,
+            line: 240u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3347,7 +3399,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 236u32,
+            line: 240u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3382,7 +3434,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 236u32,
+            line: 240u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3417,7 +3469,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 236u32,
+            line: 240u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3452,7 +3504,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 236u32,
+            line: 240u32,
         },
         rt::EdgeInfo {
             transition: "retry",
@@ -3482,7 +3534,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 243u32,
+            line: 247u32,
         },
         rt::EdgeInfo {
             transition: "condemn",
@@ -3512,7 +3564,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 249u32,
+            line: 253u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3527,7 +3579,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 255u32,
+            line: 259u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3542,7 +3594,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 255u32,
+            line: 259u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3557,7 +3609,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 255u32,
+            line: 259u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3572,7 +3624,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 255u32,
+            line: 259u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3587,7 +3639,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 255u32,
+            line: 259u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3602,7 +3654,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 255u32,
+            line: 259u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3617,7 +3669,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 255u32,
+            line: 259u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3632,7 +3684,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 255u32,
+            line: 259u32,
         },
     ],
     personas: PERSONAS,
@@ -3676,7 +3728,7 @@ const PROGRAM: &str = match option_env!("CARGO_BIN_NAME") {
 pub static STATE: rt::StateSpec = rt::StateSpec {
     machine: "voyage",
     program: PROGRAM,
-    graph_hash: "c1acc3a02358b158",
+    graph_hash: "51d6021694e66e5e",
     folder: ".voyage",
     folder_env: Some("VOYAGE_FOLDER"),
     file: None,
@@ -3705,8 +3757,8 @@ pub static STATE: rt::StateSpec = rt::StateSpec {
         "leg",
         "legs",
         "failures",
-        "weather",
         "why",
+        "weather",
         "ports",
         "toll",
         "pilot",
@@ -3716,7 +3768,7 @@ pub static STATE: rt::StateSpec = rt::StateSpec {
         "cargo",
     ],
     edits: &[],
-    nulls: &[],
+    nulls: &[("weather", "calm")],
     terminal: &["arrived", "sunk"],
     shape: SHAPE,
     migrations: MIGRATIONS,
@@ -3726,10 +3778,10 @@ pub const SOURCE: &str = include_str!(
     concat!(env!("CARGO_MANIFEST_DIR"), "/machine.toml")
 );
 /// The fields, phases and transitions of the machine, as Markdown.
-pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line. The graph hash of this version is `c1acc3a02358b158`.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `weather` | `calm`, `rough`, `storm` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `departed` | when the ship left; a time, ISO 8601 in UTC, whole seconds; null where it is not set |  | the machine |\n| `pilot` | who is at the helm; an id; null for none; only in `sailing`, else null |  | the machine |\n| `toll` | what the harbours take; a whole number from 0; only in `sailing` and `arrived`, else null |  | the machine |\n| `ports` | where it has been; a list of texts on one line |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair`; stalled: `repair`; nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave`; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood`; missing: `remind` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `lighten` | sailing | sailing | `legs >= 3 and toll > 0` |  | person | `legs = legs - 1`, `pilot = args.pilot` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person |  |\n| `dry` | pumping | sailing |  |  | hook | `departed = now`, `toll = 4000000` |\n| `flood` | pumping | sunk |  |  | hook |  |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n";
+pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line. The graph hash of this version is `51d6021694e66e5e`.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `weather` | `calm`, `rough`, `storm`; null for `\"calm\"` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `departed` | when the ship left; a time, ISO 8601 in UTC, whole seconds; null where it is not set |  | the machine |\n| `pilot` | who is at the helm; an id; null for none; only in `sailing`, else null |  | the machine |\n| `toll` | what the harbours take; a whole number from 0; only in `sailing` and `arrived`, else null |  | the machine |\n| `ports` | where it has been; a list of texts on one line |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair` (why = \"found\"); stalled: `wave`, else `repair` (why = \"again\"); nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave`; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood` (in = \"the \\\"pump\\\"\", sealed = true, legs = 4000000); missing: `remind` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0`, `why = args.why` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `lighten` | sailing | sailing | `legs >= 3 and toll > 0` |  | person | `legs = legs - 1`, `pilot = args.pilot` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person |  |\n| `dry` | pumping | sailing |  |  | hook | `departed = now`, `toll = 4000000` |\n| `flood` | pumping | sunk |  |  | hook | `why = args.in`, `sealed = args.sealed`, `legs = args.legs`, `manifest = args.list` |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n";
 /// The machine's graph, as a Mermaid flowchart.
 pub const DIAGRAM: &str = "flowchart TD\n    mode_0([\"outward\"]):::mode\n    mode_1([\"homeward\"]):::mode\n    mode_2([\"trial\"]):::mode\n    phase_loading(\"loading<br/><i>require-file</i><br/>and again by:<br/>remind\")\n    phase_inspecting(\"inspecting<br/><i>review</i><br/>and again by:<br/>sign (verb)<br/>repair<br/><i>leg #lt; legs</i><br/>remind<br/>retry\")\n    phase_match(\"match<br/><i>approve</i><br/>and again by:<br/>grant (person)\")\n    phase_sailing(\"sailing<br/><i>written in Rust</i><br/>and again by:<br/>tack<br/><i>weather #33;= #34;storm#34; and leg #lt; legs</i><br/>grant (person)<br/>lighten (person)\")\n    phase_mooring(\"mooring<br/><i>wait-for</i><br/>and again by:<br/>remind\")\n    phase_hailing(\"hailing<br/><i>announce</i>\")\n    phase_asking(\"asking<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_pumping(\"pumping<br/><i>run</i><br/>and again by:<br/>remind\")\n    phase_arrived[[\"arrived\"]]:::terminal\n    phase_sunk[[\"sunk\"]]:::terminal\n    anywhere([\"any phase\"]):::mode\n    mode_0 --> phase_loading\n    mode_1 --> phase_sailing\n    mode_2 --> phase_mooring\n    phase_loading -->|\"inspect\"| phase_inspecting\n    phase_inspecting -->|\"pass<br/>wave<br/>repair<br/><i>leg #gt;= legs</i>\"| phase_match\n    phase_inspecting --> phase_inspecting\n    phase_sailing --> phase_sailing\n    phase_sailing -->|\"tack<br/><i>weather == #34;storm#34; or leg #gt;= legs</i>\"| phase_arrived\n    phase_match -->|\"tack<br/><i>sealed == true</i>\"| phase_sailing\n    phase_match -->|\"tack<br/><i>sealed == false</i>\"| phase_sunk\n    phase_match -.->|\"move (person)\"| phase_sailing\n    phase_match -.-> phase_match\n    phase_mooring -->|\"hail\"| phase_hailing\n    phase_hailing -->|\"call\"| phase_asking\n    phase_asking -.->|\"take (person)\"| phase_pumping\n    phase_asking -.->|\"leave (person)\"| phase_sunk\n    phase_pumping -->|\"dry\"| phase_sailing\n    phase_pumping -->|\"flood\"| phase_sunk\n    phase_loading --> phase_loading\n    phase_mooring --> phase_mooring\n    phase_asking --> phase_asking\n    phase_pumping --> phase_pumping\n    phase_inspecting -->|\"condemn\"| phase_sunk\n    anywhere -.->|\"scuttle (verb)\"| phase_sunk\n    classDef mode fill:none,stroke-dasharray:2 3\n    classDef terminal stroke-width:2px\n";
 /// What the meaning of a state document depends on, as JSON. Its digest is the graph hash.
-pub const SHAPE: &str = "{\"shape\":1,\"machine\":\"voyage\",\"state\":{\"folder\":\".voyage\",\"extension\":\"log\",\"form\":\"lines\",\"ids\":\"name\"},\"fields\":[\n{\"name\":\"mode\",\"kind\":\"held\",\"holds\":\"mode\"},\n{\"name\":\"phase\",\"kind\":\"held\",\"holds\":\"phase\"},\n{\"name\":\"ship\",\"kind\":\"held\",\"holds\":\"id\"},\n{\"name\":\"harbour\",\"kind\":\"held\",\"holds\":\"root\"},\n{\"name\":\"crew\",\"kind\":\"held\",\"holds\":\"session\"},\n{\"name\":\"started\",\"kind\":\"held\",\"holds\":\"started\"},\n{\"name\":\"started_epoch\",\"kind\":\"held\",\"holds\":\"started-epoch\"},\n{\"name\":\"updated\",\"kind\":\"held\",\"holds\":\"updated\"},\n{\"name\":\"cargo\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"required\",\"owned\":true},\n{\"name\":\"type\",\"kind\":\"one_of\",\"words\":[\"sail\",\"steam-ship\",\"2-masted\"],\"initial\":\"sail\",\"at_start\":\"optional\"},\n{\"name\":\"manifest\",\"kind\":\"path\",\"initial\":\"MANIFEST.md\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"before\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"leg\",\"kind\":\"count\",\"initial\":1,\"owned\":true},\n{\"name\":\"legs\",\"kind\":\"count\",\"initial\":2,\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"sealed\",\"kind\":\"flag\",\"initial\":false,\"owned\":true},\n{\"name\":\"weather\",\"kind\":\"one_of\",\"words\":[\"calm\",\"rough\",\"storm\"],\"initial\":\"calm\",\"owned\":true},\n{\"name\":\"why\",\"kind\":\"text\",\"initial\":\"no \\\"reason\\\" \\\\ yet\",\"owned\":true},\n{\"name\":\"departed\",\"kind\":\"time\",\"initial\":null,\"owned\":true},\n{\"name\":\"pilot\",\"kind\":\"id\",\"initial\":\"\",\"in\":[\"sailing\"],\"owned\":true},\n{\"name\":\"toll\",\"kind\":\"count\",\"initial\":5,\"in\":[\"sailing\",\"arrived\"],\"owned\":true},\n{\"name\":\"ports\",\"kind\":\"list\",\"initial\":[\"home\"],\"owned\":true},\n{\"name\":\"reminders\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"failures\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"revision\",\"kind\":\"held\",\"holds\":\"revision\"},\n{\"name\":\"machine\",\"kind\":\"held\",\"holds\":\"machine\"},\n{\"name\":\"graph\",\"kind\":\"held\",\"holds\":\"graph-hash\"}\n],\"phases\":[\n{\"name\":\"loading\",\"stored\":\"loading\",\"terminal\":false},\n{\"name\":\"inspecting\",\"stored\":\"inspecting\",\"terminal\":false},\n{\"name\":\"match\",\"stored\":\"in-match\",\"terminal\":false},\n{\"name\":\"sailing\",\"stored\":\"sailing\",\"terminal\":false},\n{\"name\":\"mooring\",\"stored\":\"mooring\",\"terminal\":false},\n{\"name\":\"hailing\",\"stored\":\"hailing\",\"terminal\":false},\n{\"name\":\"asking\",\"stored\":\"asking\",\"terminal\":false},\n{\"name\":\"pumping\",\"stored\":\"pumping\",\"terminal\":false},\n{\"name\":\"arrived\",\"stored\":\"arrived\",\"terminal\":true},\n{\"name\":\"sunk\",\"stored\":\"sunk\",\"terminal\":true}\n],\"edges\":[\n{\"transition\":\"inspect\",\"from\":\"loading\",\"to\":\"inspecting\",\"set\":{\"reminders\":\"0\"}},\n{\"transition\":\"pass\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"wave\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == true\",\"requires\":\"reviewed\"},\n{\"transition\":\"sign\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"by\":[\"agent\",\"person\"],\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"leg < legs\",\"requires\":\"reviewed\",\"set\":{\"leg\":\"leg + 1\",\"reminders\":\"0\",\"failures\":\"0\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"leg >= legs\",\"requires\":\"reviewed\"},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"weather != \\\"storm\\\" and leg < legs\",\"set\":{\"leg\":\"leg + 1\",\"weather\":\"next(weather)\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"arrived\",\"when\":\"weather == \\\"storm\\\" or leg >= legs\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sailing\",\"when\":\"sealed == true\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sunk\",\"when\":\"sealed == false\"},\n{\"transition\":\"move\",\"from\":\"match\",\"to\":\"sailing\",\"by\":[\"person\"],\"set\":{\"sealed\":\"true\",\"leg\":\"1\"}},\n{\"transition\":\"grant\",\"from\":\"sailing\",\"to\":\"sailing\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"grant\",\"from\":\"match\",\"to\":\"match\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"lighten\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"legs >= 3 and toll > 0\",\"by\":[\"person\"],\"args\":{\"pilot\":\"id\"},\"set\":{\"legs\":\"legs - 1\",\"pilot\":\"args.pilot\"}},\n{\"transition\":\"hail\",\"from\":\"mooring\",\"to\":\"hailing\"},\n{\"transition\":\"call\",\"from\":\"hailing\",\"to\":\"asking\"},\n{\"transition\":\"take\",\"from\":\"asking\",\"to\":\"pumping\",\"by\":[\"person\"]},\n{\"transition\":\"leave\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"person\"]},\n{\"transition\":\"dry\",\"from\":\"pumping\",\"to\":\"sailing\",\"set\":{\"departed\":\"now\",\"toll\":\"4000000\"}},\n{\"transition\":\"flood\",\"from\":\"pumping\",\"to\":\"sunk\"},\n{\"transition\":\"remind\",\"from\":\"loading\",\"to\":\"loading\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"mooring\",\"to\":\"mooring\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"asking\",\"to\":\"asking\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"pumping\",\"to\":\"pumping\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"retry\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"failures < 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"condemn\",\"from\":\"inspecting\",\"to\":\"sunk\",\"when\":\"failures + 1 > 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"scuttle\",\"from\":\"loading\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"inspecting\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"match\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"sailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"mooring\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"hailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"pumping\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]}\n]}";
+pub const SHAPE: &str = "{\"shape\":1,\"machine\":\"voyage\",\"state\":{\"folder\":\".voyage\",\"extension\":\"log\",\"form\":\"lines\",\"ids\":\"name\"},\"fields\":[\n{\"name\":\"mode\",\"kind\":\"held\",\"holds\":\"mode\"},\n{\"name\":\"phase\",\"kind\":\"held\",\"holds\":\"phase\"},\n{\"name\":\"ship\",\"kind\":\"held\",\"holds\":\"id\"},\n{\"name\":\"harbour\",\"kind\":\"held\",\"holds\":\"root\"},\n{\"name\":\"crew\",\"kind\":\"held\",\"holds\":\"session\"},\n{\"name\":\"started\",\"kind\":\"held\",\"holds\":\"started\"},\n{\"name\":\"started_epoch\",\"kind\":\"held\",\"holds\":\"started-epoch\"},\n{\"name\":\"updated\",\"kind\":\"held\",\"holds\":\"updated\"},\n{\"name\":\"cargo\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"required\",\"owned\":true},\n{\"name\":\"type\",\"kind\":\"one_of\",\"words\":[\"sail\",\"steam-ship\",\"2-masted\"],\"initial\":\"sail\",\"at_start\":\"optional\"},\n{\"name\":\"manifest\",\"kind\":\"path\",\"initial\":\"MANIFEST.md\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"before\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"leg\",\"kind\":\"count\",\"initial\":1,\"owned\":true},\n{\"name\":\"legs\",\"kind\":\"count\",\"initial\":2,\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"sealed\",\"kind\":\"flag\",\"initial\":false,\"owned\":true},\n{\"name\":\"weather\",\"kind\":\"one_of\",\"words\":[\"calm\",\"rough\",\"storm\"],\"initial\":\"calm\",\"null\":\"calm\",\"owned\":true},\n{\"name\":\"why\",\"kind\":\"text\",\"initial\":\"no \\\"reason\\\" \\\\ yet\",\"owned\":true},\n{\"name\":\"departed\",\"kind\":\"time\",\"initial\":null,\"owned\":true},\n{\"name\":\"pilot\",\"kind\":\"id\",\"initial\":\"\",\"in\":[\"sailing\"],\"owned\":true},\n{\"name\":\"toll\",\"kind\":\"count\",\"initial\":5,\"in\":[\"sailing\",\"arrived\"],\"owned\":true},\n{\"name\":\"ports\",\"kind\":\"list\",\"initial\":[\"home\"],\"owned\":true},\n{\"name\":\"reminders\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"failures\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"revision\",\"kind\":\"held\",\"holds\":\"revision\"},\n{\"name\":\"machine\",\"kind\":\"held\",\"holds\":\"machine\"},\n{\"name\":\"graph\",\"kind\":\"held\",\"holds\":\"graph-hash\"}\n],\"phases\":[\n{\"name\":\"loading\",\"stored\":\"loading\",\"terminal\":false},\n{\"name\":\"inspecting\",\"stored\":\"inspecting\",\"terminal\":false},\n{\"name\":\"match\",\"stored\":\"in-match\",\"terminal\":false},\n{\"name\":\"sailing\",\"stored\":\"sailing\",\"terminal\":false},\n{\"name\":\"mooring\",\"stored\":\"mooring\",\"terminal\":false},\n{\"name\":\"hailing\",\"stored\":\"hailing\",\"terminal\":false},\n{\"name\":\"asking\",\"stored\":\"asking\",\"terminal\":false},\n{\"name\":\"pumping\",\"stored\":\"pumping\",\"terminal\":false},\n{\"name\":\"arrived\",\"stored\":\"arrived\",\"terminal\":true},\n{\"name\":\"sunk\",\"stored\":\"sunk\",\"terminal\":true}\n],\"edges\":[\n{\"transition\":\"inspect\",\"from\":\"loading\",\"to\":\"inspecting\",\"set\":{\"reminders\":\"0\"}},\n{\"transition\":\"pass\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"wave\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == true\",\"requires\":\"reviewed\"},\n{\"transition\":\"sign\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"by\":[\"agent\",\"person\"],\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"leg < legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"},\"set\":{\"leg\":\"leg + 1\",\"reminders\":\"0\",\"failures\":\"0\",\"why\":\"args.why\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"leg >= legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"weather != \\\"storm\\\" and leg < legs\",\"set\":{\"leg\":\"leg + 1\",\"weather\":\"next(weather)\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"arrived\",\"when\":\"weather == \\\"storm\\\" or leg >= legs\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sailing\",\"when\":\"sealed == true\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sunk\",\"when\":\"sealed == false\"},\n{\"transition\":\"move\",\"from\":\"match\",\"to\":\"sailing\",\"by\":[\"person\"],\"set\":{\"sealed\":\"true\",\"leg\":\"1\"}},\n{\"transition\":\"grant\",\"from\":\"sailing\",\"to\":\"sailing\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"grant\",\"from\":\"match\",\"to\":\"match\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"lighten\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"legs >= 3 and toll > 0\",\"by\":[\"person\"],\"args\":{\"pilot\":\"id\"},\"set\":{\"legs\":\"legs - 1\",\"pilot\":\"args.pilot\"}},\n{\"transition\":\"hail\",\"from\":\"mooring\",\"to\":\"hailing\"},\n{\"transition\":\"call\",\"from\":\"hailing\",\"to\":\"asking\"},\n{\"transition\":\"take\",\"from\":\"asking\",\"to\":\"pumping\",\"by\":[\"person\"]},\n{\"transition\":\"leave\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"person\"]},\n{\"transition\":\"dry\",\"from\":\"pumping\",\"to\":\"sailing\",\"set\":{\"departed\":\"now\",\"toll\":\"4000000\"}},\n{\"transition\":\"flood\",\"from\":\"pumping\",\"to\":\"sunk\",\"args\":{\"in\":\"text\",\"sealed\":\"flag\",\"legs\":\"count, optional\",\"list\":\"path, optional\"},\"set\":{\"why\":\"args.in\",\"sealed\":\"args.sealed\",\"legs\":\"args.legs\",\"manifest\":\"args.list\"}},\n{\"transition\":\"remind\",\"from\":\"loading\",\"to\":\"loading\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"mooring\",\"to\":\"mooring\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"asking\",\"to\":\"asking\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"pumping\",\"to\":\"pumping\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"retry\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"failures < 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"condemn\",\"from\":\"inspecting\",\"to\":\"sunk\",\"when\":\"failures + 1 > 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"scuttle\",\"from\":\"loading\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"inspecting\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"match\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"sailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"mooring\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"hailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"pumping\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]}\n]}";
 /// The machine's `[[migrations]]` as JSON; empty where there are none.
 pub const MIGRATIONS: &str = "";

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use camino::Utf8PathBuf;
-use claudex_build::model::{Behaviour, Edge, Phase};
+use claudex_build::model::{Behaviour, Edge, Phase, call_text};
 use claudex_build::{catalogue, diagnostic, kind_text};
 
 use super::edge::{details, template};
@@ -155,7 +155,7 @@ fn stop(text: &mut String, behaviour: &Behaviour) {
             .and_then(|known| known.instead);
         let names: Vec<String> = transitions
             .iter()
-            .map(|name| format!("`{}`", name.value))
+            .map(|call| one_line(&call_text(call), usize::MAX))
             .collect();
         several |= names.len() > 1;
         let what = match (names.is_empty(), instead) {
@@ -237,7 +237,7 @@ fn transition(subject: &Subject, name: &str) -> String {
     for phase in &machine.phases {
         let Some(behaviour) = &phase.on_stop else { continue };
         for (outcome, transitions) in &behaviour.outcomes {
-            if transitions.iter().any(|other| other.value == name) {
+            if transitions.iter().any(|other| other.then.value == name) {
                 let behaviour = &behaviour.name.value;
                 named.push(format!(
                     "  in `{}`, where the outcome of `{behaviour}` is `{outcome}`",

@@ -2,7 +2,7 @@
 
 use camino::Utf8PathBuf;
 use claudex_build::model::{
-    Active, Actor, ArgumentKind, AtStart, Behaviour, Constant, Evidence, Field, FieldKind, Form, Held,
+    Active, Actor, ArgumentKind, AtStart, Behaviour, Call, Constant, Evidence, Field, FieldKind, Form, Held,
     IdForm, Phase, word_of,
 };
 use claudex_build::{graph_hash, guard_text, line_of, update_text};
@@ -120,6 +120,19 @@ fn phase(phase: &Phase, source: &str) -> Value {
     })
 }
 
+/// A transition by its name, with what it is given where that is something.
+fn call(call: &Call) -> Value {
+    let then = &call.then.value;
+    let with = call.with.iter();
+    match call.with.as_slice() {
+        [] => json!(then),
+        _ => json!({
+            "then": then,
+            "with": object(with.map(|(name, value)| (name.value.clone(), constant(&value.value)))),
+        }),
+    }
+}
+
 fn behaviour(behaviour: &Behaviour) -> Value {
     let parameters = behaviour.parameters.iter();
     let options = behaviour.options.iter().map(|option| {
@@ -130,7 +143,7 @@ fn behaviour(behaviour: &Behaviour) -> Value {
         })
     });
     let outcomes = behaviour.outcomes.iter().map(|(name, transitions)| {
-        let transitions: Vec<_> = transitions.iter().map(|name| &name.value).collect();
+        let transitions: Vec<_> = transitions.iter().map(call).collect();
         (name.clone(), json!(transitions))
     });
     json!({
