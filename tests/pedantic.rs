@@ -106,7 +106,9 @@ fn library(all: &[machines::Found]) -> String {
         }
         for field in &found.machine.fields {
             if matches!(field.kind, FieldKind::OneOf(_)) {
-                types.push(type_of(&field.name.value));
+                let name = type_of(&field.name.value);
+                // Every module has a `Loop`.
+                types.push(if name == "Loop" { "LoopWord".to_owned() } else { name });
             }
         }
         let asserted = types

@@ -143,6 +143,9 @@ mod names {
         two_names_of_one_type: [
             "[phases.closed]" => "[phases.a_1]\nterminal = true\n[phases.a1]", "to   = \"closed\"" => "to = \"a1\"\nwhen = \"tries < 1\"\n[[transitions.shut]]\nfrom = \"open\"\nto = \"a_1\"\nwhen = \"tries > 0\"",
         ] says "m.toml:25:9: the phase `a1` and the phase `a_1` both give the Rust type `A1` (rename the phase)";
+        a_field_named_as_a_generated_type: ["color    = " => "loop = "] says "nothing";
+        a_field_of_words_that_is_called_phase: ["phase    = { holds = \"phase\" }" => "where    = { holds = \"phase\" }\nphase = { one_of = [\"a\", \"b\"] }"] says "nothing";
+        two_fields_of_one_type: ["color    = " => "mode_word = { one_of = [\"a\"] }\nmode = { one_of = [\"b\"] }\ncolor    = "] says "m.toml:17:1: the field `mode` and the field `mode_word` both give the Rust type `ModeWordIter` (rename the field) & m.toml:17:1: the field `mode` and the field `mode_word` both give the Rust type `ModeWord` (rename the field)";
         a_phase_named_as_a_generated_type: ["[phases.closed]" => "[phases.any_loop]", "to   = \"closed\"" => "to = \"any_loop\""] says "m.toml:23:9: the phase `any_loop` and the type `AnyLoop` that every module has both give the Rust type `AnyLoop` (rename the phase)";
         a_phase_named_as_the_machine: ["name = \"door\"" => "name = \"closed\""] says "m.toml:23:9: the phase `closed` and the machine `closed` both give the Rust type `Closed` (the other one: line 2; rename the phase)";
         a_phase_named_same: ["[phases.closed]" => "[phases.same]\nterminal = true\n[phases.closed]"] says r#"m.toml:23:9: a phase is named `same` (`to = "same"` means the source; rename the phase)"#;

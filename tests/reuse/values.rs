@@ -1,4 +1,5 @@
-//! What a machine file says of values, in a program that is made of it: null in a document, constants for arguments.
+//! What a machine file says of values, in a program that is made of it: null in a document, constants for arguments, a field that is called
+//! `phase` and is not the machine’s.
 
 use std::fs;
 use std::io::Write as _;
@@ -25,6 +26,7 @@ start = "working"
 
 [fields]
 current_task = { type = "count", null = 0 }
+phase        = { one_of = ["new-plan", "plan-review"], at_start = "optional" }
 next_phase   = { holds = "phase", null = "standalone" }
 iteration    = { type = "count", initial = 1, null = 0, max = 9 }
 model        = { one_of = ["opus", "sonnet", "null"], null = "sonnet" }
@@ -79,7 +81,7 @@ set  = { iteration = "iteration + 1", why = "args.why", current_task = "args.tas
 from = "standalone"
 to   = "working"
 by   = ["person"]
-set  = { why = "", current_task = 0, model = "null" }
+set  = { why = "", current_task = 0, model = "null", phase = "next(phase)" }
 "#;
 
 /// A project with the program.
@@ -266,4 +268,15 @@ fn an_outcome_gives_a_transition_its_arguments() {
             json!(2)
         ]
     );
+}
+
+#[test]
+fn a_field_that_is_called_phase_is_a_field_like_any_other() {
+    let project = Project::new();
+    project.run(&["start", "--id", "d", "--phase", "plan-review"]);
+    assert_eq!(project.document("d")["phase"], json!("plan-review"));
+    project.run(&["leave", "d", "--why", "a pause", "--task", "3"]);
+    project.run(&["take-up", "d"]);
+    assert_eq!(project.document("d")["phase"], json!("new-plan"));
+    assert_eq!(project.phase("d"), "working");
 }

@@ -5,36 +5,12 @@ use std::ops::Range;
 
 use super::Index;
 use crate::diagnostic::{Diagnostic, list};
+use crate::emit::ident::{TYPES, camel, type_of_words};
 use crate::model::{Actor, At, AtStart, FieldKind, From};
 use crate::source::guard::NOW;
 
 const CODE: &str = "claudex::machine::name_collision";
 
-/// Types that every generated module has, and those of Rust that it, or what derives its traits, names without their path.
-const TYPES: [&str; 22] = [
-    "Loop",
-    "AnyLoop",
-    "Phase",
-    "Transition",
-    "OnStop",
-    "Verb",
-    "Start",
-    "Mode",
-    "Fields",
-    "FieldsIn",
-    "InPhase",
-    "FromRaw",
-    "PhaseIter",
-    "TransitionIter",
-    "ModeIter",
-    "String",
-    "Option",
-    "Vec",
-    "Result",
-    "From",
-    "Into",
-    "Iterator",
-];
 /// Methods that every loop has.
 const METHODS: [&str; 8] = [
     "id", "phase", "raw", "reload", "noting", "folder", "into_any", "fields",
@@ -70,21 +46,6 @@ const VERBS: [&str; 24] = [
     "man",
     "help",
 ];
-
-/// `mark_done` and `mark-done` are `MarkDone`, and `2nd` is `N2nd`, as `emit` writes them.
-fn camel(name: &str) -> String {
-    let parts = name
-        .split(['_', '-'])
-        .filter(|part| !part.is_empty() && part.is_ascii());
-    let joined: String = parts
-        .map(|part| part[..1].to_ascii_uppercase() + &part[1..])
-        .collect();
-    if joined.starts_with(|first: char| first.is_ascii_digit()) {
-        format!("N{joined}")
-    } else {
-        joined
-    }
-}
 
 /// The names that share one namespace, with what the first of each was.
 struct Space {
@@ -152,7 +113,7 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     }
     for field in &machine.fields {
         if let FieldKind::OneOf(words) = &field.kind {
-            let name = camel(&field.name.value);
+            let name = type_of_words(&field.name.value);
             types.add(format!("{name}Iter"), "field", &field.name, found);
             types.add(name, "field", &field.name, found);
             variants(words, &field.name.value, found);

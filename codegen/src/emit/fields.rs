@@ -8,7 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::Context;
-use super::ident::{camel, type_of, value_of};
+use super::ident::{camel, type_of, type_of_words, value_of};
 use super::prose::doc_of;
 use crate::model::{At, Field, FieldKind};
 
@@ -45,7 +45,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let (ident, name) = (value_of(&field.name.value), &field.name.value);
         let doc = doc_of(&field.doc, name);
         if let FieldKind::OneOf(list) = &field.kind {
-            words.push(word_enum(&type_of(name), name, &field.doc, list));
+            words.push(word_enum(&type_of_field(field), name, &field.doc, list));
         }
         let kind = type_of_field(field);
         let body = reading(field, &quote! { self.0 });
@@ -189,7 +189,7 @@ fn exists_in(context: &Context<'_>, field: &Field) -> String {
 }
 
 /// What a reader of the field returns.
-fn type_of_field(field: &Field) -> TokenStream {
+pub(super) fn type_of_field(field: &Field) -> TokenStream {
     match &field.kind {
         FieldKind::Count => quote! { u64 },
         FieldKind::Flag => quote! { bool },
@@ -198,7 +198,7 @@ fn type_of_field(field: &Field) -> TokenStream {
         FieldKind::List => quote! { Vec<String> },
         FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => quote! { String },
         FieldKind::OneOf(_) => {
-            let kind = type_of(&field.name.value);
+            let kind = format_ident!("{}", type_of_words(&field.name.value));
             quote! { #kind }
         }
     }
@@ -215,14 +215,14 @@ fn reading(field: &Field, raw: &TokenStream) -> TokenStream {
         FieldKind::List => quote! { #raw.list(#name) },
         FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => quote! { #raw.text(#name) },
         FieldKind::OneOf(list) => {
-            let kind = type_of(name);
+            let kind = type_of_field(field);
             let first = list.first().map(|word| type_of(&word.value));
             quote! { #raw.text(#name).parse().unwrap_or(#kind::#first) }
         }
     }
 }
 
-fn word_enum(kind: &Ident, name: &str, doc: &str, list: &[At<String>]) -> TokenStream {
+fn word_enum(kind: &TokenStream, name: &str, doc: &str, list: &[At<String>]) -> TokenStream {
     let doc = doc_of(doc, name);
     let variants = list.iter().map(|word| {
         let (ident, text) = (type_of(&word.value), &word.value);

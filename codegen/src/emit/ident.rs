@@ -6,7 +6,7 @@
 use proc_macro2::{Ident, Span};
 
 /// `no-material-findings` or `mark_done` as `NoMaterialFindings`, `MarkDone`.
-pub(super) fn camel(name: &str) -> String {
+pub(crate) fn camel(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     let mut upper = true;
     for character in name.chars() {
@@ -23,6 +23,42 @@ pub(super) fn camel(name: &str) -> String {
         text.insert(0, 'N');
     }
     text
+}
+
+/// Types that every generated module has, and those of Rust that it, or what derives its traits, names without their path.
+pub(crate) const TYPES: [&str; 22] = [
+    "Loop",
+    "AnyLoop",
+    "Phase",
+    "Transition",
+    "OnStop",
+    "Verb",
+    "Start",
+    "Mode",
+    "Fields",
+    "FieldsIn",
+    "InPhase",
+    "FromRaw",
+    "PhaseIter",
+    "TransitionIter",
+    "ModeIter",
+    "String",
+    "Option",
+    "Vec",
+    "Result",
+    "From",
+    "Into",
+    "Iterator",
+];
+
+/// The type of the words of a `one_of` field: as the field is named, with `Word` behind where every module has a type of that name.
+pub(crate) fn type_of_words(field: &str) -> String {
+    let name = camel(field);
+    if TYPES.contains(&name.as_str()) {
+        name + "Word"
+    } else {
+        name
+    }
 }
 
 /// The type's identifier.
@@ -74,6 +110,15 @@ mod tests {
         assert_eq!(value_of("max-reached").to_string(), "max_reached");
         assert_eq!(constant_of("mark_done").to_string(), "MARK_DONE");
         assert_eq!(kebab("mark_done"), "mark-done");
+        for (field, kind) in [
+            ("color", "Color"),
+            ("phase", "PhaseWord"),
+            ("any_loop", "AnyLoopWord"),
+            ("mode_iter", "ModeIterWord"),
+            ("phase_word", "PhaseWord"),
+        ] {
+            assert_eq!(type_of_words(field), kind);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 mod behaviours;
 mod commands;
 mod fields;
-mod ident;
+pub(crate) mod ident;
 mod lines;
 mod on_stop;
 mod phases;

@@ -1,10 +1,10 @@
 //! The `Phase` enum, one type per phase, `Loop<P>`, `AnyLoop`, the view of the fields, and the start.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 
 use super::Context;
-use super::ident::{camel, type_of, value_of};
+use super::ident::{type_of, value_of};
 use super::prose::doc_of;
 use crate::model::{AtStart, FieldKind};
 
@@ -248,16 +248,9 @@ fn start(context: &Context<'_>) -> TokenStream {
     let members = taken.iter().map(|field| {
         let ident = value_of(&field.name.value);
         let kind = match field.kind {
-            FieldKind::Count => quote! { u64 },
-            FieldKind::Flag => quote! { bool },
             FieldKind::Time => quote! { rt::Timestamp },
             FieldKind::Id => quote! { rt::LoopId },
-            FieldKind::List => quote! { Vec<String> },
-            FieldKind::OneOf(_) => {
-                let kind = format_ident!("{}", camel(&field.name.value));
-                quote! { #kind }
-            }
-            FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => quote! { String },
+            _ => super::fields::type_of_field(field),
         };
         let kind = if field.at_start == AtStart::Required {
             kind

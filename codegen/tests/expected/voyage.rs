@@ -92,7 +92,7 @@ pub trait InPhase: sealed::InPhase + 'static {
 }
 /// The cargo is brought on board.
 ///
-/// Declared in `machine.toml:53`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:54`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loading {}
 impl sealed::InPhase for Loading {}
@@ -101,7 +101,7 @@ impl InPhase for Loading {
 }
 /// `inspecting`
 ///
-/// Declared in `machine.toml:58`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:59`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inspecting {}
 impl sealed::InPhase for Inspecting {}
@@ -110,7 +110,7 @@ impl InPhase for Inspecting {
 }
 /// Two ships want the same berth: a phase whose name is a word of Rust.
 ///
-/// Declared in `machine.toml:72`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:73`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {}
 impl sealed::InPhase for Match {}
@@ -119,7 +119,7 @@ impl InPhase for Match {
 }
 /// What a stop does here is written in Rust.
 ///
-/// Declared in `machine.toml:77`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:78`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sailing {}
 impl sealed::InPhase for Sailing {}
@@ -128,7 +128,7 @@ impl InPhase for Sailing {
 }
 /// `mooring`
 ///
-/// Declared in `machine.toml:80`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:81`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mooring {}
 impl sealed::InPhase for Mooring {}
@@ -137,7 +137,7 @@ impl InPhase for Mooring {
 }
 /// `hailing`
 ///
-/// Declared in `machine.toml:83`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:84`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hailing {}
 impl sealed::InPhase for Hailing {}
@@ -146,7 +146,7 @@ impl InPhase for Hailing {
 }
 /// `asking`
 ///
-/// Declared in `machine.toml:86`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:87`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {}
 impl sealed::InPhase for Asking {}
@@ -155,7 +155,7 @@ impl InPhase for Asking {
 }
 /// `pumping`
 ///
-/// Declared in `machine.toml:95`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:96`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pumping {}
 impl sealed::InPhase for Pumping {}
@@ -164,7 +164,7 @@ impl InPhase for Pumping {
 }
 /// `arrived`
 ///
-/// Declared in `machine.toml:98`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:99`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {}
 impl sealed::InPhase for Arrived {}
@@ -173,7 +173,7 @@ impl InPhase for Arrived {
 }
 /// The ship is lost.
 ///
-/// Declared in `machine.toml:101`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:102`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sunk {}
 impl sealed::InPhase for Sunk {}
@@ -368,6 +368,28 @@ pub enum Type {
     #[strum(serialize = "2-masted")]
     N2Masted,
 }
+/// `loop`
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    rt::strum::Display,
+    rt::strum::EnumString,
+    rt::strum::EnumIter,
+    rt::strum::IntoStaticStr,
+)]
+#[strum(crate = "rt::strum")]
+pub enum LoopWord {
+    /// `knot`
+    #[strum(serialize = "knot")]
+    Knot,
+    /// `bight`
+    #[strum(serialize = "bight")]
+    Bight,
+}
 /// `weather`
 #[derive(
     Debug,
@@ -472,6 +494,11 @@ impl Fields<'_> {
     pub fn sealed(&self) -> bool {
         self.0.flag("sealed")
     }
+    /// `loop`
+    #[must_use]
+    pub fn r#loop(&self) -> LoopWord {
+        self.0.text("loop").parse().unwrap_or(LoopWord::Knot)
+    }
     /// `weather`
     #[must_use]
     pub fn weather(&self) -> Weather {
@@ -489,14 +516,14 @@ impl Fields<'_> {
     }
     /// who is at the helm
     ///
-    /// None in a phase where it does not exist. exists in: Sailing (machine.toml:44).
+    /// None in a phase where it does not exist. exists in: Sailing (machine.toml:45).
     #[must_use]
     pub fn pilot(&self) -> Option<Option<rt::LoopId>> {
         self.0.exists("pilot").then(|| self.0.named_id("pilot"))
     }
     /// what the harbours take
     ///
-    /// None in a phase where it does not exist. exists in: Sailing, Arrived (machine.toml:45).
+    /// None in a phase where it does not exist. exists in: Sailing, Arrived (machine.toml:46).
     #[must_use]
     pub fn toll(&self) -> Option<u64> {
         self.0.exists("toll").then(|| self.0.count("toll"))
@@ -553,7 +580,7 @@ impl<'l, P> ::core::ops::Deref for FieldsIn<'l, P> {
 impl<P: InPhase> FieldsIn<'_, P> {
     /// who is at the helm
     ///
-    /// exists in: Sailing (machine.toml:44).
+    /// exists in: Sailing (machine.toml:45).
     #[must_use]
     pub fn pilot<N>(&self) -> N
     where
@@ -563,7 +590,7 @@ impl<P: InPhase> FieldsIn<'_, P> {
     }
     /// what the harbours take
     ///
-    /// exists in: Sailing, Arrived (machine.toml:45).
+    /// exists in: Sailing, Arrived (machine.toml:46).
     #[must_use]
     pub fn toll<N>(&self) -> N
     where
@@ -576,7 +603,7 @@ impl<P: InPhase> FieldsIn<'_, P> {
 #[diagnostic::on_unimplemented(
     message = "`pilot` does not exist in phase `{Self}`",
     label = "this phase does not have the field",
-    note = "exists in: Sailing (machine.toml:44)"
+    note = "exists in: Sailing (machine.toml:45)"
 )]
 pub trait HasPilot: InPhase {
     /// What the field holds.
@@ -594,7 +621,7 @@ impl HasPilot for Sailing {
 #[diagnostic::on_unimplemented(
     message = "`toll` does not exist in phase `{Self}`",
     label = "this phase does not have the field",
-    note = "exists in: Sailing, Arrived (machine.toml:45)"
+    note = "exists in: Sailing, Arrived (machine.toml:46)"
 )]
 pub trait HasToll: InPhase {
     /// What the field holds.
@@ -663,6 +690,8 @@ pub struct Start {
     pub before: Option<String>,
     /// the last leg
     pub legs: Option<u64>,
+    /// `loop`
+    pub r#loop: Option<LoopWord>,
 }
 impl Start {
     /// Starts a loop: under one lock, refused while another loop of the folder is not over.
@@ -689,6 +718,9 @@ impl Start {
             }
             if let Some(value) = self.legs {
                 given.push(("legs", rt::Value::Count(value)));
+            }
+            if let Some(value) = self.r#loop {
+                given.push(("loop", rt::Value::Word(value.to_string())));
             }
             given
         };
@@ -901,7 +933,7 @@ mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`inspect` is not legal in phase `{Self}`",
     label = "no edge `inspect` leaves this phase",
-    note = "legal in: Loading (machine.toml:119)"
+    note = "legal in: Loading (machine.toml:120)"
 )]
 pub trait Inspect: sealed::Inspect {
     /// The loop after it.
@@ -914,7 +946,7 @@ impl Inspect for Loading {
 impl<P: InPhase> Loop<P> {
     /// The list was written: inspect it.
     ///
-    /// - [`Loading`] → [`Inspecting`] (machine.toml:119)
+    /// - [`Loading`] → [`Inspecting`] (machine.toml:120)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -933,7 +965,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`pass` is not legal in phase `{Self}`",
     label = "no edge `pass` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:125)"
+    note = "legal in: Inspecting (machine.toml:126)"
 )]
 pub trait Pass: sealed::Pass {
     /// The loop after it.
@@ -946,7 +978,7 @@ impl Pass for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `pass`
     ///
-    /// - [`Inspecting`] → [`Match`], when `sealed == false` (machine.toml:125)
+    /// - [`Inspecting`] → [`Match`], when `sealed == false` (machine.toml:126)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -965,7 +997,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`wave` is not legal in phase `{Self}`",
     label = "no edge `wave` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:133)"
+    note = "legal in: Inspecting (machine.toml:134)"
 )]
 pub trait Wave: sealed::Wave {
     /// The loop after it.
@@ -978,7 +1010,7 @@ impl Wave for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `wave`
     ///
-    /// - [`Inspecting`] → [`Match`], when `sealed == true` (machine.toml:133)
+    /// - [`Inspecting`] → [`Match`], when `sealed == true` (machine.toml:134)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -997,7 +1029,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`sign` is not legal in phase `{Self}`",
     label = "no edge `sign` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:139)"
+    note = "legal in: Inspecting (machine.toml:140)"
 )]
 pub trait Sign: sealed::Sign {
     /// The loop after it.
@@ -1010,7 +1042,7 @@ impl Sign for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// The captain signs.
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `sealed == false` (machine.toml:139)
+    /// - [`Inspecting`] → [`Inspecting`], when `sealed == false` (machine.toml:140)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1029,7 +1061,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`repair` is not legal in phase `{Self}`",
     label = "no edge `repair` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:148, machine.toml:156)"
+    note = "legal in: Inspecting (machine.toml:149, machine.toml:157)"
 )]
 pub trait Repair: sealed::Repair {
     /// The loop after it.
@@ -1072,8 +1104,8 @@ impl From<RepairNext> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// `repair`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:148)
-    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:156)
+    /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:149)
+    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:157)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1101,7 +1133,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`tack` is not legal in phase `{Self}`",
     label = "no edge `tack` leaves this phase",
-    note = "legal in: Sailing (machine.toml:164, machine.toml:171), Match (machine.toml:176, machine.toml:182)"
+    note = "legal in: Sailing (machine.toml:165, machine.toml:172), Match (machine.toml:177, machine.toml:183)"
 )]
 pub trait Tack: sealed::Tack {
     /// The loop after it.
@@ -1178,10 +1210,10 @@ impl From<TackFromSailing> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// The wind decides.
     ///
-    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:164)
-    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:171)
-    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:176)
-    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:182)
+    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:165)
+    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:172)
+    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:177)
+    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:183)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1200,7 +1232,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`move` is not legal in phase `{Self}`",
     label = "no edge `move` leaves this phase",
-    note = "legal in: Match (machine.toml:187)"
+    note = "legal in: Match (machine.toml:188)"
 )]
 pub trait Move: sealed::Move {
     /// The loop after it.
@@ -1213,7 +1245,7 @@ impl Move for Match {
 impl<P: InPhase> Loop<P> {
     /// A transition whose name is a word of Rust.
     ///
-    /// - [`Match`] → [`Sailing`] (machine.toml:187)
+    /// - [`Match`] → [`Sailing`] (machine.toml:188)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1232,7 +1264,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`grant` is not legal in phase `{Self}`",
     label = "no edge `grant` leaves this phase",
-    note = "legal in: Sailing (machine.toml:194), Match (machine.toml:194)"
+    note = "legal in: Sailing (machine.toml:195), Match (machine.toml:195)"
 )]
 pub trait Grant: sealed::Grant {
     /// The loop after it.
@@ -1252,8 +1284,8 @@ impl<P: InPhase> Loop<P> {
     /// Arguments:
     /// - `in`: why
     ///
-    /// - [`Sailing`] → [`Sailing`] (machine.toml:194)
-    /// - [`Match`] → [`Match`] (machine.toml:194)
+    /// - [`Sailing`] → [`Sailing`] (machine.toml:195)
+    /// - [`Match`] → [`Match`] (machine.toml:195)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1288,7 +1320,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`lighten` is not legal in phase `{Self}`",
     label = "no edge `lighten` leaves this phase",
-    note = "legal in: Sailing (machine.toml:202)"
+    note = "legal in: Sailing (machine.toml:203)"
 )]
 pub trait Lighten: sealed::Lighten {
     /// The loop after it.
@@ -1301,7 +1333,7 @@ impl Lighten for Sailing {
 impl<P: InPhase> Loop<P> {
     /// `lighten`
     ///
-    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:202)
+    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:203)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1320,7 +1352,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`hail` is not legal in phase `{Self}`",
     label = "no edge `hail` leaves this phase",
-    note = "legal in: Mooring (machine.toml:210)"
+    note = "legal in: Mooring (machine.toml:211)"
 )]
 pub trait Hail: sealed::Hail {
     /// The loop after it.
@@ -1333,7 +1365,7 @@ impl Hail for Mooring {
 impl<P: InPhase> Loop<P> {
     /// `hail`
     ///
-    /// - [`Mooring`] → [`Hailing`] (machine.toml:210)
+    /// - [`Mooring`] → [`Hailing`] (machine.toml:211)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1352,7 +1384,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`call` is not legal in phase `{Self}`",
     label = "no edge `call` leaves this phase",
-    note = "legal in: Hailing (machine.toml:214)"
+    note = "legal in: Hailing (machine.toml:215)"
 )]
 pub trait Call: sealed::Call {
     /// The loop after it.
@@ -1365,7 +1397,7 @@ impl Call for Hailing {
 impl<P: InPhase> Loop<P> {
     /// `call`
     ///
-    /// - [`Hailing`] → [`Asking`] (machine.toml:214)
+    /// - [`Hailing`] → [`Asking`] (machine.toml:215)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1384,7 +1416,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`take` is not legal in phase `{Self}`",
     label = "no edge `take` leaves this phase",
-    note = "legal in: Asking (machine.toml:219)"
+    note = "legal in: Asking (machine.toml:220)"
 )]
 pub trait Take: sealed::Take {
     /// The loop after it.
@@ -1397,7 +1429,7 @@ impl Take for Asking {
 impl<P: InPhase> Loop<P> {
     /// `take`
     ///
-    /// - [`Asking`] → [`Pumping`] (machine.toml:219)
+    /// - [`Asking`] → [`Pumping`] (machine.toml:220)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1416,7 +1448,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`leave` is not legal in phase `{Self}`",
     label = "no edge `leave` leaves this phase",
-    note = "legal in: Asking (machine.toml:224)"
+    note = "legal in: Asking (machine.toml:225)"
 )]
 pub trait Leave: sealed::Leave {
     /// The loop after it.
@@ -1429,7 +1461,7 @@ impl Leave for Asking {
 impl<P: InPhase> Loop<P> {
     /// `leave`
     ///
-    /// - [`Asking`] → [`Sunk`] (machine.toml:224)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:225)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1448,7 +1480,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`dry` is not legal in phase `{Self}`",
     label = "no edge `dry` leaves this phase",
-    note = "legal in: Pumping (machine.toml:229)"
+    note = "legal in: Pumping (machine.toml:230)"
 )]
 pub trait Dry: sealed::Dry {
     /// The loop after it.
@@ -1461,7 +1493,7 @@ impl Dry for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `dry`
     ///
-    /// - [`Pumping`] → [`Sailing`] (machine.toml:229)
+    /// - [`Pumping`] → [`Sailing`] (machine.toml:230)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1480,7 +1512,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`flood` is not legal in phase `{Self}`",
     label = "no edge `flood` leaves this phase",
-    note = "legal in: Pumping (machine.toml:234)"
+    note = "legal in: Pumping (machine.toml:235)"
 )]
 pub trait Flood: sealed::Flood {
     /// The loop after it.
@@ -1493,7 +1525,7 @@ impl Flood for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `flood`
     ///
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:234)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:235)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1528,7 +1560,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`remind` is not legal in phase `{Self}`",
     label = "no edge `remind` leaves this phase",
-    note = "legal in: Loading (machine.toml:240), Inspecting (machine.toml:240), Mooring (machine.toml:240), Asking (machine.toml:240), Pumping (machine.toml:240)"
+    note = "legal in: Loading (machine.toml:241), Inspecting (machine.toml:241), Mooring (machine.toml:241), Asking (machine.toml:241), Pumping (machine.toml:241)"
 )]
 pub trait Remind: sealed::Remind {
     /// The loop after it.
@@ -1557,11 +1589,11 @@ impl Remind for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `remind`
     ///
-    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:240)
-    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:240)
-    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:240)
-    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:240)
-    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:240)
+    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:241)
+    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:241)
+    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:241)
+    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:241)
+    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:241)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1580,7 +1612,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`retry` is not legal in phase `{Self}`",
     label = "no edge `retry` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:247)"
+    note = "legal in: Inspecting (machine.toml:248)"
 )]
 pub trait Retry: sealed::Retry {
     /// The loop after it.
@@ -1593,7 +1625,7 @@ impl Retry for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `retry`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:247)
+    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:248)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1612,7 +1644,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`condemn` is not legal in phase `{Self}`",
     label = "no edge `condemn` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:253)"
+    note = "legal in: Inspecting (machine.toml:254)"
 )]
 pub trait Condemn: sealed::Condemn {
     /// The loop after it.
@@ -1625,7 +1657,7 @@ impl Condemn for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `condemn`
     ///
-    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:253)
+    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:254)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1644,7 +1676,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`scuttle` is not legal in phase `{Self}`",
     label = "no edge `scuttle` leaves this phase",
-    note = "legal in: Loading (machine.toml:259), Inspecting (machine.toml:259), Match (machine.toml:259), Sailing (machine.toml:259), Mooring (machine.toml:259), Hailing (machine.toml:259), Asking (machine.toml:259), Pumping (machine.toml:259)"
+    note = "legal in: Loading (machine.toml:260), Inspecting (machine.toml:260), Match (machine.toml:260), Sailing (machine.toml:260), Mooring (machine.toml:260), Hailing (machine.toml:260), Asking (machine.toml:260), Pumping (machine.toml:260)"
 )]
 pub trait Scuttle: sealed::Scuttle {
     /// The loop after it.
@@ -1685,14 +1717,14 @@ impl Scuttle for Pumping {
 impl<P: InPhase> Loop<P> {
     /// The ship is given up.
     ///
-    /// - [`Loading`] → [`Sunk`] (machine.toml:259)
-    /// - [`Inspecting`] → [`Sunk`] (machine.toml:259)
-    /// - [`Match`] → [`Sunk`] (machine.toml:259)
-    /// - [`Sailing`] → [`Sunk`] (machine.toml:259)
-    /// - [`Mooring`] → [`Sunk`] (machine.toml:259)
-    /// - [`Hailing`] → [`Sunk`] (machine.toml:259)
-    /// - [`Asking`] → [`Sunk`] (machine.toml:259)
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:259)
+    /// - [`Loading`] → [`Sunk`] (machine.toml:260)
+    /// - [`Inspecting`] → [`Sunk`] (machine.toml:260)
+    /// - [`Match`] → [`Sunk`] (machine.toml:260)
+    /// - [`Sailing`] → [`Sunk`] (machine.toml:260)
+    /// - [`Mooring`] → [`Sunk`] (machine.toml:260)
+    /// - [`Hailing`] → [`Sunk`] (machine.toml:260)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:260)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:260)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -2371,7 +2403,7 @@ pub mod declared {
     pub struct AsDeclared;
     /// Says what a stop does in every phase.
     #[diagnostic::on_unimplemented(
-        message = "no `on_stop` says what a stop does in phase `sailing` (machine.toml:77)",
+        message = "no `on_stop` says what a stop does in phase `sailing` (machine.toml:78)",
         label = "the machine file leaves this to Rust",
         note = "give it an `on_stop` there, or write it: `struct Own; impl voyage::OnStop for Own {{ fn sailing(&self, held: Loop<Sailing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }} }}` and `claudex_loop::main!(voyage, Own);`"
     )]
@@ -2544,6 +2576,14 @@ pub static TABLE: rt::Table = rt::Table {
             within: None,
         },
         rt::FieldInfo {
+            name: "loop",
+            doc: "",
+            kind: rt::FieldKind::OneOf(&["knot", "bight"]),
+            initial: rt::Constant::Text("knot"),
+            at_start: true,
+            within: None,
+        },
+        rt::FieldInfo {
             name: "weather",
             doc: "",
             kind: rt::FieldKind::OneOf(&["calm", "rough", "storm"]),
@@ -2651,7 +2691,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 53u32,
+            line: 54u32,
         },
         rt::PhaseInfo {
             name: "inspecting",
@@ -2670,7 +2710,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: Some(&INSPECTING_REVIEW),
             question: None,
-            line: 58u32,
+            line: 59u32,
         },
         rt::PhaseInfo {
             name: "match",
@@ -2685,7 +2725,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 72u32,
+            line: 73u32,
         },
         rt::PhaseInfo {
             name: "sailing",
@@ -2697,7 +2737,7 @@ pub static TABLE: rt::Table = rt::Table {
             on_stop: None,
             review: None,
             question: None,
-            line: 77u32,
+            line: 78u32,
         },
         rt::PhaseInfo {
             name: "mooring",
@@ -2712,7 +2752,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 80u32,
+            line: 81u32,
         },
         rt::PhaseInfo {
             name: "hailing",
@@ -2727,7 +2767,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 83u32,
+            line: 84u32,
         },
         rt::PhaseInfo {
             name: "asking",
@@ -2757,7 +2797,7 @@ pub static TABLE: rt::Table = rt::Table {
                     },
                 ],
             }),
-            line: 86u32,
+            line: 87u32,
         },
         rt::PhaseInfo {
             name: "pumping",
@@ -2772,7 +2812,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 95u32,
+            line: 96u32,
         },
         rt::PhaseInfo {
             name: "arrived",
@@ -2784,7 +2824,7 @@ pub static TABLE: rt::Table = rt::Table {
             on_stop: None,
             review: None,
             question: None,
-            line: 98u32,
+            line: 99u32,
         },
         rt::PhaseInfo {
             name: "sunk",
@@ -2796,7 +2836,7 @@ pub static TABLE: rt::Table = rt::Table {
             on_stop: None,
             review: None,
             question: None,
-            line: 101u32,
+            line: 102u32,
         },
     ],
     transitions: &[
@@ -2834,7 +2874,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The list was written: inspect it.",
-            line: 119u32,
+            line: 120u32,
         },
         rt::EdgeInfo {
             transition: "pass",
@@ -2861,7 +2901,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 125u32,
+            line: 126u32,
         },
         rt::EdgeInfo {
             transition: "wave",
@@ -2883,7 +2923,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 133u32,
+            line: 134u32,
         },
         rt::EdgeInfo {
             transition: "sign",
@@ -2905,7 +2945,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The captain signs.",
-            line: 139u32,
+            line: 140u32,
         },
         rt::EdgeInfo {
             transition: "repair",
@@ -2941,7 +2981,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 148u32,
+            line: 149u32,
         },
         rt::EdgeInfo {
             transition: "repair",
@@ -2966,7 +3006,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 156u32,
+            line: 157u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -3014,7 +3054,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The wind decides.",
-            line: 164u32,
+            line: 165u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -3053,7 +3093,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 171u32,
+            line: 172u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -3075,7 +3115,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 176u32,
+            line: 177u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -3097,7 +3137,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 182u32,
+            line: 183u32,
         },
         rt::EdgeInfo {
             transition: "move",
@@ -3115,7 +3155,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "A transition whose name is a word of Rust.",
-            line: 187u32,
+            line: 188u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -3148,7 +3188,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 194u32,
+            line: 195u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -3181,7 +3221,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 194u32,
+            line: 195u32,
         },
         rt::EdgeInfo {
             transition: "lighten",
@@ -3226,7 +3266,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 202u32,
+            line: 203u32,
         },
         rt::EdgeInfo {
             transition: "hail",
@@ -3241,7 +3281,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 210u32,
+            line: 211u32,
         },
         rt::EdgeInfo {
             transition: "call",
@@ -3261,7 +3301,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 214u32,
+            line: 215u32,
         },
         rt::EdgeInfo {
             transition: "take",
@@ -3276,7 +3316,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 219u32,
+            line: 220u32,
         },
         rt::EdgeInfo {
             transition: "leave",
@@ -3291,7 +3331,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 224u32,
+            line: 225u32,
         },
         rt::EdgeInfo {
             transition: "dry",
@@ -3309,7 +3349,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 229u32,
+            line: 230u32,
         },
         rt::EdgeInfo {
             transition: "flood",
@@ -3329,7 +3369,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 234u32,
+            line: 235u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3364,7 +3404,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 240u32,
+            line: 241u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3399,7 +3439,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 240u32,
+            line: 241u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3434,7 +3474,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 240u32,
+            line: 241u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3469,7 +3509,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 240u32,
+            line: 241u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3504,7 +3544,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 240u32,
+            line: 241u32,
         },
         rt::EdgeInfo {
             transition: "retry",
@@ -3534,7 +3574,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 247u32,
+            line: 248u32,
         },
         rt::EdgeInfo {
             transition: "condemn",
@@ -3564,7 +3604,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 253u32,
+            line: 254u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3579,7 +3619,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 259u32,
+            line: 260u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3594,7 +3634,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 259u32,
+            line: 260u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3609,7 +3649,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 259u32,
+            line: 260u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3624,7 +3664,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 259u32,
+            line: 260u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3639,7 +3679,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 259u32,
+            line: 260u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3654,7 +3694,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 259u32,
+            line: 260u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3669,7 +3709,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 259u32,
+            line: 260u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3684,7 +3724,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 259u32,
+            line: 260u32,
         },
     ],
     personas: PERSONAS,
@@ -3728,7 +3768,7 @@ const PROGRAM: &str = match option_env!("CARGO_BIN_NAME") {
 pub static STATE: rt::StateSpec = rt::StateSpec {
     machine: "voyage",
     program: PROGRAM,
-    graph_hash: "51d6021694e66e5e",
+    graph_hash: "4cda697c2446bed1",
     folder: ".voyage",
     folder_env: Some("VOYAGE_FOLDER"),
     file: None,
@@ -3778,10 +3818,10 @@ pub const SOURCE: &str = include_str!(
     concat!(env!("CARGO_MANIFEST_DIR"), "/machine.toml")
 );
 /// The fields, phases and transitions of the machine, as Markdown.
-pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line. The graph hash of this version is `51d6021694e66e5e`.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `weather` | `calm`, `rough`, `storm`; null for `\"calm\"` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `departed` | when the ship left; a time, ISO 8601 in UTC, whole seconds; null where it is not set |  | the machine |\n| `pilot` | who is at the helm; an id; null for none; only in `sailing`, else null |  | the machine |\n| `toll` | what the harbours take; a whole number from 0; only in `sailing` and `arrived`, else null |  | the machine |\n| `ports` | where it has been; a list of texts on one line |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair` (why = \"found\"); stalled: `wave`, else `repair` (why = \"again\"); nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave`; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood` (in = \"the \\\"pump\\\"\", sealed = true, legs = 4000000); missing: `remind` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0`, `why = args.why` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `lighten` | sailing | sailing | `legs >= 3 and toll > 0` |  | person | `legs = legs - 1`, `pilot = args.pilot` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person |  |\n| `dry` | pumping | sailing |  |  | hook | `departed = now`, `toll = 4000000` |\n| `flood` | pumping | sunk |  |  | hook | `why = args.in`, `sealed = args.sealed`, `legs = args.legs`, `manifest = args.list` |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n";
+pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line. The graph hash of this version is `4cda697c2446bed1`.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `loop` | `knot`, `bight` | optional |  |\n| `weather` | `calm`, `rough`, `storm`; null for `\"calm\"` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `departed` | when the ship left; a time, ISO 8601 in UTC, whole seconds; null where it is not set |  | the machine |\n| `pilot` | who is at the helm; an id; null for none; only in `sailing`, else null |  | the machine |\n| `toll` | what the harbours take; a whole number from 0; only in `sailing` and `arrived`, else null |  | the machine |\n| `ports` | where it has been; a list of texts on one line |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair` (why = \"found\"); stalled: `wave`, else `repair` (why = \"again\"); nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave`; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood` (in = \"the \\\"pump\\\"\", sealed = true, legs = 4000000); missing: `remind` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0`, `why = args.why` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `lighten` | sailing | sailing | `legs >= 3 and toll > 0` |  | person | `legs = legs - 1`, `pilot = args.pilot` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person |  |\n| `dry` | pumping | sailing |  |  | hook | `departed = now`, `toll = 4000000` |\n| `flood` | pumping | sunk |  |  | hook | `why = args.in`, `sealed = args.sealed`, `legs = args.legs`, `manifest = args.list` |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n";
 /// The machine's graph, as a Mermaid flowchart.
 pub const DIAGRAM: &str = "flowchart TD\n    mode_0([\"outward\"]):::mode\n    mode_1([\"homeward\"]):::mode\n    mode_2([\"trial\"]):::mode\n    phase_loading(\"loading<br/><i>require-file</i><br/>and again by:<br/>remind\")\n    phase_inspecting(\"inspecting<br/><i>review</i><br/>and again by:<br/>sign (verb)<br/>repair<br/><i>leg #lt; legs</i><br/>remind<br/>retry\")\n    phase_match(\"match<br/><i>approve</i><br/>and again by:<br/>grant (person)\")\n    phase_sailing(\"sailing<br/><i>written in Rust</i><br/>and again by:<br/>tack<br/><i>weather #33;= #34;storm#34; and leg #lt; legs</i><br/>grant (person)<br/>lighten (person)\")\n    phase_mooring(\"mooring<br/><i>wait-for</i><br/>and again by:<br/>remind\")\n    phase_hailing(\"hailing<br/><i>announce</i>\")\n    phase_asking(\"asking<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_pumping(\"pumping<br/><i>run</i><br/>and again by:<br/>remind\")\n    phase_arrived[[\"arrived\"]]:::terminal\n    phase_sunk[[\"sunk\"]]:::terminal\n    anywhere([\"any phase\"]):::mode\n    mode_0 --> phase_loading\n    mode_1 --> phase_sailing\n    mode_2 --> phase_mooring\n    phase_loading -->|\"inspect\"| phase_inspecting\n    phase_inspecting -->|\"pass<br/>wave<br/>repair<br/><i>leg #gt;= legs</i>\"| phase_match\n    phase_inspecting --> phase_inspecting\n    phase_sailing --> phase_sailing\n    phase_sailing -->|\"tack<br/><i>weather == #34;storm#34; or leg #gt;= legs</i>\"| phase_arrived\n    phase_match -->|\"tack<br/><i>sealed == true</i>\"| phase_sailing\n    phase_match -->|\"tack<br/><i>sealed == false</i>\"| phase_sunk\n    phase_match -.->|\"move (person)\"| phase_sailing\n    phase_match -.-> phase_match\n    phase_mooring -->|\"hail\"| phase_hailing\n    phase_hailing -->|\"call\"| phase_asking\n    phase_asking -.->|\"take (person)\"| phase_pumping\n    phase_asking -.->|\"leave (person)\"| phase_sunk\n    phase_pumping -->|\"dry\"| phase_sailing\n    phase_pumping -->|\"flood\"| phase_sunk\n    phase_loading --> phase_loading\n    phase_mooring --> phase_mooring\n    phase_asking --> phase_asking\n    phase_pumping --> phase_pumping\n    phase_inspecting -->|\"condemn\"| phase_sunk\n    anywhere -.->|\"scuttle (verb)\"| phase_sunk\n    classDef mode fill:none,stroke-dasharray:2 3\n    classDef terminal stroke-width:2px\n";
 /// What the meaning of a state document depends on, as JSON. Its digest is the graph hash.
-pub const SHAPE: &str = "{\"shape\":1,\"machine\":\"voyage\",\"state\":{\"folder\":\".voyage\",\"extension\":\"log\",\"form\":\"lines\",\"ids\":\"name\"},\"fields\":[\n{\"name\":\"mode\",\"kind\":\"held\",\"holds\":\"mode\"},\n{\"name\":\"phase\",\"kind\":\"held\",\"holds\":\"phase\"},\n{\"name\":\"ship\",\"kind\":\"held\",\"holds\":\"id\"},\n{\"name\":\"harbour\",\"kind\":\"held\",\"holds\":\"root\"},\n{\"name\":\"crew\",\"kind\":\"held\",\"holds\":\"session\"},\n{\"name\":\"started\",\"kind\":\"held\",\"holds\":\"started\"},\n{\"name\":\"started_epoch\",\"kind\":\"held\",\"holds\":\"started-epoch\"},\n{\"name\":\"updated\",\"kind\":\"held\",\"holds\":\"updated\"},\n{\"name\":\"cargo\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"required\",\"owned\":true},\n{\"name\":\"type\",\"kind\":\"one_of\",\"words\":[\"sail\",\"steam-ship\",\"2-masted\"],\"initial\":\"sail\",\"at_start\":\"optional\"},\n{\"name\":\"manifest\",\"kind\":\"path\",\"initial\":\"MANIFEST.md\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"before\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"leg\",\"kind\":\"count\",\"initial\":1,\"owned\":true},\n{\"name\":\"legs\",\"kind\":\"count\",\"initial\":2,\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"sealed\",\"kind\":\"flag\",\"initial\":false,\"owned\":true},\n{\"name\":\"weather\",\"kind\":\"one_of\",\"words\":[\"calm\",\"rough\",\"storm\"],\"initial\":\"calm\",\"null\":\"calm\",\"owned\":true},\n{\"name\":\"why\",\"kind\":\"text\",\"initial\":\"no \\\"reason\\\" \\\\ yet\",\"owned\":true},\n{\"name\":\"departed\",\"kind\":\"time\",\"initial\":null,\"owned\":true},\n{\"name\":\"pilot\",\"kind\":\"id\",\"initial\":\"\",\"in\":[\"sailing\"],\"owned\":true},\n{\"name\":\"toll\",\"kind\":\"count\",\"initial\":5,\"in\":[\"sailing\",\"arrived\"],\"owned\":true},\n{\"name\":\"ports\",\"kind\":\"list\",\"initial\":[\"home\"],\"owned\":true},\n{\"name\":\"reminders\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"failures\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"revision\",\"kind\":\"held\",\"holds\":\"revision\"},\n{\"name\":\"machine\",\"kind\":\"held\",\"holds\":\"machine\"},\n{\"name\":\"graph\",\"kind\":\"held\",\"holds\":\"graph-hash\"}\n],\"phases\":[\n{\"name\":\"loading\",\"stored\":\"loading\",\"terminal\":false},\n{\"name\":\"inspecting\",\"stored\":\"inspecting\",\"terminal\":false},\n{\"name\":\"match\",\"stored\":\"in-match\",\"terminal\":false},\n{\"name\":\"sailing\",\"stored\":\"sailing\",\"terminal\":false},\n{\"name\":\"mooring\",\"stored\":\"mooring\",\"terminal\":false},\n{\"name\":\"hailing\",\"stored\":\"hailing\",\"terminal\":false},\n{\"name\":\"asking\",\"stored\":\"asking\",\"terminal\":false},\n{\"name\":\"pumping\",\"stored\":\"pumping\",\"terminal\":false},\n{\"name\":\"arrived\",\"stored\":\"arrived\",\"terminal\":true},\n{\"name\":\"sunk\",\"stored\":\"sunk\",\"terminal\":true}\n],\"edges\":[\n{\"transition\":\"inspect\",\"from\":\"loading\",\"to\":\"inspecting\",\"set\":{\"reminders\":\"0\"}},\n{\"transition\":\"pass\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"wave\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == true\",\"requires\":\"reviewed\"},\n{\"transition\":\"sign\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"by\":[\"agent\",\"person\"],\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"leg < legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"},\"set\":{\"leg\":\"leg + 1\",\"reminders\":\"0\",\"failures\":\"0\",\"why\":\"args.why\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"leg >= legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"weather != \\\"storm\\\" and leg < legs\",\"set\":{\"leg\":\"leg + 1\",\"weather\":\"next(weather)\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"arrived\",\"when\":\"weather == \\\"storm\\\" or leg >= legs\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sailing\",\"when\":\"sealed == true\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sunk\",\"when\":\"sealed == false\"},\n{\"transition\":\"move\",\"from\":\"match\",\"to\":\"sailing\",\"by\":[\"person\"],\"set\":{\"sealed\":\"true\",\"leg\":\"1\"}},\n{\"transition\":\"grant\",\"from\":\"sailing\",\"to\":\"sailing\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"grant\",\"from\":\"match\",\"to\":\"match\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"lighten\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"legs >= 3 and toll > 0\",\"by\":[\"person\"],\"args\":{\"pilot\":\"id\"},\"set\":{\"legs\":\"legs - 1\",\"pilot\":\"args.pilot\"}},\n{\"transition\":\"hail\",\"from\":\"mooring\",\"to\":\"hailing\"},\n{\"transition\":\"call\",\"from\":\"hailing\",\"to\":\"asking\"},\n{\"transition\":\"take\",\"from\":\"asking\",\"to\":\"pumping\",\"by\":[\"person\"]},\n{\"transition\":\"leave\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"person\"]},\n{\"transition\":\"dry\",\"from\":\"pumping\",\"to\":\"sailing\",\"set\":{\"departed\":\"now\",\"toll\":\"4000000\"}},\n{\"transition\":\"flood\",\"from\":\"pumping\",\"to\":\"sunk\",\"args\":{\"in\":\"text\",\"sealed\":\"flag\",\"legs\":\"count, optional\",\"list\":\"path, optional\"},\"set\":{\"why\":\"args.in\",\"sealed\":\"args.sealed\",\"legs\":\"args.legs\",\"manifest\":\"args.list\"}},\n{\"transition\":\"remind\",\"from\":\"loading\",\"to\":\"loading\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"mooring\",\"to\":\"mooring\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"asking\",\"to\":\"asking\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"pumping\",\"to\":\"pumping\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"retry\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"failures < 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"condemn\",\"from\":\"inspecting\",\"to\":\"sunk\",\"when\":\"failures + 1 > 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"scuttle\",\"from\":\"loading\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"inspecting\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"match\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"sailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"mooring\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"hailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"pumping\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]}\n]}";
+pub const SHAPE: &str = "{\"shape\":1,\"machine\":\"voyage\",\"state\":{\"folder\":\".voyage\",\"extension\":\"log\",\"form\":\"lines\",\"ids\":\"name\"},\"fields\":[\n{\"name\":\"mode\",\"kind\":\"held\",\"holds\":\"mode\"},\n{\"name\":\"phase\",\"kind\":\"held\",\"holds\":\"phase\"},\n{\"name\":\"ship\",\"kind\":\"held\",\"holds\":\"id\"},\n{\"name\":\"harbour\",\"kind\":\"held\",\"holds\":\"root\"},\n{\"name\":\"crew\",\"kind\":\"held\",\"holds\":\"session\"},\n{\"name\":\"started\",\"kind\":\"held\",\"holds\":\"started\"},\n{\"name\":\"started_epoch\",\"kind\":\"held\",\"holds\":\"started-epoch\"},\n{\"name\":\"updated\",\"kind\":\"held\",\"holds\":\"updated\"},\n{\"name\":\"cargo\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"required\",\"owned\":true},\n{\"name\":\"type\",\"kind\":\"one_of\",\"words\":[\"sail\",\"steam-ship\",\"2-masted\"],\"initial\":\"sail\",\"at_start\":\"optional\"},\n{\"name\":\"manifest\",\"kind\":\"path\",\"initial\":\"MANIFEST.md\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"before\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"leg\",\"kind\":\"count\",\"initial\":1,\"owned\":true},\n{\"name\":\"legs\",\"kind\":\"count\",\"initial\":2,\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"sealed\",\"kind\":\"flag\",\"initial\":false,\"owned\":true},\n{\"name\":\"loop\",\"kind\":\"one_of\",\"words\":[\"knot\",\"bight\"],\"initial\":\"knot\",\"at_start\":\"optional\"},\n{\"name\":\"weather\",\"kind\":\"one_of\",\"words\":[\"calm\",\"rough\",\"storm\"],\"initial\":\"calm\",\"null\":\"calm\",\"owned\":true},\n{\"name\":\"why\",\"kind\":\"text\",\"initial\":\"no \\\"reason\\\" \\\\ yet\",\"owned\":true},\n{\"name\":\"departed\",\"kind\":\"time\",\"initial\":null,\"owned\":true},\n{\"name\":\"pilot\",\"kind\":\"id\",\"initial\":\"\",\"in\":[\"sailing\"],\"owned\":true},\n{\"name\":\"toll\",\"kind\":\"count\",\"initial\":5,\"in\":[\"sailing\",\"arrived\"],\"owned\":true},\n{\"name\":\"ports\",\"kind\":\"list\",\"initial\":[\"home\"],\"owned\":true},\n{\"name\":\"reminders\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"failures\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"revision\",\"kind\":\"held\",\"holds\":\"revision\"},\n{\"name\":\"machine\",\"kind\":\"held\",\"holds\":\"machine\"},\n{\"name\":\"graph\",\"kind\":\"held\",\"holds\":\"graph-hash\"}\n],\"phases\":[\n{\"name\":\"loading\",\"stored\":\"loading\",\"terminal\":false},\n{\"name\":\"inspecting\",\"stored\":\"inspecting\",\"terminal\":false},\n{\"name\":\"match\",\"stored\":\"in-match\",\"terminal\":false},\n{\"name\":\"sailing\",\"stored\":\"sailing\",\"terminal\":false},\n{\"name\":\"mooring\",\"stored\":\"mooring\",\"terminal\":false},\n{\"name\":\"hailing\",\"stored\":\"hailing\",\"terminal\":false},\n{\"name\":\"asking\",\"stored\":\"asking\",\"terminal\":false},\n{\"name\":\"pumping\",\"stored\":\"pumping\",\"terminal\":false},\n{\"name\":\"arrived\",\"stored\":\"arrived\",\"terminal\":true},\n{\"name\":\"sunk\",\"stored\":\"sunk\",\"terminal\":true}\n],\"edges\":[\n{\"transition\":\"inspect\",\"from\":\"loading\",\"to\":\"inspecting\",\"set\":{\"reminders\":\"0\"}},\n{\"transition\":\"pass\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"wave\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == true\",\"requires\":\"reviewed\"},\n{\"transition\":\"sign\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"by\":[\"agent\",\"person\"],\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"leg < legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"},\"set\":{\"leg\":\"leg + 1\",\"reminders\":\"0\",\"failures\":\"0\",\"why\":\"args.why\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"leg >= legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"weather != \\\"storm\\\" and leg < legs\",\"set\":{\"leg\":\"leg + 1\",\"weather\":\"next(weather)\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"arrived\",\"when\":\"weather == \\\"storm\\\" or leg >= legs\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sailing\",\"when\":\"sealed == true\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sunk\",\"when\":\"sealed == false\"},\n{\"transition\":\"move\",\"from\":\"match\",\"to\":\"sailing\",\"by\":[\"person\"],\"set\":{\"sealed\":\"true\",\"leg\":\"1\"}},\n{\"transition\":\"grant\",\"from\":\"sailing\",\"to\":\"sailing\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"grant\",\"from\":\"match\",\"to\":\"match\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"lighten\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"legs >= 3 and toll > 0\",\"by\":[\"person\"],\"args\":{\"pilot\":\"id\"},\"set\":{\"legs\":\"legs - 1\",\"pilot\":\"args.pilot\"}},\n{\"transition\":\"hail\",\"from\":\"mooring\",\"to\":\"hailing\"},\n{\"transition\":\"call\",\"from\":\"hailing\",\"to\":\"asking\"},\n{\"transition\":\"take\",\"from\":\"asking\",\"to\":\"pumping\",\"by\":[\"person\"]},\n{\"transition\":\"leave\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"person\"]},\n{\"transition\":\"dry\",\"from\":\"pumping\",\"to\":\"sailing\",\"set\":{\"departed\":\"now\",\"toll\":\"4000000\"}},\n{\"transition\":\"flood\",\"from\":\"pumping\",\"to\":\"sunk\",\"args\":{\"in\":\"text\",\"sealed\":\"flag\",\"legs\":\"count, optional\",\"list\":\"path, optional\"},\"set\":{\"why\":\"args.in\",\"sealed\":\"args.sealed\",\"legs\":\"args.legs\",\"manifest\":\"args.list\"}},\n{\"transition\":\"remind\",\"from\":\"loading\",\"to\":\"loading\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"mooring\",\"to\":\"mooring\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"asking\",\"to\":\"asking\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"pumping\",\"to\":\"pumping\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"retry\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"failures < 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"condemn\",\"from\":\"inspecting\",\"to\":\"sunk\",\"when\":\"failures + 1 > 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"scuttle\",\"from\":\"loading\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"inspecting\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"match\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"sailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"mooring\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"hailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"pumping\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]}\n]}";
 /// The machine's `[[migrations]]` as JSON; empty where there are none.
 pub const MIGRATIONS: &str = "";
