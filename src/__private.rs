@@ -1,5 +1,6 @@
 //! What generated code calls. Not for anyone else: it changes whenever the generator does.
 
+pub use crate::behaviours::ask::Asked;
 pub use crate::behaviours::observe::{
     self, AnnounceSeen, ApproveSeen, AskSeen, RequireFileSeen, ReviewSeen, RunSeen, WaitForSeen,
 };
@@ -10,8 +11,8 @@ pub use crate::machine::message::Message;
 pub use crate::machine::persona::{Focus, PersonaInfo};
 pub use crate::machine::raw::OpenError;
 pub use crate::machine::table::{
-    BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Guard, ModeInfo, Operand, PhaseInfo,
-    Question, Sign, Table, Update,
+    BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Guard, ModeInfo, Operand, Options,
+    PhaseInfo, Question, Sign, Table, Taker, Update,
 };
 pub use crate::machine::time::of as time_value;
 pub use crate::machine::{Actor, EvidenceRecord, Machine, Raw, Refusal, Refused, Requirement};

@@ -108,7 +108,11 @@ fn library(all: &[machines::Found]) -> String {
             if matches!(field.kind, FieldKind::OneOf(_)) {
                 let name = type_of(&field.name.value);
                 // Every module has a `Loop`.
-                types.push(if name == "Loop" { "LoopWord".to_owned() } else { name });
+                types.push(if name == "Loop" {
+                    "LoopWord".to_owned()
+                } else {
+                    name
+                });
             }
         }
         let asserted = types

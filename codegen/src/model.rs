@@ -354,8 +354,10 @@ pub struct Behaviour {
     pub parameters: Vec<(At<String>, At<String>)>,
     /// For each outcome of the catalogue, in its order: the transitions to try, in turn. Empty: the loop waits.
     pub outcomes: Vec<(String, Vec<Call>)>,
-    /// `options`: what a person can answer. Empty unless the behaviour asks.
-    pub options: Vec<Choice>,
+    /// `options`: what a person can answer.
+    pub options: Options,
+    /// `text`: the transition that takes what a person types instead of choosing.
+    pub text: Option<At<String>>,
     /// `personas`: who reviews here, in this order. Empty: all of the machine's.
     pub personas: Vec<At<String>>,
 }
@@ -367,6 +369,25 @@ pub struct Call {
     pub then: At<String>,
     /// `with`: constants for its arguments.
     pub with: Vec<(At<String>, At<Constant>)>,
+}
+
+/// `options`: who says what a person can answer.
+#[derive(Debug, Clone, Default)]
+pub enum Options {
+    /// The behaviour asks nothing.
+    #[default]
+    None,
+    /// The machine file.
+    These(Vec<Choice>),
+    /// A list field: each of its texts is a label.
+    Field {
+        /// `options`: the field.
+        field: At<String>,
+        /// `then`: the transition that each of them takes.
+        then: At<String>,
+    },
+    /// The program, in Rust, with the question and its header.
+    Program,
 }
 
 /// One of a question's `options`.
@@ -398,8 +419,35 @@ impl Behaviour {
     /// Every transition that it names, in outcomes and options.
     pub fn transitions(&self) -> impl Iterator<Item = &At<String>> {
         let outcomes = self.outcomes.iter().flat_map(|(_, calls)| calls);
-        let outcomes = outcomes.map(|call| &call.then);
-        outcomes.chain(self.options.iter().map(|choice| &choice.then))
+        outcomes.map(|call| &call.then).chain(self.answers())
+    }
+
+    /// Returns every transition that an answer takes: those of the options, then the one of a text.
+    pub fn answers(&self) -> impl Iterator<Item = &At<String>> {
+        let then = match &self.options {
+            Options::Field { then, .. } => Some(then),
+            Options::None | Options::These(_) | Options::Program => None,
+        };
+        let choices = self.choices().iter().map(|choice| &choice.then);
+        choices.chain(then).chain(&self.text)
+    }
+
+    /// Returns the options that stand in the machine file.
+    pub fn choices(&self) -> &[Choice] {
+        match &self.options {
+            Options::These(choices) => choices,
+            Options::None | Options::Field { .. } | Options::Program => &[],
+        }
+    }
+
+    /// Returns whether it asks a person.
+    pub fn asks(&self) -> bool {
+        !matches!(self.options, Options::None)
+    }
+
+    /// Returns whether the program asks, in Rust.
+    pub fn asks_in_rust(&self) -> bool {
+        matches!(self.options, Options::Program)
     }
 }
 

@@ -240,13 +240,32 @@ fn entry_of(entry: &Entry) -> Value {
     }
     if entry.options {
         let about = json!({
-            "description": "The answers that a person can give.",
-            "type": "array",
-            "items": table(&format::OPTION),
-            "minItems": format::OPTIONS.start(),
-            "maxItems": format::OPTIONS.end(),
+            "description": "The answers that a person can give, or the list field whose texts are their labels.",
+            "anyOf": [
+                {
+                    "type": "array",
+                    "items": table(&format::OPTION),
+                    "minItems": format::OPTIONS.start(),
+                    "maxItems": format::OPTIONS.end(),
+                },
+                reference("name"),
+            ],
         });
         properties.insert("options".to_owned(), about);
+        for (key, doc) in [
+            (
+                "then",
+                "The transition that each option of a field takes, with its label as the one text argument.",
+            ),
+            (
+                "text",
+                "The transition that takes what a person types instead of choosing, as its one text argument.",
+            ),
+        ] {
+            let mut about = reference("name");
+            about["description"] = json!(doc);
+            properties.insert(key.to_owned(), about);
+        }
     }
     if entry.personas {
         let mut about = names();
@@ -265,13 +284,10 @@ fn entry_of(entry: &Entry) -> Value {
     let needed = outcomes()
         .filter(|outcome| outcome.required)
         .map(|outcome| outcome.name);
-    let required: Vec<&str> = entry
-        .required
-        .iter()
-        .map(|parameter| parameter.name)
-        .chain(entry.options.then_some("options"))
-        .chain(needed)
-        .collect();
+    // A question is given whole or not at all.
+    let given = entry.required.iter().map(|parameter| parameter.name);
+    let question: Vec<&str> = given.clone().chain(["options"]).collect();
+    let required: Vec<&str> = given.filter(|_| !entry.options).chain(needed).collect();
     let mut schema = json!({
         "description": entry.doc,
         "type": "object",
@@ -279,6 +295,12 @@ fn entry_of(entry: &Entry) -> Value {
         "additionalProperties": false,
         "required": required,
     });
+    if entry.options {
+        let all = question.iter().map(|key| ((*key).to_owned(), json!(question)));
+        let mut together: Map<String, Value> = all.collect();
+        together.insert("then".to_owned(), json!(["options"]));
+        schema["dependentRequired"] = Value::Object(together);
+    }
     if let (Value::Object(schema), false) = (&mut schema, entry.one_of.is_empty()) {
         let either: Vec<Value> = entry
             .one_of

@@ -40,7 +40,7 @@ impl fmt::Display for TemplateKind {
 /// Lists what every template can name besides the machine's fields; a name after a dot is a part of the one before it.
 pub const ANY: [&str; 4] = ["id", "phase", "machine", "root"];
 /// Lists what a message can name besides.
-pub const MESSAGE: [&str; 15] = [
+pub const MESSAGE: [&str; 17] = [
     "violations",
     "verbs",
     "verbs.agent",
@@ -49,7 +49,9 @@ pub const MESSAGE: [&str; 15] = [
     "question.question",
     "question.header",
     "question.options",
-    "question.call",
+    "question.calls",
+    "question.more",
+    "question.line",
     "last_run",
     "last_run.command",
     "last_run.exit",

@@ -123,13 +123,27 @@ mod question {
         an_option_that_only_an_agent_may_take: ["by   = [\"agent\", \"person\"]" => "by = [\"agent\"]"] says r#"m.toml:27:28: an answer is a person's, and `drop` is not open to persons (declared here: line 53; add `by = ["person"]` to `drop`, or name another transition)"#;
         an_option_that_the_hook_takes: ["by   = [\"agent\", \"person\"]" => ""] says r#"m.toml:27:28: an answer is a person's, and `drop` is not open to persons (declared here: line 53; add `by = ["person"]` to `drop`, or name another transition)"#;
         an_option_with_evidence: ["by   = [\"person\"]" => "by = [\"person\"]\nrequires = \"settled\""] says "m.toml:26:57: `promote` requires evidence, and an answer gives none (required here: line 52; name a transition of `asking` without `requires`)";
-        an_option_with_an_argument: ["by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"text\" }"] says "m.toml:26:57: `promote` takes an argument, and an answer gives none (the argument: line 52; name a transition of `asking` without `args`)";
+        an_option_with_an_argument: ["by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"text\" }"] says "nothing";
+        an_option_with_another_argument: ["by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"count\" }"] says "m.toml:26:57: `promote` takes more than an answer, which is one text (the argument: line 52; name a transition of `asking` with one argument of the type text, or without `args`)";
+        an_option_with_two_arguments: ["by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"text\", more = \"text\" }"] says "m.toml:26:57: `promote` takes more than an answer, which is one text (the argument: line 52; name a transition of `asking` with one argument of the type text, or without `args`)";
+        options_of_a_field: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => "options = \"labels\"\nthen = \"promote\"", "tries    =" => "labels = { type = \"list\" }\ntries =", "by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"text\" }"] says "nothing";
+        options_of_no_field: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => "options = \"labls\"\nthen = \"promote\"", "tries    =" => "labels = { type = \"list\" }\ntries ="] says "m.toml:26:11: no field is named `labls` (did you mean `labels`?)";
+        options_of_a_field_that_is_no_list: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => "options = \"version\"\nthen = \"promote\""] says r#"m.toml:25:11: `version` is no list, and its texts cannot be the options (name a field of `type = "list"`)"#;
+        options_of_a_field_that_does_not_exist_here: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => "options = \"labels\"\nthen = \"promote\"", "tries    =" => "labels = { type = \"list\", in = [\"building\"] }\ntries ="] says "m.toml:26:11: the options of `asking` are those of `labels`, which does not exist there (`labels` exists in `building`: add the phase to its `in`, or do without it there)";
+        options_of_a_field_without_a_transition: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => "options = \"labels\"", "tries    =" => "labels = { type = \"list\" }\ntries ="] says r#"m.toml:23:24: `ask` with the options of a field has no `then` (add `then = "transition"`)"#;
+        a_transition_beside_options_that_name_theirs: ["unanswered = \"remind\"" => "then = \"drop\"\nunanswered = \"remind\""] says "m.toml:29:1: each option of a list names its own transition in `then` (take it out; beside the options it stands where they are a field’s)";
+        a_question_of_the_programs: ["question   = \"Roll {version} out?\"\nheader     = \"Rollout\"\noptions    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => ""] says "nothing";
+        a_question_of_the_programs_and_a_phase_of_its_methods_name: ["question   = \"Roll {version} out?\"\nheader     = \"Rollout\"\noptions    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => "", "phases.ending]" => "phases.asking_asks]", "to   = \"ending\"" => "to = \"asking_asks\"", "from = \"ending\"" => "from = \"asking_asks\""] says "m.toml:32:9: the phase `asking_asks` would be the method `OnStop::asking_asks`, by which the program asks (rename the phase)";
+        a_text_that_is_taken: ["unanswered = \"remind\"" => "text = \"promote\"\nunanswered = \"remind\"", "by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"text\" }"] says "nothing";
+        a_text_that_nothing_takes: ["unanswered = \"remind\"" => "text = \"drop\"\nunanswered = \"remind\""] says "m.toml:29:8: `drop` takes no argument, and `text` has to be put into one (declared here: line 54; name a transition of `asking` with one argument of the type text)";
+        a_text_of_a_transition_that_is_the_hooks: ["unanswered = \"remind\"" => "text = \"remind\"\nunanswered = \"remind\""] says r#"m.toml:29:8: an answer is a person's, and `remind` is not open to persons (declared here: line 59; add `by = ["person"]` to `remind`, or name another transition) & m.toml:29:8: `remind` takes no argument, and `text` has to be put into one (declared here: line 59; name a transition of `asking` with one argument of the type text)"#;
+        a_text_that_is_misspelt: ["unanswered = \"remind\"" => "text = \"dropp\"\nunanswered = \"remind\""] says "m.toml:29:8: no transition is named `dropp` (did you mean `drop`?)";
         an_option_that_does_not_leave_the_phase: ["then = \"drop\"" => "then = \"open\""] says "m.toml:27:28: `open` does not leave `asking` (it leaves `waiting`; add `asking` to its `from`, or name another transition)";
         an_option_that_is_misspelt: ["then = \"promote\"" => "then = \"promoted\""] says "m.toml:26:57: no transition is named `promoted` (did you mean `promote`?)";
         one_option: ["    { label = \"No\", then = \"drop\" },\n" => ""] says "m.toml:25:14: there is 1 option (a question has 2 to 4 options; a person can always answer in their own words)";
         five_options: ["    { label = \"No\", then = \"drop\" },\n" => "{ label = \"a\", then = \"drop\" }, { label = \"b\", then = \"drop\" }, { label = \"c\", then = \"drop\" }, { label = \"d\", then = \"drop\" }"] says "m.toml:25:14: there are 5 options (a question has 2 to 4 options; a person can always answer in their own words)";
-        no_options: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => ""] says r#"m.toml:22:24: `ask` has no `options` (add `options = [{ label = "Yes", then = "transition" }, { label = "No", then = "another" }]`)"#;
-        options_that_are_no_list: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => "options = \"Yes\""] says "m.toml:25:11: `options` takes a list of tables, not a string";
+        no_options: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => ""] says r#"m.toml:22:24: `ask` has no `options` (add `options = [{ label = "Yes", then = "transition" }, { label = "No", then = "another" }]`, or `options = "labels"` for those of a list field; or leave `question` and `header` out too: then the program asks, in Rust)"#;
+        options_that_are_no_list: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => "options = \"Yes\""] says r#"m.toml:22:24: `ask` with the options of a field has no `then` (add `then = "transition"`)"#;
         options_that_are_no_tables: ["{ label = \"No\", then = \"drop\" }" => "\"No\""] says "m.toml:27:5: `options` takes a table, not a string";
         an_option_without_a_label: ["label = \"No\", " => ""] says r#"m.toml:27:5: the option has no `label` (add `label = "Yes"`)"#;
         an_option_with_another_key: ["label = \"No\"" => "label = \"No\", than = \"drop\""] says "m.toml:27:21: unknown key `than` in an option (did you mean `then`?)";
@@ -192,11 +206,15 @@ fn an_option_without_a_description_has_that_of_its_transition() {
     let rust = generate("m.toml", &documented).unwrap().rust;
     let words: String = rust.split_whitespace().collect();
     assert!(
-        words.contains("label:\"Yes\",description:\"Allofit.\",transition:\"promote\""),
+        words.contains(
+            "label:\"Yes\",description:\"Allofit.\",taker:rt::Taker{transition:\"promote\",argument:None"
+        ),
         "{rust}"
     );
     assert!(
-        words.contains("label:\"No\",description:\"Notnow.\",transition:\"drop\""),
+        words.contains(
+            "label:\"No\",description:\"Notnow.\",taker:rt::Taker{transition:\"drop\",argument:None"
+        ),
         "{rust}"
     );
 }
@@ -310,6 +328,8 @@ fn what_a_stop_does_before_the_phase_is_the_hooks_and_needs_nothing() {
     ] {
         let found = with(names);
         assert!(found.contains(said), "{names}: {found}");
+    }
+}
 
 mod constants {
     use super::said;

@@ -137,6 +137,11 @@ fn what_our_machine_does_not_use_is_valid_too() {
         ("approve = { then = \"finish\" }", asks),
         (
             "approve = { then = \"finish\" }",
+            "ask = { question = \"Which?\", header = \"One\", options = \"topics\", then = \"finish\", text = \"cancel\" }",
+        ),
+        ("approve = { then = \"finish\" }", "ask = {}"),
+        (
+            "approve = { then = \"finish\" }",
             "wait-for = { file = \"GO\", there = \"finish\" }",
         ),
     ] {

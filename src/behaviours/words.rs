@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::ask::{self, Asked};
+use super::ask::{self, Asked, MORE};
 use super::command_runs;
 use crate::machine::facts;
 use crate::machine::message::{Message, MessageError};
@@ -73,7 +73,7 @@ fn context(raw: &Raw) -> Map<String, Json> {
     let own = [
         (
             "question",
-            ask::asked(raw).map_or(Json::Null, |asked| question(raw, &asked)),
+            asked(raw).map_or(Json::Null, |asked| question(raw, &asked)),
         ),
         ("last_run", json!(command_runs::last(raw))),
         ("violations", json!(raw.violations())),
@@ -83,32 +83,45 @@ fn context(raw: &Raw) -> Map<String, Json> {
     context
 }
 
-/// Returns a question for a template: its words, the call of the client's tool, and the command line of each answer.
-fn question(raw: &Raw, asked: &Asked) -> Json {
-    let options = asked
-        .options
-        .iter()
-        .map(|option| json!({ "label": option.label, "description": option.description }));
-    let call = json!({ "questions": [{
-        "question": asked.question,
-        "header": asked.header,
-        "multiSelect": false,
-        "options": options.collect::<Vec<_>>(),
-    }] });
+/// Returns the question of a loop's phase where a text can name it: what cannot be put is nothing to name.
+fn asked(raw: &Raw) -> Option<Asked> {
+    ask::asked(raw).ok().flatten()
+}
+
+/// Returns a question for a template: its words, the calls of the client's tool, and the command line of an answer.
+pub(crate) fn question(raw: &Raw, asked: &Asked) -> Json {
+    let call = |options: &Vec<(&str, &str)>| {
+        let options = options
+            .iter()
+            .map(|(label, description)| json!({ "label": label, "description": description }));
+        let call = json!({ "questions": [{
+            "question": asked.question,
+            "header": asked.header,
+            "multiSelect": false,
+            "options": options.collect::<Vec<_>>(),
+        }] });
+        format!("{call:#}")
+    };
     let options = asked.options.iter().map(|option| {
         json!({
             "label": option.label,
             "description": option.description,
             "transition": option.transition,
-            "line": line(raw, option.transition, &[]),
         })
     });
     json!({
         "question": asked.question,
         "header": asked.header,
         "options": options.collect::<Vec<_>>(),
-        "call": format!("{call:#}"),
+        "calls": asked.dialogs().iter().map(call).collect::<Vec<_>>(),
+        "more": MORE,
+        "line": answering(raw),
     })
+}
+
+/// Returns the command line by which a person answers the question of a loop's phase.
+pub(crate) fn answering(raw: &Raw) -> String {
+    format!("{} answer {} LABEL", raw.table().state.program, raw.id())
 }
 
 /// The command lines that are open in a loop's phase, to each actor.
@@ -190,13 +203,20 @@ fn typed(id: &str, transition: &str, arguments: &[&str]) -> String {
 
 /// Returns what a loop waits for where it is, and the command lines by which a person lets it go on.
 pub fn next_action(raw: &Raw) -> (String, Vec<String>) {
+    next_action_asking(raw, asked(raw).as_ref())
+}
+
+/// The same for a loop whose question the program may have.
+pub(crate) fn next_action_asking(raw: &Raw, asked: Option<&Asked>) -> (String, Vec<String>) {
     let phase = &raw.table().phases[raw.phase()];
-    let what = match &phase.on_stop {
-        Some(behaviour) => waited_for(raw, behaviour),
-        None => None,
+    let what = match (&phase.on_stop, asked) {
+        (_, Some(asked)) => Some(format!("an answer to: {} ({})", asked.question, asked.labels())),
+        (Some(behaviour), None) => waited_for(raw, behaviour),
+        (None, None) => None,
     };
     let what = what.unwrap_or_else(|| format!("phase {} to go on", phase.name));
-    let mut verbs = Verbs::of(raw).person;
+    let answer = asked.map(|_| answering(raw));
+    let mut verbs: Vec<String> = answer.into_iter().chain(Verbs::of(raw).person).collect();
     verbs.truncate(VERBS);
     (what, verbs)
 }
@@ -227,7 +247,6 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
     Some(match behaviour.name {
         "require-file" => format!("{} to be written", filled("path")?),
         "review" => format!("the review of {}", filled("subject")?),
-        "ask" => format!("an answer to: {}", ask::asked(raw)?.question),
         "run" => command(raw, behaviour.parameter("command")?),
         "wait-for" => match behaviour.parameter("field") {
             Some(field) => match raw.time(field) {

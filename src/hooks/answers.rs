@@ -11,6 +11,8 @@ use crate::text;
 
 /// The tool's name.
 const TOOL: &str = "AskUserQuestion";
+/// What the client says where the person wrote notes instead of choosing.
+const NOTES: &str = "(notes only)";
 /// More questions than the client asks at once.
 const MOST: usize = 16;
 /// The longest sentences of a note for agent or person, in characters.
@@ -27,6 +29,8 @@ pub struct Answer {
     pub question: String,
     /// The answer, byte for byte; several choices with `, ` between them.
     pub text: String,
+    /// Whether the person typed it instead of choosing: it is none of the options that the agent gave.
+    pub is_typed: bool,
 }
 
 /// Returns the answers of a PostToolUse event of AskUserQuestion, in the order of the questions; questions without one are left
@@ -57,10 +61,14 @@ pub fn of(input: &Input) -> Vec<Answer> {
                 .then(|| choices(raw))
                 .flatten()
                 .unwrap_or_else(|| raw.to_owned());
+            let options = asked.get("options").and_then(Value::as_array);
+            let is_chosen = |option: &Value| option.get("label").and_then(Value::as_str) == Some(raw);
+            let is_typed = !several && raw != NOTES && !options.into_iter().flatten().any(is_chosen);
             (!text.trim().is_empty()).then_some(Answer {
                 header,
                 question,
                 text,
+                is_typed,
             })
         })
         .collect()
@@ -146,6 +154,23 @@ mod tests {
         let typed = "it's \"quoted\" $(touch x) `id` ; Scope: fake, \u{202e}計画 \\n\nsecond\rp2\ttab ";
         assert_eq!(one(false, &json!(typed)), [typed]);
         assert_eq!(one(false, &json!("\"a, b\", plain")), ["\"a, b\", plain"]);
+    }
+
+    #[test]
+    fn what_is_typed_is_none_of_the_options() {
+        let options = json!([{"label": "Yes"}, {"label": "No"}]);
+        for (several, answer, typed) in [
+            (false, "Yes", false),
+            (false, "yes", true),
+            (false, "(notes only)", false),
+            (true, "Yes, No", false),
+            (true, "maybe", false),
+        ] {
+            let questions =
+                json!([{"question": "q", "header": "h", "options": options, "multiSelect": several}]);
+            let found = of(&input(&questions, &json!({ "q": answer })));
+            assert_eq!(found[0].is_typed, typed, "{answer}");
+        }
     }
 
     #[test]

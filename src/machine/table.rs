@@ -215,8 +215,35 @@ pub struct Question {
     pub question: &'static str,
     /// A short label of it.
     pub header: &'static str,
-    /// What can be answered; 2 to 4.
-    pub options: &'static [Choice],
+    /// What can be answered.
+    pub options: Options,
+    /// What takes a text that the person types instead of choosing.
+    pub text: Option<Taker>,
+}
+
+/// Who says what can be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Options {
+    /// The machine file.
+    These(&'static [Choice]),
+    /// A list field: each of its texts is a label.
+    Field {
+        /// The field.
+        field: &'static str,
+        /// What takes each of them.
+        taker: Taker,
+    },
+    /// The program, in Rust, with the question and its header.
+    Program,
+}
+
+/// What an answer takes, in the person's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taker {
+    /// The transition.
+    pub transition: &'static str,
+    /// Its argument that gets the answer's words.
+    pub argument: Option<&'static str>,
 }
 
 /// An answer to a question.
@@ -226,8 +253,8 @@ pub struct Choice {
     pub label: &'static str,
     /// What it means; may be empty.
     pub description: &'static str,
-    /// The transition that it takes, in the person's name.
-    pub transition: &'static str,
+    /// What it takes.
+    pub taker: Taker,
 }
 
 /// One edge.

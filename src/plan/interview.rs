@@ -93,6 +93,7 @@ mod tests {
             header: header.to_owned(),
             question: "q".to_owned(),
             text: text.to_owned(),
+            is_typed: false,
         }
     }
 

@@ -6,10 +6,10 @@
 use jiff::Timestamp;
 
 use super::assembled::{CommandLine, Program};
-use super::messages;
 use super::settings::Settings;
 use super::stop::{Surroundings, owned};
-use crate::behaviours::{LoopHandle, ask, words};
+use super::{messages, verbs};
+use crate::behaviours::{LoopHandle, words};
 use crate::hooks::answers::{self, Answer, HookOutput};
 use crate::hooks::input::Input;
 use crate::machine::{Actor, Refusal};
@@ -58,20 +58,22 @@ fn taken<M: CommandLine>(
     let held = M::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
     let repairs: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
     let repaired = (!repairs.is_empty()).then(|| info.line(&format!("loop {id}: {}", repairs.join("; "))));
-    let chosen = answers.iter().find_map(|answer| {
-        let transition = ask::chosen(held.raw(), &answer.header, &answer.question, &answer.text)?;
-        Some((transition, answer))
+    // What is wrong with a question is said at a stop.
+    let asked = program.question(&held).ok().flatten();
+    let chosen = asked.iter().find_map(|asked| {
+        let mut ours = answers
+            .iter()
+            .filter(|answer| asked.is(&answer.header, &answer.question));
+        ours.find_map(|answer| asked.answer(&answer.text, answer.is_typed).transpose())
     });
-    let Some((transition, answer)) = chosen else {
+    let Some(chosen) = chosen.transpose()? else {
         return Ok(HookOutput {
             person: repaired,
             ..HookOutput::default()
         });
     };
-    let Some(verb) = M::plain(transition, id.to_string()) else {
-        return Err(format!("‘{transition}’ takes more than an answer"));
-    };
-    let now = match M::run(verb, held) {
+    let transition = chosen.transition;
+    let now = match M::run(verbs::of_answer::<M>(&chosen, id)?, held) {
         Ok(now) => now,
         // Someone else decided first; what came of it is told at the next stop.
         Err(refused) if matches!(*refused.refusal, Refusal::Stale { .. }) => return Ok(HookOutput::default()),
@@ -86,17 +88,15 @@ fn taken<M: CommandLine>(
     }
     messages::clear(raw);
     // The next stop says nothing of a phase that was entered before it; so it is said here.
-    let words = match raw
-        .taken()
-        .map(|edge| words::of(raw, edge, (program.context)(&now, &settings, Timestamp::now())))
-    {
-        Some(Ok(words)) => words,
-        Some(Err(error)) => {
-            store.log(&format!("{id} answer: {error}"));
-            None
-        }
-        None => None,
-    };
+    let own = program.words(&now, &settings, Timestamp::now());
+    let words = own.and_then(|own| match raw.taken() {
+        Some(edge) => words::of(raw, edge, own).map_err(|error| error.to_string()),
+        None => Ok(None),
+    });
+    let words = words.unwrap_or_else(|problem| {
+        store.log(&format!("{id} answer: {problem}"));
+        None
+    });
     let next = match (phase.terminal, &words) {
         (true, _) => " It is over.",
         (false, None) => " End your turn to go on.",
@@ -105,7 +105,7 @@ fn taken<M: CommandLine>(
     Ok(HookOutput {
         agent: Some(info.line(&format!(
             "the answer “{}” took loop {id} by {transition} to phase {}.{next}",
-            text::one_line(&answer.text, 80),
+            text::one_line(&chosen.label, 80),
             phase.name,
         ))),
         more: words.filter(|_| !phase.terminal),

@@ -14,7 +14,8 @@ use super::plugin::PluginInfo;
 use super::settings::Settings;
 use super::start::{StartFields, StartRequest};
 use super::stop::Surroundings;
-use crate::behaviours::{LoopHandle, Step};
+use crate::behaviours::ask::{self, Asked};
+use crate::behaviours::{LoopHandle, Step, words};
 use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
 use crate::machine::begin::Beginning;
@@ -92,6 +93,7 @@ pub trait CommandLine: Machine {
 }
 
 type Stopped<A> = Result<Step<A>, Refused<A>>;
+type Asks<A> = dyn Fn(&A) -> Result<Option<Asked>, String>;
 
 /// A subcommand of the program's own.
 pub(super) struct OwnCommand {
@@ -110,6 +112,7 @@ pub struct Program<M: CommandLine> {
     /// Names the program in its messages.
     pub(super) info: &'static ProgramInfo,
     pub(super) on_stop: Box<dyn Fn(M::Any) -> Stopped<M::Any>>,
+    asks: Box<Asks<M::Any>>,
     pub(super) commands: Vec<OwnCommand>,
     pub(super) arguments: fn(clap::Command) -> clap::Command,
     pub(super) start: fn(StartRequest<'_>) -> Result<StartFields, Failure>,
@@ -135,6 +138,7 @@ impl<M: CommandLine> Program<M> {
         Self {
             info: M::INFO,
             on_stop: Box::new(on_stop),
+            asks: Box::new(|_| Ok(None)),
             commands: Vec::new(),
             arguments: |command| command,
             start: |_| Ok(StartFields::default()),
@@ -147,6 +151,36 @@ impl<M: CommandLine> Program<M> {
             caveats: |_, _| Vec::new(),
             checks: Vec::new(),
         }
+    }
+
+    /// Says what a person is asked where the machine file leaves that to Rust: what `program` of the generated module does with
+    /// the methods of `OnStop`.
+    #[must_use]
+    pub fn asks(mut self, asks: impl Fn(&M::Any) -> Result<Option<Asked>, String> + 'static) -> Self {
+        self.asks = Box::new(asks);
+        self
+    }
+
+    /// Returns the question of the phase that a loop is in, whoever says it.
+    pub(super) fn question(&self, held: &M::Any) -> Result<Option<Asked>, String> {
+        match (self.asks)(held)? {
+            Some(asked) => ask::checked(held.raw(), asked).map(Some),
+            None => ask::asked(held.raw()),
+        }
+    }
+
+    /// Returns what the machine's templates can use besides what every machine's can.
+    pub(super) fn words(
+        &self,
+        held: &M::Any,
+        settings: &Settings,
+        now: Timestamp,
+    ) -> Result<Map<String, Json>, String> {
+        let mut own = (self.context)(held, settings, now);
+        if let Some(asked) = self.question(held)? {
+            own.insert("question".to_owned(), words::question(held.raw(), &asked));
+        }
+        Ok(own)
     }
 
     /// Adds a subcommand, which stands in help, completions and man page like the others.

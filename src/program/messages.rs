@@ -119,7 +119,7 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String]) -> String {
             "the review gave no verdict: {cause}. With another reviewer:\n    {} review {} --reviewer NAME\nL{}",
             info.program,
             raw.id(),
-            next_action::waiting(info, raw).trim_start_matches('l'),
+            next_action::waiting(info, raw, None).trim_start_matches('l'),
         )),
         None => info.line(&format!(
             "loop {} is in phase {}{}, and the turn may end{}",

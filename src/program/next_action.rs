@@ -3,6 +3,7 @@
 use super::assembled::{CommandLine, Program};
 use super::incompatible::ends_anywhere;
 use super::info::ProgramInfo;
+use crate::behaviours::ask::Asked;
 use crate::behaviours::observe::{RequireFileSeen, require_file};
 use crate::behaviours::{LoopHandle, words};
 use crate::machine::table::{BehaviourInfo, EdgeInfo};
@@ -49,7 +50,8 @@ pub(super) fn of<M: CommandLine>(program: &Program<M>, held: &M::Any) -> NextAct
         _ => None,
     });
     known.unwrap_or_else(|| {
-        let (waits_for, verbs) = words::next_action(raw);
+        let asked = program.question(held).ok().flatten();
+        let (waits_for, verbs) = words::next_action_asking(raw, asked.as_ref());
         let next = match verbs.is_empty() {
             true => text::one_line(phase.doc, 200),
             false => format!("a person goes on with:{}", words::lines(&verbs)),
@@ -129,7 +131,7 @@ fn marks_done(info: &ProgramInfo, raw: &Raw) -> String {
 }
 
 /// Returns a note for the person when a loop waits: for what, and what they can type.
-pub(super) fn waiting(info: &ProgramInfo, raw: &Raw) -> String {
+pub(super) fn waiting(info: &ProgramInfo, raw: &Raw, asked: Option<&Asked>) -> String {
     let what = match &raw.table().phases[raw.phase()].on_stop {
         _ if !raw.violations().is_empty() => {
             let violations: Vec<String> = raw
@@ -146,22 +148,20 @@ pub(super) fn waiting(info: &ProgramInfo, raw: &Raw) -> String {
             raw.id()
         ),
         _ => {
-            let what = words::next_action(raw).0;
+            let what = words::next_action_asking(raw, asked).0;
             let stop = if what.ends_with(['?', '.', '!']) { "" } else { "." };
             format!("{what}{stop}")
         }
     };
     let ways = super::messages::ways(info, raw);
-    let commands: Vec<String> = ways
-        .iter()
-        .take(WAYS)
-        .map(|way| match info.plugin {
-            Some(plugin) if way.is_plain && (!way.agent || ends_anywhere(raw.table(), way.transition)) => {
-                format!("\n    /{plugin}:{} {}\n    {}", way.verb, raw.id(), way.command)
-            }
-            _ => format!("\n    {}", way.command),
-        })
-        .collect();
+    let answer = asked.map(|_| format!("\n    {}", words::answering(raw)));
+    let ways = ways.iter().take(WAYS).map(|way| match info.plugin {
+        Some(plugin) if way.is_plain && (!way.agent || ends_anywhere(raw.table(), way.transition)) => {
+            format!("\n    /{plugin}:{} {}\n    {}", way.verb, raw.id(), way.command)
+        }
+        _ => format!("\n    {}", way.command),
+    });
+    let commands: Vec<String> = answer.into_iter().chain(ways).collect();
     match commands.is_empty() {
         true => format!("loop {} waits for {what}", raw.id()),
         false => format!(

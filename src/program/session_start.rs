@@ -192,7 +192,7 @@ pub(super) fn again<M: CommandLine>(program: &Program<M>, held: &M::Any, now: Ti
     // Settings that cannot be used cost the personas' names, not the text: the next stop says what is wrong.
     let settings = Settings::load(program.info, raw.store().root());
     let settings = settings.unwrap_or_else(|_| Settings::usual(program.info));
-    let own = (program.context)(held, &settings, now);
+    let own = program.words(held, &settings, now).ok()?;
     let message = entered_by(raw).and_then(|edge| edge.words(M::TABLE));
     let message = message.or(M::TABLE.phases[raw.phase()].message);
     words::said(raw, message, own).ok().flatten()

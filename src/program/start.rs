@@ -318,21 +318,24 @@ pub(super) fn start<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) 
             None => "The next session that ends a turn in this project drives it.",
         });
     }
-    let mut own = (program.context)(&held, &settings, Timestamp::now());
     let is_set = |id: &&clap::Id| matches!(matches.try_get_one::<bool>(id.as_str()), Ok(Some(true)));
     let flags: Vec<&str> = matches.ids().filter(is_set).map(clap::Id::as_str).collect();
-    own.extend([
-        ("notes".to_owned(), json!(notes)),
-        ("from_prompt".to_owned(), json!(from_prompt)),
-        ("flags".to_owned(), json!(flags)),
-        ("state".to_owned(), json!(text::exact(store.path_of(raw.id())))),
-    ]);
     let message = mode.message.or(M::TABLE.phases[raw.phase()].message);
-    match words::said(raw, message, own) {
+    let own = program.words(&held, &settings, Timestamp::now());
+    let said = own.and_then(|mut own| {
+        own.extend([
+            ("notes".to_owned(), json!(notes)),
+            ("from_prompt".to_owned(), json!(from_prompt)),
+            ("flags".to_owned(), json!(flags)),
+            ("state".to_owned(), json!(text::exact(store.path_of(raw.id())))),
+        ]);
+        words::said(raw, message, own).map_err(|error| error.to_string())
+    });
+    match said {
         Ok(Some(text)) if mode.message.is_some() => out::text(&format!("{}\n", text.trim_end())),
         Ok(Some(text)) => out::text(&format!("\n{}\n", text.trim_end())),
         Ok(None) => {}
-        Err(error) => out::note(&info.line(&error.to_string())),
+        Err(problem) => out::note(&info.line(&problem)),
     }
     Ok(Exit::Complete)
 }

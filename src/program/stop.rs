@@ -339,6 +339,9 @@ fn drive<M: CommandLine>(
         Err(problem) => return fault(problem),
     };
     held.raw().permit(settings.permissions(Actor::Hook));
+    if let Err(problem) = program.question(&held) {
+        return fault(format!("its question cannot be put: {problem}"));
+    }
     let decision = match store.budget().stand_still(|| (program.on_stop)(held)) {
         // The change is made by now: whatever goes wrong in saying it, the loop is not as it was.
         Ok(step) => match said(program, step, &settings, now) {
@@ -391,7 +394,14 @@ fn said<M: CommandLine>(
     let info = program.info;
     let (held, edge) = match &step {
         Step::Over(_) => return Ok(Decision::Approve { note: None }),
-        Step::Waits(held) => return Ok(noted(info.line(&next_action::waiting(info, held.raw())))),
+        Step::Waits(held) => {
+            let asked = program.question(held)?;
+            return Ok(noted(info.line(&next_action::waiting(
+                info,
+                held.raw(),
+                asked.as_ref(),
+            ))));
+        }
         Step::Moved { now, edge } => (now, edge),
     };
     let (raw, table) = (held.raw(), M::TABLE);
@@ -421,7 +431,7 @@ fn said<M: CommandLine>(
         }
         return Ok(noted(messages::ended(info, raw, &caveats)));
     }
-    let own = (program.context)(held, settings, now);
+    let own = program.words(held, settings, now)?;
     Ok(match words::of(raw, edge, own) {
         Ok(None) => Decision::Approve { note: None },
         Ok(Some(reason)) => Decision::Block { reason, note: None },

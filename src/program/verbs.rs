@@ -1,6 +1,6 @@
 //! The machine's verbs: whatever transitions its file opens to an agent or a person.
 
-use clap::FromArgMatches;
+use clap::{FromArgMatches as _, Subcommand as _};
 use jiff::Timestamp;
 
 use super::assembled::{CommandLine, Program};
@@ -8,6 +8,7 @@ use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
 use super::{arguments, attempts, incompatible, locate, loops, messages, out, typed};
+use crate::behaviours::ask::Answer;
 use crate::behaviours::{LoopHandle, words};
 use crate::machine::{Actor, Refusal};
 use crate::store::LoopId;
@@ -41,7 +42,15 @@ pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Resul
     let held = loops::opened::<M>(opened)?;
     held.raw().permit(settings.permissions(actor));
     let now = take(program, verb, held, &settings)?;
+    tell(program, &name, &now, &settings);
+    Ok(Exit::Complete)
+}
+
+/// Says what a verb did, and what comes next.
+pub(super) fn tell<M: CommandLine>(program: &Program<M>, name: &str, now: &M::Any, settings: &Settings) {
+    let info = program.info;
     let raw = now.raw();
+    let id = raw.id();
     let edge = raw.taken();
     let message = edge.and_then(|edge| edge.words(M::TABLE));
     let over = messages::phase(raw).terminal;
@@ -54,20 +63,60 @@ pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Resul
     if over {
         out::line(&format!(
             "It is over. Its files stay in {}",
-            text::shown(store.folder())
+            text::shown(raw.store().folder())
         ));
-        return Ok(Exit::Complete);
+        return;
     }
-    let own = (program.context)(&now, &settings, Timestamp::now());
-    match words::said(raw, message, own) {
+    let own = program.words(now, settings, Timestamp::now());
+    match own.and_then(|own| words::said(raw, message, own).map_err(|error| error.to_string())) {
         Ok(Some(text)) if edge.is_some_and(|edge| edge.message.is_none()) => {
             out::text(&format!("\n{}\n", text.trim()));
         }
         Ok(Some(text)) => out::text(&format!("{}\n", text.trim())),
         Ok(None) => {}
-        Err(error) => out::note(&info.line(&error.to_string())),
+        Err(problem) => out::note(&info.line(&problem)),
     }
-    Ok(Exit::Complete)
+}
+
+/// Makes the verb of an answer. Its arguments are parsed as if they had been typed.
+///
+/// # Errors
+/// The transition takes other arguments.
+pub(super) fn of_answer<M: CommandLine>(answer: &Answer, id: &LoopId) -> Result<M::Verb, String> {
+    let transition = answer.transition;
+    if answer.arguments.is_empty()
+        && let Some(verb) = M::plain(transition, id.to_string())
+    {
+        return Ok(verb);
+    }
+    let name = transition.replace('_', "-");
+    let command = M::Verb::augment_subcommands(clap::Command::new(M::INFO.program).no_binary_name(true));
+    let is_switch = |flag: &str| {
+        let verb = command.find_subcommand(&name);
+        let mut arguments = verb.into_iter().flat_map(clap::Command::get_arguments);
+        arguments.any(|one| one.get_long() == Some(flag) && !one.get_action().takes_values())
+    };
+    let mut words = vec![name.clone()];
+    for (argument, value) in &answer.arguments {
+        let flag = argument.replace('_', "-");
+        match (is_switch(&flag), value.as_str()) {
+            (true, "true") => words.push(format!("--{flag}")),
+            (true, "false") => {}
+            _ => words.push(format!("--{flag}={value}")),
+        }
+    }
+    words.extend(["--".to_owned(), id.to_string()]);
+    let refused = |error: clap::Error| {
+        let why = error.to_string();
+        let why = why
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ");
+        format!("{name} cannot be taken: {}", text::one_line(why, 300))
+    };
+    let matches = command.try_get_matches_from(words).map_err(refused)?;
+    M::Verb::from_arg_matches(&matches).map_err(refused)
 }
 
 /// Loads the settings for a verb: a slip in a file keeps nobody from giving a loop up, so what ends one takes the defaults.

@@ -25,9 +25,7 @@ fn entering_the_phase_tells_the_agent_to_ask_exactly_this() {
     assert_eq!(call(&said), expected);
     assert!(said.contains("AskUserQuestion"), "{said}");
     assert!(
-        said.ends_with(&format!(
-            "- Roll out: every promote {id}\n- Roll back: every roll-back {id}\n"
-        )),
+        said.ends_with(&format!("\n\n    every answer {id} LABEL\n")),
         "{said}"
     );
 }
@@ -46,8 +44,8 @@ fn a_stop_reminds_as_often_as_the_machine_says_and_then_names_the_verbs() {
     assert_eq!(
         project.stop(),
         format!(
-            "waits\nloop {id} waits for an answer to: Roll 1.2 out to everyone? In a terminal:\n    every promote {id}\n    every \
-             roll-back {id}\n    every wait-longer {id} --days <days>\n"
+            "waits\nloop {id} waits for an answer to: Roll 1.2 out to everyone? (“Roll out”, “Roll back”). In a terminal:\n    every \
+             answer {id} LABEL\n    every promote {id}\n    every roll-back {id}\n    every wait-longer {id} --days <days>\n"
         )
     );
 }

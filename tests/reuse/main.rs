@@ -3,7 +3,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../support/example.rs"]
+#[expect(dead_code, reason = "the quarantine is looked at by the examples")]
+mod example;
+
 mod approving;
+mod asking;
 mod building;
 mod checked;
 mod document;

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::Index;
 use super::behaviours::no_edge;
-use crate::diagnostic::Diagnostic;
-use crate::model::{Actor, At, Behaviour, Choice, Edge, Phase};
+use crate::diagnostic::{Diagnostic, suggest};
+use crate::model::{Actor, ArgumentKind, At, Behaviour, Edge, FieldKind, Options, Phase};
 use crate::source::template;
 
 /// The longest header of the client's dialog, in characters.
@@ -28,12 +28,15 @@ pub(super) fn questions(
         .enumerate()
         .filter_map(|(source, phase)| {
             let behaviour = phase.on_stop.as_ref().filter(|_| !phase.terminal)?;
-            (!behaviour.options.is_empty()).then_some((source, phase, behaviour))
+            behaviour.asks().then_some((source, phase, behaviour))
         });
     for (source, phase, behaviour) in asking {
         words(behaviour, found);
-        for choice in &behaviour.options {
-            let name = choice.then.value.as_str();
+        if let Options::Field { field, .. } = &behaviour.options {
+            labels(index, field, found);
+        }
+        for then in behaviour.answers() {
+            let name = then.value.as_str();
             if !index.transitions.contains_key(name) || adrift.contains(name) {
                 continue;
             }
@@ -41,8 +44,11 @@ pub(super) fn questions(
                 .iter()
                 .find(|edge| edge.from == source && edge.declared.name.value == name);
             match edge {
-                None => found.push(no_edge(index, name, &phase.name.value, choice.then.span.clone())),
-                Some(edge) => open_to_persons(phase, choice, edge, found),
+                None => found.push(no_edge(index, name, &phase.name.value, then.span.clone())),
+                Some(edge) => {
+                    let typed = behaviour.text.as_ref().is_some_and(|text| text.span == then.span);
+                    open_to_persons(phase, then, edge, typed, found);
+                }
             }
         }
     }
@@ -69,7 +75,7 @@ fn words(behaviour: &Behaviour, found: &mut Vec<Diagnostic>) {
         }
     }
     let mut labels: HashMap<&str, &Range<usize>> = HashMap::new();
-    for choice in &behaviour.options {
+    for choice in behaviour.choices() {
         text("label", &choice.label, found);
         if let Some(description) = &choice.description {
             text("description", description, found);
@@ -99,9 +105,38 @@ fn text(key: &str, text: &At<String>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// An answer is a person's, and gives neither evidence nor arguments.
-fn open_to_persons(phase: &Phase, choice: &Choice, edge: &Edge<'_>, found: &mut Vec<Diagnostic>) {
-    let (name, span) = (&choice.then.value, &choice.then.span);
+/// The field whose texts are the labels.
+fn labels(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
+    let lists = index
+        .machine
+        .fields
+        .iter()
+        .filter(|field| field.kind == FieldKind::List);
+    match index.fields.get(name.value.as_str()) {
+        Some(field) if field.kind == FieldKind::List => {}
+        Some(_) => {
+            let message = format!("`{}` is no list, and its texts cannot be the options", name.value);
+            found.push(finding(&name.span, message).help("name a field of `type = \"list\"`"));
+        }
+        None => {
+            let message = format!("no field is named `{}`", name.value);
+            let one = Diagnostic::new("claudex::machine::unknown_field", name.span.clone(), message);
+            let hint = suggest(&name.value, lists.map(|field| field.name.value.as_str()));
+            let add = || format!("add `{} = {{ type = \"list\" }}` to [fields]", name.value);
+            found.push(one.label("not a field").help(hint.unwrap_or_else(add)));
+        }
+    }
+}
+
+/// An answer is a person's, and gives no evidence and one argument at most: its label, or what was typed.
+fn open_to_persons(
+    phase: &Phase,
+    then: &At<String>,
+    edge: &Edge<'_>,
+    typed: bool,
+    found: &mut Vec<Diagnostic>,
+) {
+    let (name, span) = (&then.value, &then.span);
     let declared = edge.declared;
     let mut wrong = |place: &Range<usize>, message: String, label: &str, help: String| {
         let one = Diagnostic::new("claudex::machine::option", span.clone(), message);
@@ -117,9 +152,21 @@ fn open_to_persons(phase: &Phase, choice: &Choice, edge: &Edge<'_>, found: &mut 
         let help = format!("name a transition of `{}` without `requires`", phase.name.value);
         wrong(&needs.span, message, "required here", help);
     }
-    if let Some(argument) = declared.args.first() {
-        let message = format!("`{name}` takes an argument, and an answer gives none");
-        let help = format!("name a transition of `{}` without `args`", phase.name.value);
-        wrong(&argument.name.span, message, "the argument", help);
+    let help = format!(
+        "name a transition of `{}` with one argument of the type text{}",
+        phase.name.value,
+        if typed { "" } else { ", or without `args`" }
+    );
+    match declared.args.as_slice() {
+        [] if typed => {
+            let message = format!("`{name}` takes no argument, and `text` has to be put into one");
+            wrong(&declared.name.span, message, "declared here", help);
+        }
+        [] => {}
+        [only] if only.kind.value == ArgumentKind::Text => {}
+        [.., argument] => {
+            let message = format!("`{name}` takes more than an answer, which is one text");
+            wrong(&argument.name.span, message, "the argument", help);
+        }
     }
 }

@@ -28,12 +28,7 @@ pub(super) fn behaviours(
             continue;
         };
         let given = |outcome: &str| catalogue::find(&behaviour.name.value)?.outcome(outcome)?.evidence;
-        named.extend(
-            behaviour
-                .options
-                .iter()
-                .map(|choice| (source, choice.then.value.as_str())),
-        );
+        named.extend(behaviour.answers().map(|then| (source, then.value.as_str())));
         for (outcome, names) in &behaviour.outcomes {
             let known = |call: &&Call| index.transitions.contains_key(call.then.value.as_str());
             for call in names.iter().filter(known) {

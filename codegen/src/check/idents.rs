@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::Index;
 use crate::diagnostic::{Diagnostic, list};
 use crate::emit::ident::{TYPES, camel, type_of_words};
-use crate::model::{Actor, At, AtStart, FieldKind, From};
+use crate::model::{Actor, At, AtStart, Behaviour, FieldKind, From, Machine, Phase};
 use crate::source::guard::NOW;
 
 const CODE: &str = "claudex::machine::name_collision";
@@ -104,6 +104,13 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         }
         if phase.name.value == "stop" && !phase.terminal {
             let message = "the phase `stop` would be the method `OnStop::stop`, which every machine has";
+            found.push(Diagnostic::new(CODE, phase.name.span.clone(), message).help("rename the phase"));
+        }
+        if !phase.terminal && is_question(machine, &phase.name.value) {
+            let message = format!(
+                "the phase `{0}` would be the method `OnStop::{0}`, by which the program asks",
+                phase.name.value
+            );
             found.push(Diagnostic::new(CODE, phase.name.span.clone(), message).help("rename the phase"));
         }
         types.add(camel(&phase.name.value), "phase", &phase.name, found);
@@ -263,6 +270,13 @@ fn branches(index: &Index<'_>, types: &mut Space, found: &mut Vec<Diagnostic>) {
             );
         }
     }
+}
+
+/// Returns whether the generated `OnStop` has a method of this name for a question that the program asks.
+fn is_question(machine: &Machine, name: &str) -> bool {
+    let asking = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust);
+    let mut asking = machine.phases.iter().filter(asking);
+    asking.any(|phase| name == "asks" || name.strip_suffix("_asks") == Some(phase.name.value.as_str()))
 }
 
 /// A transition that is open to agents or people is a verb, and the command line has verbs of its own.

@@ -3,7 +3,7 @@
 use super::Index;
 use crate::catalogue::{self, Turn};
 use crate::diagnostic::Diagnostic;
-use crate::model::{At, Edge, Phase};
+use crate::model::{At, Behaviour, Edge, Phase};
 
 pub(super) fn turns(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagnostic>) {
     for (source, phase) in index.machine.phases.iter().enumerate() {
@@ -85,8 +85,5 @@ fn silent(index: &Index<'_>, name: &At<String>, edge: &Edge<'_>) -> Option<Diagn
 
 /// Whether entering a phase has a text of the engine's own.
 fn asks(phase: &Phase) -> bool {
-    phase
-        .on_stop
-        .as_ref()
-        .is_some_and(|behaviour| !behaviour.options.is_empty())
+    phase.on_stop.as_ref().is_some_and(Behaviour::asks)
 }

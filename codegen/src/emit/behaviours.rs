@@ -1,10 +1,10 @@
 //! What the const table says of a phase's `on_stop`: the behaviour with its parameters, and the question that it asks.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 
 use super::Context;
-use crate::model::{Behaviour, Choice, Phase};
+use crate::model::{At, Behaviour, Choice, Options, Phase};
 
 /// The behaviour of a phase that goes on, as an `Option`.
 fn of(phase: &Phase) -> Option<&Behaviour> {
@@ -26,17 +26,45 @@ pub(super) fn on_stop(phase: &Phase) -> TokenStream {
 
 /// `Option<Question>`
 pub(super) fn question(context: &Context<'_>, phase: &Phase) -> TokenStream {
-    let Some(behaviour) = of(phase).filter(|behaviour| !behaviour.options.is_empty()) else {
+    let Some(behaviour) = of(phase).filter(|behaviour| behaviour.asks()) else {
         return quote! { None };
     };
     let parameter = |key: &str| behaviour.parameter(key).map_or("", |value| &value.value);
     let (question, header) = (parameter("question"), parameter("header"));
-    let options = behaviour.options.iter().map(|choice| {
-        let (label, transition) = (&choice.label.value, &choice.then.value);
-        let description = description(context, choice);
-        quote! { rt::Choice { label: #label, description: #description, transition: #transition } }
-    });
-    quote! { Some(rt::Question { question: #question, header: #header, options: &[#(#options),*] }) }
+    let options = match &behaviour.options {
+        Options::Field { field, then } => {
+            let (field, taker) = (&field.value, taker(context, then));
+            quote! { Field { field: #field, taker: #taker } }
+        }
+        Options::None | Options::Program => quote! { Program },
+        Options::These(choices) => {
+            let choices = choices.iter().map(|choice| {
+                let (label, taker) = (&choice.label.value, taker(context, &choice.then));
+                let description = description(context, choice);
+                quote! { rt::Choice { label: #label, description: #description, taker: #taker } }
+            });
+            quote! { These(&[#(#choices),*]) }
+        }
+    };
+    let text = option(behaviour.text.as_ref().map(|then| taker(context, then)));
+    quote! {
+        Some(rt::Question { question: #question, header: #header, options: rt::Options::#options, text: #text })
+    }
+}
+
+/// `Taker`: the transition, and the argument that gets the answer.
+fn taker(context: &Context<'_>, then: &At<String>) -> TokenStream {
+    let transition = &then.value;
+    let argument = context.first(transition).args.first();
+    let argument = option(argument.map(|argument| &argument.name.value));
+    quote! { rt::Taker { transition: #transition, argument: #argument } }
+}
+
+fn option(value: Option<impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote! { Some(#value) },
+        None => quote! { None },
+    }
 }
 
 /// What an option says of itself, else what its transition says.

@@ -101,6 +101,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         " What a stop does in each phase. A phase of `{}` without `on_stop` is a method to write.",
         context.options.file
     );
+    let (asking, asks) = asks(context, &open);
     quote! {
         #(#specs)*
 
@@ -117,6 +118,8 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             #violations
             #(#methods)*
 
+            #(#asking)*
+
             /// A stop, whatever the phase.
             ///
             /// # Errors
@@ -125,6 +128,8 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
                 #before
                 match held { #(#arms),* }
             }
+
+            #asks
         }
     }
 }
@@ -173,6 +178,55 @@ fn before_stop(context: &Context<'_>, open: &[&Phase]) -> (TokenStream, TokenStr
         };
     };
     (violations, before)
+}
+
+/// The methods by which the program asks: one for each phase whose question is Rust's, and one for a loop in any phase where
+/// there is such a phase.
+fn asks(context: &Context<'_>, open: &[&Phase]) -> (Vec<TokenStream>, TokenStream) {
+    let in_rust = |phase: &&&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust);
+    let asking: Vec<&Phase> = open.iter().filter(in_rust).copied().collect();
+    let methods = asking.iter().map(|phase| {
+        let (ident, method) = (
+            type_of(&phase.name.value),
+            format_ident!("{}_asks", phase.name.value),
+        );
+        let doc = format!(" Returns what a person is asked in `{}`.", phase.name.value);
+        quote! {
+            #[doc = #doc]
+            ///
+            /// # Errors
+            /// A sentence says why nothing can be asked: the turn ends with it, and nothing is changed.
+            fn #method(&self, held: &Loop<#ident>) -> Result<rt::Asked, String>;
+        }
+    });
+    let arms = asking.iter().map(|phase| {
+        let (ident, method) = (
+            type_of(&phase.name.value),
+            format_ident!("{}_asks", phase.name.value),
+        );
+        quote! { AnyLoop::#ident(held) => self.#method(held).map(Some) }
+    });
+    let is_other = |phase: &&Phase| !asking.iter().any(|one| one.name.value == phase.name.value);
+    let others: Vec<_> = context.machine.phases.iter().filter(is_other).collect();
+    let otherwise = match others.as_slice() {
+        [only] => {
+            let only = type_of(&only.name.value);
+            quote! { AnyLoop::#only(_) => Ok(None) }
+        }
+        _ => quote! { _ => Ok(None) },
+    };
+    let any = (!asking.is_empty()).then(|| {
+        quote! {
+            /// Returns what a person is asked where the program asks: `None` in any other phase.
+            ///
+            /// # Errors
+            /// A sentence says why nothing can be asked.
+            fn asks(&self, held: &AnyLoop) -> Result<Option<rt::Asked>, String> {
+                match held { #(#arms,)* #otherwise }
+            }
+        }
+    });
+    (methods.collect(), quote! { #any })
 }
 
 fn method(context: &Context<'_>, phase: &Phase) -> TokenStream {

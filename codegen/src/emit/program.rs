@@ -8,7 +8,7 @@ use quote::quote;
 
 use super::ident::{camel, type_of, value_of};
 use super::{Context, plugin};
-use crate::model::{AtStart, Phase};
+use crate::model::{AtStart, Behaviour, Phase};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     if !context.options.commands {
@@ -27,6 +27,15 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         .all(|transition| transition.by.is_empty())
         .then(empty_verb);
     let declared = declared(context);
+    let in_rust = |phase: &Phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust);
+    let program = match machine.phases.iter().any(in_rust) {
+        false => quote! { rt::program::Program::new(move |held| on_stop.stop(held)) },
+        true => quote! {
+            let on_stop = std::rc::Rc::new(on_stop);
+            let asking = std::rc::Rc::clone(&on_stop);
+            rt::program::Program::new(move |held| on_stop.stop(held)).asks(move |held| asking.asks(held))
+        },
+    };
     let plugin = plugin::emit(context);
     quote! {
         impl rt::program::CommandLine for #marker {
@@ -84,7 +93,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
 
         /// The program of this machine, for its `main`: its command line and its hooks.
         pub fn program(on_stop: impl OnStop + 'static) -> rt::program::Program<#marker> {
-            rt::program::Program::new(move |held| on_stop.stop(held))
+            #program
         }
 
         #no_verbs
@@ -125,53 +134,63 @@ fn empty_verb() -> TokenStream {
 /// answers with the phase, its line, and what to write.
 fn declared(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
-    let left: Vec<&Phase> = machine
-        .phases
-        .iter()
-        .filter(|phase| !phase.terminal && phase.on_stop.is_none())
+    let open = || machine.phases.iter().filter(|phase| !phase.terminal);
+    let left: Vec<&Phase> = open().filter(|phase| phase.on_stop.is_none()).collect();
+    let asking: Vec<&Phase> = open()
+        .filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust))
         .collect();
-    let names: Vec<String> = left
-        .iter()
-        .map(|phase| format!("`{}` ({})", phase.name.value, context.place(&phase.span)))
-        .collect();
+    let named = |what: &str, phases: &[&Phase]| {
+        let names = phases
+            .iter()
+            .map(|phase| format!("`{}` ({})", phase.name.value, context.place(&phase.span)));
+        let names: Vec<String> = names.collect();
+        let noun = if phases.len() == 1 { "phase" } else { "the phases" };
+        (!phases.is_empty()).then(|| format!("{what} in {noun} {}", names.join(", ")))
+    };
     let checks = machine.before_stop.first();
-    let mut missing: Vec<String> = Vec::new();
-    if !left.is_empty() {
-        let phases = if left.len() == 1 { "phase" } else { "the phases" };
-        let names = names.join(", ");
-        missing.push(format!("no `on_stop` says what a stop does in {phases} {names}"));
-    }
-    if let Some(name) = checks {
-        let place = context.place(&name.span);
-        missing.push(format!(
-            "nothing says what breaks the rules, which `before_stop` asks for ({place})"
-        ));
-    }
-    let message = missing.join("; ");
+    let missing = [
+        named("no `on_stop` says what a stop does", &left),
+        named("no `options` say what a person can answer", &asking),
+        checks.map(|name| {
+            let place = context.place(&name.span);
+            format!("nothing says what breaks the rules, which `before_stop` asks for ({place})")
+        }),
+    ];
+    let message = missing.into_iter().flatten().collect::<Vec<_>>().join(", and ");
+    let stops = left.iter().map(|phase| {
+        format!(
+            "fn {}(&self, held: Loop<{}>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }}",
+            value_of(&phase.name.value),
+            camel(&phase.name.value),
+        )
+    });
+    let questions = asking.iter().map(|phase| {
+        format!(
+            "fn {}_asks(&self, held: &Loop<{}>) -> Result<Asked, String> {{ .. }}",
+            phase.name.value,
+            camel(&phase.name.value),
+        )
+    });
     let violations = checks.map(|_| "fn violations(&self, held: &AnyLoop) -> Vec<String> { .. }".to_owned());
-    let methods: Vec<String> = violations
-        .into_iter()
-        .chain(left.iter().map(|phase| {
-            format!(
-                "fn {}(&self, held: Loop<{}>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }}",
-                value_of(&phase.name.value),
-                camel(&phase.name.value),
-            )
-        }))
-        .collect();
+    let methods: Vec<String> = violations.into_iter().chain(stops).chain(questions).collect();
     let (name, marker) = (&machine.name.value, type_of(&machine.name.value));
+    let there = match asking.as_slice() {
+        [] => "give it an `on_stop` there",
+        _ => "say it there",
+    };
     let note = format!(
-        "give it an `on_stop` there, or write it: `struct Own; impl {name}::OnStop for Own {{ {} }}` and \
+        "{there}, or write it: `struct Own; impl {name}::OnStop for Own {{ {} }}` and \
          `claudex_loop::main!({name}, Own);`",
         methods.join(" "),
     );
-    let whole = missing.is_empty().then(|| {
+    let is_whole = methods.is_empty();
+    let whole = is_whole.then(|| {
         quote! {
             impl super::OnStop for AsDeclared {}
             impl Whole for AsDeclared {}
         }
     });
-    let told = (!missing.is_empty()).then(|| {
+    let told = (!is_whole).then(|| {
         // Braces mean parameters there.
         let note = note.replace('{', "{{").replace('}', "}}");
         quote! {
@@ -250,6 +269,19 @@ to   = "closed"
         for part in [
             "no `on_stop` says what a stop does in phase `open` (machine.toml:14)",
             "fn open(&self, held: Loop<Open>)",
+            "claudex_loop::main!(door, Own);",
+        ] {
+            assert!(rust.contains(part), "{part}\n{rust}");
+        }
+    }
+
+    #[test]
+    fn a_question_that_is_left_to_rust_is_named_with_its_line_and_the_method_to_write() {
+        let rust = rust("on_stop = { ask = { unanswered = \"shut\" } }", true);
+        assert!(!rust.contains("impl Whole for"), "{rust}");
+        for part in [
+            "no `options` say what a person can answer in phase `open` (machine.toml:14)",
+            "fn open_asks(&self, held: &Loop<Open>) -> Result<Asked, String>",
             "claudex_loop::main!(door, Own);",
         ] {
             assert!(rust.contains(part), "{part}\n{rust}");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Context;
 use crate::diagnostic::{list, one_line};
 use crate::model::{
-    Actor, AtStart, Evidence, Field, FieldKind, Form, Machine, call_text, constant_text, guard_text,
+    Actor, AtStart, Evidence, Field, FieldKind, Form, Machine, Options, call_text, constant_text, guard_text,
     kind_text, update_text,
 };
 
@@ -101,9 +101,21 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
             (None, false) => "written in Rust".to_owned(),
             (Some(behaviour), false) => {
                 let options = behaviour
-                    .options
+                    .choices()
                     .iter()
                     .map(|choice| format!("\"{}\": `{}`", cell(&choice.label.value), choice.then.value));
+                let others = match &behaviour.options {
+                    Options::Field { field, then } => {
+                        Some(format!("one of `{}`: `{}`", field.value, then.value))
+                    }
+                    Options::Program => Some("options of the program".to_owned()),
+                    Options::None | Options::These(_) => None,
+                };
+                let typed = behaviour
+                    .text
+                    .as_ref()
+                    .map(|then| format!("another text: `{}`", then.value));
+                let options = options.chain(others).chain(typed);
                 let outcomes = behaviour
                     .outcomes
                     .iter()

@@ -9,7 +9,10 @@ use super::read::{Keys, Reader, Value, in_order};
 use crate::catalogue::{self, CATALOGUE, Entry, ParameterKind};
 use crate::diagnostic::{self, Diagnostic};
 use crate::format;
-use crate::model::{At, Behaviour, Call, Choice, call_text};
+use crate::model::{At, Behaviour, Call, Choice, Options, call_text};
+
+/// The keys of a question besides its words.
+const OPTIONS: [&str; 3] = ["options", "then", "text"];
 
 /// `announce = { then = "transition" }`: how a behaviour is written, with the first of its outcomes.
 fn in_braces(entry: &Entry) -> String {
@@ -82,25 +85,28 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
     let parameters = entry.parameters().map(|parameter| parameter.name);
     let outcomes = entry.outcomes.iter().filter(|outcome| !outcome.waits);
     let outcomes = outcomes.map(|outcome| outcome.name);
-    let options = entry.options.then_some("options");
+    let options: &[&str] = if entry.options { &OPTIONS } else { &[] };
     let personas = entry.personas.then_some("personas");
     let known: Vec<&str> = parameters
-        .chain(options)
+        .chain(options.iter().copied())
         .chain(personas)
         .chain(outcomes)
         .collect();
     let what = format!("`{}`", entry.name);
     let keys = reader.keys(table, &what, &known);
-    let parameters = parameters_of(reader, entry, &keys, &name.span());
-    let options = match keys.value("options") {
-        Some(value) => choices(reader, value),
-        None if entry.options => {
-            let example = "options = [{ label = \"Yes\", then = \"transition\" }, { label = \"No\", then = \"another\" }]";
-            reader.missing(name.span(), "options", &what, example);
-            Vec::new()
-        }
-        None => Vec::new(),
+    // A question that the file says nothing of is the program's.
+    let words = ["question", "header", "options", "then"];
+    let in_rust = entry.options && words.iter().all(|key| keys.value(key).is_none());
+    let parameters = parameters_of(reader, entry, &keys, &name.span(), in_rust);
+    let options = match entry.options {
+        false => Options::None,
+        true if in_rust => Options::Program,
+        true => options_of(reader, &keys, name.span()),
     };
+    let text = keys
+        .value("text")
+        .filter(|_| entry.options)
+        .and_then(|value| reader.string("text", value));
     let personas = keys
         .value("personas")
         .map(|value| reader.strings("personas", value))
@@ -124,6 +130,7 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
         parameters,
         outcomes,
         options,
+        text,
         personas,
     })
 }
@@ -134,12 +141,13 @@ fn parameters_of(
     entry: &Entry,
     keys: &Keys<'_>,
     whole: &Range<usize>,
+    in_rust: bool,
 ) -> Vec<(At<String>, At<String>)> {
     let what = format!("`{}`", entry.name);
     let mut parameters = Vec::new();
     for parameter in entry.parameters() {
         let Some((key, value)) = keys.get(parameter.name) else {
-            if entry.required.contains(parameter) {
+            if entry.required.contains(parameter) && !in_rust {
                 let example = format!("{} = \"...\"", parameter.name);
                 reader.missing(whole.clone(), parameter.name, &what, &example);
             }
@@ -248,10 +256,48 @@ fn call(reader: &mut Reader<'_>, outcome: &str, item: Value<'_>) -> Option<Call>
     Some(Call { then, with: given })
 }
 
+/// The options that the file gives, itself or by a field.
+fn options_of(reader: &mut Reader<'_>, keys: &Keys<'_>, whole: Range<usize>) -> Options {
+    let then = keys.get("then");
+    match keys.value("options") {
+        None => {
+            let found = Diagnostic::new("claudex::machine::missing_key", whole, "`ask` has no `options`");
+            let help = "add `options = [{ label = \"Yes\", then = \"transition\" }, { label = \"No\", then = \"another\" }]`, or \
+                        `options = \"labels\"` for those of a list field; or leave `question` and `header` out too: then the program \
+                        asks, in Rust";
+            reader.note(found.label("`options` is missing here").help(help));
+        }
+        Some(field) if field.get_ref().as_str().is_some() => {
+            let Some((_, then)) = then else {
+                reader.missing(
+                    whole,
+                    "then",
+                    "`ask` with the options of a field",
+                    "then = \"transition\"",
+                );
+                return Options::These(Vec::new());
+            };
+            let named = (reader.string("options", field), reader.string("then", then));
+            if let (Some(field), Some(then)) = named {
+                return Options::Field { field, then };
+            }
+        }
+        Some(list) => {
+            if let Some((key, _)) = then {
+                let message = "each option of a list names its own transition in `then`";
+                let found = Diagnostic::new("claudex::machine::options", key.span(), message);
+                reader.note(found.help("take it out; beside the options it stands where they are a field’s"));
+            }
+            return Options::These(choices(reader, list));
+        }
+    }
+    Options::These(Vec::new())
+}
+
 /// The options of a question. Of one that is broken nothing is left.
 fn choices(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<Choice> {
     let DeValue::Array(items) = value.get_ref() else {
-        reader.wrong_type("options", value, "a list of tables");
+        reader.wrong_type("options", value, "a list of tables, or the name of a list field");
         return Vec::new();
     };
     if !format::OPTIONS.contains(&items.len()) {

@@ -46,6 +46,14 @@ pub enum Phase {
     #[strum(serialize = "asking")]
     #[serde(rename = "asking")]
     Asking,
+    /// `naming`
+    #[strum(serialize = "naming")]
+    #[serde(rename = "naming")]
+    Naming,
+    /// The question is Rust's.
+    #[strum(serialize = "musing")]
+    #[serde(rename = "musing")]
+    Musing,
     /// `pumping`
     #[strum(serialize = "pumping")]
     #[serde(rename = "pumping")]
@@ -68,6 +76,8 @@ pub const PHASES: &[Phase] = &[
     Phase::Mooring,
     Phase::Hailing,
     Phase::Asking,
+    Phase::Naming,
+    Phase::Musing,
     Phase::Pumping,
     Phase::Arrived,
     Phase::Sunk,
@@ -92,7 +102,7 @@ pub trait InPhase: sealed::InPhase + 'static {
 }
 /// The cargo is brought on board.
 ///
-/// Declared in `machine.toml:54`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:57`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loading {}
 impl sealed::InPhase for Loading {}
@@ -101,7 +111,7 @@ impl InPhase for Loading {
 }
 /// `inspecting`
 ///
-/// Declared in `machine.toml:59`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:62`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inspecting {}
 impl sealed::InPhase for Inspecting {}
@@ -110,7 +120,7 @@ impl InPhase for Inspecting {
 }
 /// Two ships want the same berth: a phase whose name is a word of Rust.
 ///
-/// Declared in `machine.toml:73`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:76`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {}
 impl sealed::InPhase for Match {}
@@ -119,7 +129,7 @@ impl InPhase for Match {
 }
 /// What a stop does here is written in Rust.
 ///
-/// Declared in `machine.toml:78`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:81`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sailing {}
 impl sealed::InPhase for Sailing {}
@@ -128,7 +138,7 @@ impl InPhase for Sailing {
 }
 /// `mooring`
 ///
-/// Declared in `machine.toml:81`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:84`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mooring {}
 impl sealed::InPhase for Mooring {}
@@ -137,7 +147,7 @@ impl InPhase for Mooring {
 }
 /// `hailing`
 ///
-/// Declared in `machine.toml:84`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:87`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hailing {}
 impl sealed::InPhase for Hailing {}
@@ -146,16 +156,34 @@ impl InPhase for Hailing {
 }
 /// `asking`
 ///
-/// Declared in `machine.toml:87`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:90`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {}
 impl sealed::InPhase for Asking {}
 impl InPhase for Asking {
     const PHASE: Phase = Phase::Asking;
 }
+/// `naming`
+///
+/// Declared in `machine.toml:100`. No value of this type exists: it marks a [`Loop`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {}
+impl sealed::InPhase for Naming {}
+impl InPhase for Naming {
+    const PHASE: Phase = Phase::Naming;
+}
+/// The question is Rust's.
+///
+/// Declared in `machine.toml:106`. No value of this type exists: it marks a [`Loop`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Musing {}
+impl sealed::InPhase for Musing {}
+impl InPhase for Musing {
+    const PHASE: Phase = Phase::Musing;
+}
 /// `pumping`
 ///
-/// Declared in `machine.toml:96`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:110`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pumping {}
 impl sealed::InPhase for Pumping {}
@@ -164,7 +192,7 @@ impl InPhase for Pumping {
 }
 /// `arrived`
 ///
-/// Declared in `machine.toml:99`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:113`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {}
 impl sealed::InPhase for Arrived {}
@@ -173,7 +201,7 @@ impl InPhase for Arrived {
 }
 /// The ship is lost.
 ///
-/// Declared in `machine.toml:102`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:116`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sunk {}
 impl sealed::InPhase for Sunk {}
@@ -262,6 +290,10 @@ pub enum AnyLoop {
     Hailing(Loop<Hailing>),
     /// In phase `asking`.
     Asking(Loop<Asking>),
+    /// In phase `naming`.
+    Naming(Loop<Naming>),
+    /// In phase `musing`.
+    Musing(Loop<Musing>),
     /// In phase `pumping`.
     Pumping(Loop<Pumping>),
     /// In phase `arrived`.
@@ -297,6 +329,8 @@ impl AnyLoop {
             Self::Mooring(_) => Phase::Mooring,
             Self::Hailing(_) => Phase::Hailing,
             Self::Asking(_) => Phase::Asking,
+            Self::Naming(_) => Phase::Naming,
+            Self::Musing(_) => Phase::Musing,
             Self::Pumping(_) => Phase::Pumping,
             Self::Arrived(_) => Phase::Arrived,
             Self::Sunk(_) => Phase::Sunk,
@@ -318,6 +352,8 @@ impl AnyLoop {
             Self::Mooring(held) => &held.raw,
             Self::Hailing(held) => &held.raw,
             Self::Asking(held) => &held.raw,
+            Self::Naming(held) => &held.raw,
+            Self::Musing(held) => &held.raw,
             Self::Pumping(held) => &held.raw,
             Self::Arrived(held) => &held.raw,
             Self::Sunk(held) => &held.raw,
@@ -332,6 +368,8 @@ impl AnyLoop {
             Phase::Mooring => Self::Mooring(sealed::FromRaw::from_raw(raw)),
             Phase::Hailing => Self::Hailing(sealed::FromRaw::from_raw(raw)),
             Phase::Asking => Self::Asking(sealed::FromRaw::from_raw(raw)),
+            Phase::Naming => Self::Naming(sealed::FromRaw::from_raw(raw)),
+            Phase::Musing => Self::Musing(sealed::FromRaw::from_raw(raw)),
             Phase::Pumping => Self::Pumping(sealed::FromRaw::from_raw(raw)),
             Phase::Arrived => Self::Arrived(sealed::FromRaw::from_raw(raw)),
             Phase::Sunk => Self::Sunk(sealed::FromRaw::from_raw(raw)),
@@ -516,14 +554,14 @@ impl Fields<'_> {
     }
     /// who is at the helm
     ///
-    /// None in a phase where it does not exist. exists in: Sailing (machine.toml:45).
+    /// None in a phase where it does not exist. exists in: Sailing (machine.toml:48).
     #[must_use]
     pub fn pilot(&self) -> Option<Option<rt::LoopId>> {
         self.0.exists("pilot").then(|| self.0.named_id("pilot"))
     }
     /// what the harbours take
     ///
-    /// None in a phase where it does not exist. exists in: Sailing, Arrived (machine.toml:46).
+    /// None in a phase where it does not exist. exists in: Sailing, Arrived (machine.toml:49).
     #[must_use]
     pub fn toll(&self) -> Option<u64> {
         self.0.exists("toll").then(|| self.0.count("toll"))
@@ -580,7 +618,7 @@ impl<'l, P> ::core::ops::Deref for FieldsIn<'l, P> {
 impl<P: InPhase> FieldsIn<'_, P> {
     /// who is at the helm
     ///
-    /// exists in: Sailing (machine.toml:45).
+    /// exists in: Sailing (machine.toml:48).
     #[must_use]
     pub fn pilot<N>(&self) -> N
     where
@@ -590,7 +628,7 @@ impl<P: InPhase> FieldsIn<'_, P> {
     }
     /// what the harbours take
     ///
-    /// exists in: Sailing, Arrived (machine.toml:46).
+    /// exists in: Sailing, Arrived (machine.toml:49).
     #[must_use]
     pub fn toll<N>(&self) -> N
     where
@@ -603,7 +641,7 @@ impl<P: InPhase> FieldsIn<'_, P> {
 #[diagnostic::on_unimplemented(
     message = "`pilot` does not exist in phase `{Self}`",
     label = "this phase does not have the field",
-    note = "exists in: Sailing (machine.toml:45)"
+    note = "exists in: Sailing (machine.toml:48)"
 )]
 pub trait HasPilot: InPhase {
     /// What the field holds.
@@ -621,7 +659,7 @@ impl HasPilot for Sailing {
 #[diagnostic::on_unimplemented(
     message = "`toll` does not exist in phase `{Self}`",
     label = "this phase does not have the field",
-    note = "exists in: Sailing, Arrived (machine.toml:46)"
+    note = "exists in: Sailing, Arrived (machine.toml:49)"
 )]
 pub trait HasToll: InPhase {
     /// What the field holds.
@@ -665,6 +703,9 @@ pub enum Mode {
     /// `trial`
     #[strum(serialize = "trial")]
     Trial,
+    /// `chart`
+    #[strum(serialize = "chart")]
+    Chart,
 }
 impl Mode {
     /// What the machine's table says of it.
@@ -674,7 +715,7 @@ impl Mode {
     }
 }
 /// Every mode.
-pub const MODES: &[Mode] = &[Mode::Outward, Mode::Homeward, Mode::Trial];
+pub const MODES: &[Mode] = &[Mode::Outward, Mode::Homeward, Mode::Trial, Mode::Chart];
 /// What a start takes.
 #[derive(Debug, Clone)]
 pub struct Start {
@@ -781,6 +822,9 @@ pub enum Transition {
     /// `leave`
     #[strum(serialize = "leave")]
     Leave,
+    /// `head`
+    #[strum(serialize = "head")]
+    Head,
     /// `dry`
     #[strum(serialize = "dry")]
     Dry,
@@ -893,6 +937,12 @@ mod sealed {
     )]
     pub trait Leave {}
     #[diagnostic::on_unimplemented(
+        message = "`head` is sealed: `{Self}` cannot be given this transition here",
+        label = "no phase of the machine",
+        note = "transitions are declared in machine.toml, not implemented"
+    )]
+    pub trait Head {}
+    #[diagnostic::on_unimplemented(
         message = "`dry` is sealed: `{Self}` cannot be given this transition here",
         label = "no phase of the machine",
         note = "transitions are declared in machine.toml, not implemented"
@@ -933,7 +983,7 @@ mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`inspect` is not legal in phase `{Self}`",
     label = "no edge `inspect` leaves this phase",
-    note = "legal in: Loading (machine.toml:120)"
+    note = "legal in: Loading (machine.toml:134)"
 )]
 pub trait Inspect: sealed::Inspect {
     /// The loop after it.
@@ -946,7 +996,7 @@ impl Inspect for Loading {
 impl<P: InPhase> Loop<P> {
     /// The list was written: inspect it.
     ///
-    /// - [`Loading`] → [`Inspecting`] (machine.toml:120)
+    /// - [`Loading`] → [`Inspecting`] (machine.toml:134)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -965,7 +1015,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`pass` is not legal in phase `{Self}`",
     label = "no edge `pass` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:126)"
+    note = "legal in: Inspecting (machine.toml:140)"
 )]
 pub trait Pass: sealed::Pass {
     /// The loop after it.
@@ -978,7 +1028,7 @@ impl Pass for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `pass`
     ///
-    /// - [`Inspecting`] → [`Match`], when `sealed == false` (machine.toml:126)
+    /// - [`Inspecting`] → [`Match`], when `sealed == false` (machine.toml:140)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -997,7 +1047,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`wave` is not legal in phase `{Self}`",
     label = "no edge `wave` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:134)"
+    note = "legal in: Inspecting (machine.toml:148)"
 )]
 pub trait Wave: sealed::Wave {
     /// The loop after it.
@@ -1010,7 +1060,7 @@ impl Wave for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `wave`
     ///
-    /// - [`Inspecting`] → [`Match`], when `sealed == true` (machine.toml:134)
+    /// - [`Inspecting`] → [`Match`], when `sealed == true` (machine.toml:148)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1029,7 +1079,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`sign` is not legal in phase `{Self}`",
     label = "no edge `sign` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:140)"
+    note = "legal in: Inspecting (machine.toml:154)"
 )]
 pub trait Sign: sealed::Sign {
     /// The loop after it.
@@ -1042,7 +1092,7 @@ impl Sign for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// The captain signs.
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `sealed == false` (machine.toml:140)
+    /// - [`Inspecting`] → [`Inspecting`], when `sealed == false` (machine.toml:154)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1061,7 +1111,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`repair` is not legal in phase `{Self}`",
     label = "no edge `repair` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:149, machine.toml:157)"
+    note = "legal in: Inspecting (machine.toml:163, machine.toml:171)"
 )]
 pub trait Repair: sealed::Repair {
     /// The loop after it.
@@ -1104,8 +1154,8 @@ impl From<RepairNext> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// `repair`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:149)
-    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:157)
+    /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:163)
+    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:171)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1133,7 +1183,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`tack` is not legal in phase `{Self}`",
     label = "no edge `tack` leaves this phase",
-    note = "legal in: Sailing (machine.toml:165, machine.toml:172), Match (machine.toml:177, machine.toml:183)"
+    note = "legal in: Sailing (machine.toml:179, machine.toml:186), Match (machine.toml:191, machine.toml:197)"
 )]
 pub trait Tack: sealed::Tack {
     /// The loop after it.
@@ -1160,7 +1210,7 @@ impl sealed::FromRaw for TackFromMatch {
     fn from_raw(raw: rt::Raw) -> Self {
         match raw.phase() {
             3usize => Self::Sailing(sealed::FromRaw::from_raw(raw)),
-            9usize => Self::Sunk(sealed::FromRaw::from_raw(raw)),
+            11usize => Self::Sunk(sealed::FromRaw::from_raw(raw)),
             other => {
                 unreachable!(
                     "the engine took an edge to phase {other}, which the table does not have here"
@@ -1190,7 +1240,7 @@ impl sealed::FromRaw for TackFromSailing {
     fn from_raw(raw: rt::Raw) -> Self {
         match raw.phase() {
             3usize => Self::Sailing(sealed::FromRaw::from_raw(raw)),
-            8usize => Self::Arrived(sealed::FromRaw::from_raw(raw)),
+            10usize => Self::Arrived(sealed::FromRaw::from_raw(raw)),
             other => {
                 unreachable!(
                     "the engine took an edge to phase {other}, which the table does not have here"
@@ -1210,10 +1260,10 @@ impl From<TackFromSailing> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// The wind decides.
     ///
-    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:165)
-    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:172)
-    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:177)
-    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:183)
+    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:179)
+    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:186)
+    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:191)
+    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:197)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1232,7 +1282,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`move` is not legal in phase `{Self}`",
     label = "no edge `move` leaves this phase",
-    note = "legal in: Match (machine.toml:188)"
+    note = "legal in: Match (machine.toml:202)"
 )]
 pub trait Move: sealed::Move {
     /// The loop after it.
@@ -1245,7 +1295,7 @@ impl Move for Match {
 impl<P: InPhase> Loop<P> {
     /// A transition whose name is a word of Rust.
     ///
-    /// - [`Match`] → [`Sailing`] (machine.toml:188)
+    /// - [`Match`] → [`Sailing`] (machine.toml:202)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1264,7 +1314,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`grant` is not legal in phase `{Self}`",
     label = "no edge `grant` leaves this phase",
-    note = "legal in: Sailing (machine.toml:195), Match (machine.toml:195)"
+    note = "legal in: Sailing (machine.toml:209), Match (machine.toml:209)"
 )]
 pub trait Grant: sealed::Grant {
     /// The loop after it.
@@ -1284,8 +1334,8 @@ impl<P: InPhase> Loop<P> {
     /// Arguments:
     /// - `in`: why
     ///
-    /// - [`Sailing`] → [`Sailing`] (machine.toml:195)
-    /// - [`Match`] → [`Match`] (machine.toml:195)
+    /// - [`Sailing`] → [`Sailing`] (machine.toml:209)
+    /// - [`Match`] → [`Match`] (machine.toml:209)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1320,7 +1370,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`lighten` is not legal in phase `{Self}`",
     label = "no edge `lighten` leaves this phase",
-    note = "legal in: Sailing (machine.toml:203)"
+    note = "legal in: Sailing (machine.toml:217)"
 )]
 pub trait Lighten: sealed::Lighten {
     /// The loop after it.
@@ -1333,7 +1383,7 @@ impl Lighten for Sailing {
 impl<P: InPhase> Loop<P> {
     /// `lighten`
     ///
-    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:203)
+    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:217)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1352,7 +1402,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`hail` is not legal in phase `{Self}`",
     label = "no edge `hail` leaves this phase",
-    note = "legal in: Mooring (machine.toml:211)"
+    note = "legal in: Mooring (machine.toml:225)"
 )]
 pub trait Hail: sealed::Hail {
     /// The loop after it.
@@ -1365,7 +1415,7 @@ impl Hail for Mooring {
 impl<P: InPhase> Loop<P> {
     /// `hail`
     ///
-    /// - [`Mooring`] → [`Hailing`] (machine.toml:211)
+    /// - [`Mooring`] → [`Hailing`] (machine.toml:225)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1384,7 +1434,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`call` is not legal in phase `{Self}`",
     label = "no edge `call` leaves this phase",
-    note = "legal in: Hailing (machine.toml:215)"
+    note = "legal in: Hailing (machine.toml:229)"
 )]
 pub trait Call: sealed::Call {
     /// The loop after it.
@@ -1397,7 +1447,7 @@ impl Call for Hailing {
 impl<P: InPhase> Loop<P> {
     /// `call`
     ///
-    /// - [`Hailing`] → [`Asking`] (machine.toml:215)
+    /// - [`Hailing`] → [`Asking`] (machine.toml:229)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1416,7 +1466,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`take` is not legal in phase `{Self}`",
     label = "no edge `take` leaves this phase",
-    note = "legal in: Asking (machine.toml:220)"
+    note = "legal in: Asking (machine.toml:234)"
 )]
 pub trait Take: sealed::Take {
     /// The loop after it.
@@ -1429,7 +1479,7 @@ impl Take for Asking {
 impl<P: InPhase> Loop<P> {
     /// `take`
     ///
-    /// - [`Asking`] → [`Pumping`] (machine.toml:220)
+    /// - [`Asking`] → [`Pumping`] (machine.toml:234)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1448,7 +1498,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`leave` is not legal in phase `{Self}`",
     label = "no edge `leave` leaves this phase",
-    note = "legal in: Asking (machine.toml:225)"
+    note = "legal in: Asking (machine.toml:239)"
 )]
 pub trait Leave: sealed::Leave {
     /// The loop after it.
@@ -1461,17 +1511,54 @@ impl Leave for Asking {
 impl<P: InPhase> Loop<P> {
     /// `leave`
     ///
-    /// - [`Asking`] → [`Sunk`] (machine.toml:225)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:239)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
     /// actor may not, or the disk refused.
-    pub fn leave<N>(self) -> Result<N, rt::Refused<Self>>
+    pub fn leave<N>(self, words: String) -> Result<N, rt::Refused<Self>>
     where
         P: Leave<Next = N>,
         N: sealed::FromRaw,
     {
-        rt::commit(self.raw, "leave", &[], None)
+        rt::commit(self.raw, "leave", &[("words", rt::Value::Text(words))], None)
+            .map(N::from_raw)
+            .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
+    }
+}
+/// The phases in which [`Loop::head`] is legal. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`head` is not legal in phase `{Self}`",
+    label = "no edge `head` leaves this phase",
+    note = "legal in: Naming (machine.toml:246)"
+)]
+pub trait Head: sealed::Head {
+    /// The loop after it.
+    type Next;
+}
+impl sealed::Head for Naming {}
+impl Head for Naming {
+    type Next = Loop<Musing>;
+}
+impl<P: InPhase> Loop<P> {
+    /// `head`
+    ///
+    /// - [`Naming`] → [`Musing`] (machine.toml:246)
+    ///
+    /// # Errors
+    /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
+    /// actor may not, or the disk refused.
+    pub fn head<N>(self, port: Option<String>) -> Result<N, rt::Refused<Self>>
+    where
+        P: Head<Next = N>,
+        N: sealed::FromRaw,
+    {
+        rt::commit(
+                self.raw,
+                "head",
+                &[("port", rt::given(port.map(rt::Value::Text)))],
+                None,
+            )
             .map(N::from_raw)
             .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
     }
@@ -1480,7 +1567,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`dry` is not legal in phase `{Self}`",
     label = "no edge `dry` leaves this phase",
-    note = "legal in: Pumping (machine.toml:230)"
+    note = "legal in: Pumping (machine.toml:253)"
 )]
 pub trait Dry: sealed::Dry {
     /// The loop after it.
@@ -1493,7 +1580,7 @@ impl Dry for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `dry`
     ///
-    /// - [`Pumping`] → [`Sailing`] (machine.toml:230)
+    /// - [`Pumping`] → [`Sailing`] (machine.toml:253)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1512,7 +1599,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`flood` is not legal in phase `{Self}`",
     label = "no edge `flood` leaves this phase",
-    note = "legal in: Pumping (machine.toml:235)"
+    note = "legal in: Pumping (machine.toml:258)"
 )]
 pub trait Flood: sealed::Flood {
     /// The loop after it.
@@ -1525,7 +1612,7 @@ impl Flood for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `flood`
     ///
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:235)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:258)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1560,7 +1647,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`remind` is not legal in phase `{Self}`",
     label = "no edge `remind` leaves this phase",
-    note = "legal in: Loading (machine.toml:241), Inspecting (machine.toml:241), Mooring (machine.toml:241), Asking (machine.toml:241), Pumping (machine.toml:241)"
+    note = "legal in: Loading (machine.toml:264), Inspecting (machine.toml:264), Mooring (machine.toml:264), Asking (machine.toml:264), Musing (machine.toml:264), Pumping (machine.toml:264)"
 )]
 pub trait Remind: sealed::Remind {
     /// The loop after it.
@@ -1582,6 +1669,10 @@ impl sealed::Remind for Asking {}
 impl Remind for Asking {
     type Next = Loop<Asking>;
 }
+impl sealed::Remind for Musing {}
+impl Remind for Musing {
+    type Next = Loop<Musing>;
+}
 impl sealed::Remind for Pumping {}
 impl Remind for Pumping {
     type Next = Loop<Pumping>;
@@ -1589,11 +1680,12 @@ impl Remind for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `remind`
     ///
-    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:241)
-    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:241)
-    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:241)
-    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:241)
-    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:241)
+    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:264)
+    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:264)
+    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:264)
+    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:264)
+    /// - [`Musing`] → [`Musing`], when `reminders < 1` (machine.toml:264)
+    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:264)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1612,7 +1704,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`retry` is not legal in phase `{Self}`",
     label = "no edge `retry` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:248)"
+    note = "legal in: Inspecting (machine.toml:271)"
 )]
 pub trait Retry: sealed::Retry {
     /// The loop after it.
@@ -1625,7 +1717,7 @@ impl Retry for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `retry`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:248)
+    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:271)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1644,7 +1736,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`condemn` is not legal in phase `{Self}`",
     label = "no edge `condemn` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:254)"
+    note = "legal in: Inspecting (machine.toml:277)"
 )]
 pub trait Condemn: sealed::Condemn {
     /// The loop after it.
@@ -1657,7 +1749,7 @@ impl Condemn for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `condemn`
     ///
-    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:254)
+    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:277)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1676,7 +1768,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`scuttle` is not legal in phase `{Self}`",
     label = "no edge `scuttle` leaves this phase",
-    note = "legal in: Loading (machine.toml:260), Inspecting (machine.toml:260), Match (machine.toml:260), Sailing (machine.toml:260), Mooring (machine.toml:260), Hailing (machine.toml:260), Asking (machine.toml:260), Pumping (machine.toml:260)"
+    note = "legal in: Loading (machine.toml:283), Inspecting (machine.toml:283), Match (machine.toml:283), Sailing (machine.toml:283), Mooring (machine.toml:283), Hailing (machine.toml:283), Asking (machine.toml:283), Naming (machine.toml:283), Musing (machine.toml:283), Pumping (machine.toml:283)"
 )]
 pub trait Scuttle: sealed::Scuttle {
     /// The loop after it.
@@ -1710,6 +1802,14 @@ impl sealed::Scuttle for Asking {}
 impl Scuttle for Asking {
     type Next = Loop<Sunk>;
 }
+impl sealed::Scuttle for Naming {}
+impl Scuttle for Naming {
+    type Next = Loop<Sunk>;
+}
+impl sealed::Scuttle for Musing {}
+impl Scuttle for Musing {
+    type Next = Loop<Sunk>;
+}
 impl sealed::Scuttle for Pumping {}
 impl Scuttle for Pumping {
     type Next = Loop<Sunk>;
@@ -1717,14 +1817,16 @@ impl Scuttle for Pumping {
 impl<P: InPhase> Loop<P> {
     /// The ship is given up.
     ///
-    /// - [`Loading`] → [`Sunk`] (machine.toml:260)
-    /// - [`Inspecting`] → [`Sunk`] (machine.toml:260)
-    /// - [`Match`] → [`Sunk`] (machine.toml:260)
-    /// - [`Sailing`] → [`Sunk`] (machine.toml:260)
-    /// - [`Mooring`] → [`Sunk`] (machine.toml:260)
-    /// - [`Hailing`] → [`Sunk`] (machine.toml:260)
-    /// - [`Asking`] → [`Sunk`] (machine.toml:260)
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:260)
+    /// - [`Loading`] → [`Sunk`] (machine.toml:283)
+    /// - [`Inspecting`] → [`Sunk`] (machine.toml:283)
+    /// - [`Match`] → [`Sunk`] (machine.toml:283)
+    /// - [`Sailing`] → [`Sunk`] (machine.toml:283)
+    /// - [`Mooring`] → [`Sunk`] (machine.toml:283)
+    /// - [`Hailing`] → [`Sunk`] (machine.toml:283)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:283)
+    /// - [`Naming`] → [`Sunk`] (machine.toml:283)
+    /// - [`Musing`] → [`Sunk`] (machine.toml:283)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:283)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1821,6 +1923,22 @@ pub enum Verb {
         /// Take the id from what the command's prompt hook stored.
         #[arg(long, hide = true, conflicts_with = "id")]
         from_prompt: bool,
+        /// `words`
+        #[arg(long = "words", allow_hyphen_values = true)]
+        words: String,
+    },
+    /// `head`
+    #[command(name = "head")]
+    Head {
+        /// The loop's id; absent: the active loop.
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+        /// Take the id from what the command's prompt hook stored.
+        #[arg(long, hide = true, conflicts_with = "id")]
+        from_prompt: bool,
+        /// `port`
+        #[arg(long = "port", allow_hyphen_values = true)]
+        port: Option<String>,
     },
     /// The ship is given up.
     #[command(name = "scuttle")]
@@ -1844,6 +1962,7 @@ impl Verb {
             Self::Lighten { .. } => Transition::Lighten,
             Self::Take { .. } => Transition::Take,
             Self::Leave { .. } => Transition::Leave,
+            Self::Head { .. } => Transition::Head,
             Self::Scuttle { .. } => Transition::Scuttle,
         }
     }
@@ -1857,6 +1976,7 @@ impl Verb {
             | Self::Lighten { id, .. }
             | Self::Take { id, .. }
             | Self::Leave { id, .. }
+            | Self::Head { id, .. }
             | Self::Scuttle { id, .. } => id.as_deref(),
         }
     }
@@ -1870,6 +1990,7 @@ impl Verb {
             | Self::Lighten { from_prompt, .. }
             | Self::Take { from_prompt, .. }
             | Self::Leave { from_prompt, .. }
+            | Self::Head { from_prompt, .. }
             | Self::Scuttle { from_prompt, .. } => *from_prompt,
         }
     }
@@ -1885,12 +2006,6 @@ impl Verb {
             }
             Transition::Take => {
                 Some(Self::Take {
-                    id: Some(id),
-                    from_prompt: false,
-                })
-            }
-            Transition::Leave => {
-                Some(Self::Leave {
                     id: Some(id),
                     from_prompt: false,
                 })
@@ -1960,10 +2075,16 @@ impl Verb {
                     other => Err(rt::undeclared(other, "take")),
                 }
             }
-            Self::Leave { id: _, from_prompt: _ } => {
+            Self::Leave { id: _, from_prompt: _, words } => {
                 match held {
-                    AnyLoop::Asking(held) => Self::any(held.leave()),
+                    AnyLoop::Asking(held) => Self::any(held.leave(words)),
                     other => Err(rt::undeclared(other, "leave")),
+                }
+            }
+            Self::Head { id: _, from_prompt: _, port } => {
+                match held {
+                    AnyLoop::Naming(held) => Self::any(held.head(port)),
+                    other => Err(rt::undeclared(other, "head")),
                 }
             }
             Self::Scuttle { id: _, from_prompt: _ } => {
@@ -1975,6 +2096,8 @@ impl Verb {
                     AnyLoop::Mooring(held) => Self::any(held.scuttle()),
                     AnyLoop::Hailing(held) => Self::any(held.scuttle()),
                     AnyLoop::Asking(held) => Self::any(held.scuttle()),
+                    AnyLoop::Naming(held) => Self::any(held.scuttle()),
+                    AnyLoop::Musing(held) => Self::any(held.scuttle()),
                     AnyLoop::Pumping(held) => Self::any(held.scuttle()),
                     other => Err(rt::undeclared(other, "scuttle")),
                 }
@@ -2170,6 +2293,44 @@ pub trait OnStop {
             },
         )
     }
+    /// A stop in `naming`.
+    ///
+    /// # Errors
+    /// See [`OnStop::stop`].
+    fn naming(
+        &self,
+        held: Loop<Naming>,
+    ) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
+        let observed = match rt::observe::ask(held.raw()) {
+            Ok(observed) => observed,
+            Err(refusal) => return Err(rt::Refused::new(held.into_any(), refusal)),
+        };
+        let attempt = rt::attempt(held.noting(observed.run));
+        rt::settle(
+            match observed.seen {
+                rt::AskSeen::Unanswered => attempt,
+            },
+        )
+    }
+    /// The question is Rust's.
+    ///
+    /// # Errors
+    /// See [`OnStop::stop`].
+    fn musing(
+        &self,
+        held: Loop<Musing>,
+    ) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
+        let observed = match rt::observe::ask(held.raw()) {
+            Ok(observed) => observed,
+            Err(refusal) => return Err(rt::Refused::new(held.into_any(), refusal)),
+        };
+        let attempt = rt::attempt(held.noting(observed.run));
+        rt::settle(
+            match observed.seen {
+                rt::AskSeen::Unanswered => rt::or_else(attempt, Loop::remind),
+            },
+        )
+    }
     /// A stop in `pumping`.
     ///
     /// # Errors
@@ -2205,6 +2366,11 @@ pub trait OnStop {
             },
         )
     }
+    /// Returns what a person is asked in `musing`.
+    ///
+    /// # Errors
+    /// A sentence says why nothing can be asked: the turn ends with it, and nothing is changed.
+    fn musing_asks(&self, held: &Loop<Musing>) -> Result<rt::Asked, String>;
     /// A stop, whatever the phase.
     ///
     /// # Errors
@@ -2218,9 +2384,21 @@ pub trait OnStop {
             AnyLoop::Mooring(held) => self.mooring(held),
             AnyLoop::Hailing(held) => self.hailing(held),
             AnyLoop::Asking(held) => self.asking(held),
+            AnyLoop::Naming(held) => self.naming(held),
+            AnyLoop::Musing(held) => self.musing(held),
             AnyLoop::Pumping(held) => self.pumping(held),
             AnyLoop::Arrived(held) => Ok(rt::Step::Over(held.into_any())),
             AnyLoop::Sunk(held) => Ok(rt::Step::Over(held.into_any())),
+        }
+    }
+    /// Returns what a person is asked where the program asks: `None` in any other phase.
+    ///
+    /// # Errors
+    /// A sentence says why nothing can be asked.
+    fn asks(&self, held: &AnyLoop) -> Result<Option<rt::Asked>, String> {
+        match held {
+            AnyLoop::Musing(held) => self.musing_asks(held).map(Some),
+            _ => Ok(None),
         }
     }
 }
@@ -2255,6 +2433,13 @@ impl rt::program::CommandLine for Voyage {
             rt::program::plugin::CommandInfo {
                 name: "trial",
                 does: rt::program::plugin::Does::Start("trial"),
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "chart",
+                does: rt::program::plugin::Does::Start("chart"),
                 doc: "",
                 arguments: None,
                 text: None,
@@ -2336,6 +2521,13 @@ impl rt::program::CommandLine for Voyage {
                 arguments: None,
                 text: None,
             },
+            rt::program::plugin::CommandInfo {
+                name: "head",
+                does: rt::program::plugin::Does::Take("head"),
+                doc: "",
+                arguments: None,
+                text: None,
+            },
         ],
         files: &[
             rt::Message {
@@ -2394,7 +2586,10 @@ impl rt::program::CommandLine for Voyage {
 }
 /// The program of this machine, for its `main`: its command line and its hooks.
 pub fn program(on_stop: impl OnStop + 'static) -> rt::program::Program<Voyage> {
+    let on_stop = std::rc::Rc::new(on_stop);
+    let asking = std::rc::Rc::clone(&on_stop);
     rt::program::Program::new(move |held| on_stop.stop(held))
+        .asks(move |held| asking.asks(held))
 }
 #[doc(hidden)]
 pub mod declared {
@@ -2403,9 +2598,9 @@ pub mod declared {
     pub struct AsDeclared;
     /// Says what a stop does in every phase.
     #[diagnostic::on_unimplemented(
-        message = "no `on_stop` says what a stop does in phase `sailing` (machine.toml:78)",
+        message = "no `on_stop` says what a stop does in phase `sailing` (machine.toml:81), and no `options` say what a person can answer in phase `musing` (machine.toml:106)",
         label = "the machine file leaves this to Rust",
-        note = "give it an `on_stop` there, or write it: `struct Own; impl voyage::OnStop for Own {{ fn sailing(&self, held: Loop<Sailing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }} }}` and `claudex_loop::main!(voyage, Own);`"
+        note = "say it there, or write it: `struct Own; impl voyage::OnStop for Own {{ fn sailing(&self, held: Loop<Sailing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }} fn musing_asks(&self, held: &Loop<Musing>) -> Result<Asked, String> {{ .. }} }}` and `claudex_loop::main!(voyage, Own);`"
     )]
     pub trait Whole: super::OnStop {}
     /// The program of a machine whose file says everything.
@@ -2449,6 +2644,14 @@ pub static TABLE: rt::Table = rt::Table {
             name: "trial",
             doc: "",
             start: 4usize,
+            initial: &[],
+            by: &[],
+            message: None,
+        },
+        rt::ModeInfo {
+            name: "chart",
+            doc: "",
+            start: 7usize,
             initial: &[],
             by: &[],
             message: None,
@@ -2621,7 +2824,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Count,
             initial: rt::Constant::Count(5),
             at_start: false,
-            within: Some(&[3usize, 8usize]),
+            within: Some(&[3usize, 10usize]),
         },
         rt::FieldInfo {
             name: "ports",
@@ -2691,7 +2894,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 54u32,
+            line: 57u32,
         },
         rt::PhaseInfo {
             name: "inspecting",
@@ -2710,7 +2913,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: Some(&INSPECTING_REVIEW),
             question: None,
-            line: 59u32,
+            line: 62u32,
         },
         rt::PhaseInfo {
             name: "match",
@@ -2725,7 +2928,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 73u32,
+            line: 76u32,
         },
         rt::PhaseInfo {
             name: "sailing",
@@ -2737,7 +2940,7 @@ pub static TABLE: rt::Table = rt::Table {
             on_stop: None,
             review: None,
             question: None,
-            line: 78u32,
+            line: 81u32,
         },
         rt::PhaseInfo {
             name: "mooring",
@@ -2752,7 +2955,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 81u32,
+            line: 84u32,
         },
         rt::PhaseInfo {
             name: "hailing",
@@ -2767,7 +2970,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 84u32,
+            line: 87u32,
         },
         rt::PhaseInfo {
             name: "asking",
@@ -2784,20 +2987,78 @@ pub static TABLE: rt::Table = rt::Table {
             question: Some(rt::Question {
                 question: "Take {cargo} on?",
                 header: "Cargo",
-                options: &[
-                    rt::Choice {
-                        label: "Take it",
-                        description: "All of it.",
-                        transition: "take",
-                    },
-                    rt::Choice {
-                        label: "Leave it",
-                        description: "",
-                        transition: "leave",
-                    },
-                ],
+                options: rt::Options::These(
+                    &[
+                        rt::Choice {
+                            label: "Take it",
+                            description: "All of it.",
+                            taker: rt::Taker {
+                                transition: "take",
+                                argument: None,
+                            },
+                        },
+                        rt::Choice {
+                            label: "Leave it",
+                            description: "",
+                            taker: rt::Taker {
+                                transition: "leave",
+                                argument: Some("words"),
+                            },
+                        },
+                    ],
+                ),
+                text: Some(rt::Taker {
+                    transition: "leave",
+                    argument: Some("words"),
+                }),
             }),
-            line: 87u32,
+            line: 90u32,
+        },
+        rt::PhaseInfo {
+            name: "naming",
+            stored: "naming",
+            doc: "",
+            terminal: false,
+            meta: "{}",
+            message: None,
+            on_stop: Some(rt::BehaviourInfo {
+                name: "ask",
+                parameters: &[("question", "Where to?"), ("header", "Port")],
+            }),
+            review: None,
+            question: Some(rt::Question {
+                question: "Where to?",
+                header: "Port",
+                options: rt::Options::Field {
+                    field: "ports",
+                    taker: rt::Taker {
+                        transition: "head",
+                        argument: Some("port"),
+                    },
+                },
+                text: None,
+            }),
+            line: 100u32,
+        },
+        rt::PhaseInfo {
+            name: "musing",
+            stored: "musing",
+            doc: "The question is Rust's.",
+            terminal: false,
+            meta: "{}",
+            message: None,
+            on_stop: Some(rt::BehaviourInfo {
+                name: "ask",
+                parameters: &[],
+            }),
+            review: None,
+            question: Some(rt::Question {
+                question: "",
+                header: "",
+                options: rt::Options::Program,
+                text: None,
+            }),
+            line: 106u32,
         },
         rt::PhaseInfo {
             name: "pumping",
@@ -2812,7 +3073,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 96u32,
+            line: 110u32,
         },
         rt::PhaseInfo {
             name: "arrived",
@@ -2824,7 +3085,7 @@ pub static TABLE: rt::Table = rt::Table {
             on_stop: None,
             review: None,
             question: None,
-            line: 99u32,
+            line: 113u32,
         },
         rt::PhaseInfo {
             name: "sunk",
@@ -2836,7 +3097,7 @@ pub static TABLE: rt::Table = rt::Table {
             on_stop: None,
             review: None,
             question: None,
-            line: 102u32,
+            line: 116u32,
         },
     ],
     transitions: &[
@@ -2853,6 +3114,7 @@ pub static TABLE: rt::Table = rt::Table {
         "call",
         "take",
         "leave",
+        "head",
         "dry",
         "flood",
         "remind",
@@ -2874,7 +3136,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The list was written: inspect it.",
-            line: 120u32,
+            line: 134u32,
         },
         rt::EdgeInfo {
             transition: "pass",
@@ -2901,7 +3163,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 126u32,
+            line: 140u32,
         },
         rt::EdgeInfo {
             transition: "wave",
@@ -2923,7 +3185,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 134u32,
+            line: 148u32,
         },
         rt::EdgeInfo {
             transition: "sign",
@@ -2945,7 +3207,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The captain signs.",
-            line: 140u32,
+            line: 154u32,
         },
         rt::EdgeInfo {
             transition: "repair",
@@ -2981,7 +3243,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 149u32,
+            line: 163u32,
         },
         rt::EdgeInfo {
             transition: "repair",
@@ -3006,7 +3268,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 157u32,
+            line: 171u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -3054,12 +3316,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The wind decides.",
-            line: 165u32,
+            line: 179u32,
         },
         rt::EdgeInfo {
             transition: "tack",
             from: 3usize,
-            to: 8usize,
+            to: 10usize,
             when: Some(
                 rt::Guard::Any(
                     &[
@@ -3093,7 +3355,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 172u32,
+            line: 186u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -3115,12 +3377,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 177u32,
+            line: 191u32,
         },
         rt::EdgeInfo {
             transition: "tack",
             from: 2usize,
-            to: 9usize,
+            to: 11usize,
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "sealed",
@@ -3137,7 +3399,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 183u32,
+            line: 197u32,
         },
         rt::EdgeInfo {
             transition: "move",
@@ -3155,7 +3417,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "A transition whose name is a word of Rust.",
-            line: 188u32,
+            line: 202u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -3188,7 +3450,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 195u32,
+            line: 209u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -3221,7 +3483,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 195u32,
+            line: 209u32,
         },
         rt::EdgeInfo {
             transition: "lighten",
@@ -3266,7 +3528,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 203u32,
+            line: 217u32,
         },
         rt::EdgeInfo {
             transition: "hail",
@@ -3281,7 +3543,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 211u32,
+            line: 225u32,
         },
         rt::EdgeInfo {
             transition: "call",
@@ -3301,25 +3563,10 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 215u32,
+            line: 229u32,
         },
         rt::EdgeInfo {
             transition: "take",
-            from: 6usize,
-            to: 7usize,
-            when: None,
-            when_text: "",
-            requires: None,
-            by: &[rt::Actor::Person],
-            set: &[],
-            append: None,
-            message: None,
-            ends_turn: false,
-            doc: "",
-            line: 220u32,
-        },
-        rt::EdgeInfo {
-            transition: "leave",
             from: 6usize,
             to: 9usize,
             when: None,
@@ -3331,11 +3578,41 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 225u32,
+            line: 234u32,
+        },
+        rt::EdgeInfo {
+            transition: "leave",
+            from: 6usize,
+            to: 11usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[rt::Actor::Person],
+            set: &[("why", rt::Update::Argument("words"))],
+            append: None,
+            message: None,
+            ends_turn: false,
+            doc: "",
+            line: 239u32,
+        },
+        rt::EdgeInfo {
+            transition: "head",
+            from: 7usize,
+            to: 8usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[rt::Actor::Person],
+            set: &[("why", rt::Update::Argument("port"))],
+            append: None,
+            message: None,
+            ends_turn: false,
+            doc: "",
+            line: 246u32,
         },
         rt::EdgeInfo {
             transition: "dry",
-            from: 7usize,
+            from: 9usize,
             to: 3usize,
             when: None,
             when_text: "",
@@ -3349,12 +3626,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 230u32,
+            line: 253u32,
         },
         rt::EdgeInfo {
             transition: "flood",
-            from: 7usize,
-            to: 9usize,
+            from: 9usize,
+            to: 11usize,
             when: None,
             when_text: "",
             requires: None,
@@ -3369,7 +3646,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 235u32,
+            line: 258u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3404,7 +3681,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 241u32,
+            line: 264u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3439,7 +3716,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 241u32,
+            line: 264u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3474,7 +3751,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 241u32,
+            line: 264u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3509,12 +3786,12 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 241u32,
+            line: 264u32,
         },
         rt::EdgeInfo {
             transition: "remind",
-            from: 7usize,
-            to: 7usize,
+            from: 8usize,
+            to: 8usize,
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "reminders",
@@ -3544,7 +3821,42 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 241u32,
+            line: 264u32,
+        },
+        rt::EdgeInfo {
+            transition: "remind",
+            from: 9usize,
+            to: 9usize,
+            when: Some(rt::Guard::Compare {
+                left: rt::Operand::Field {
+                    name: "reminders",
+                    offset: 0,
+                },
+                sign: rt::Sign::Less,
+                right: rt::Operand::Constant(rt::Constant::Count(1)),
+            }),
+            when_text: "reminders < 1",
+            requires: None,
+            by: &[],
+            set: &[
+                (
+                    "reminders",
+                    rt::Update::Field {
+                        name: "reminders",
+                        offset: 1,
+                    },
+                ),
+            ],
+            append: None,
+            message: Some(rt::Message {
+                name: "edge.md",
+                text: include_str!(
+                    concat!(env!("CARGO_MANIFEST_DIR"), "/messages/edge.md")
+                ),
+            }),
+            ends_turn: false,
+            doc: "",
+            line: 264u32,
         },
         rt::EdgeInfo {
             transition: "retry",
@@ -3574,12 +3886,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 248u32,
+            line: 271u32,
         },
         rt::EdgeInfo {
             transition: "condemn",
             from: 1usize,
-            to: 9usize,
+            to: 11usize,
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "failures",
@@ -3604,12 +3916,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 254u32,
+            line: 277u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 0usize,
-            to: 9usize,
+            to: 11usize,
             when: None,
             when_text: "",
             requires: None,
@@ -3619,12 +3931,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 260u32,
+            line: 283u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 1usize,
-            to: 9usize,
+            to: 11usize,
             when: None,
             when_text: "",
             requires: None,
@@ -3634,12 +3946,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 260u32,
+            line: 283u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 2usize,
-            to: 9usize,
+            to: 11usize,
             when: None,
             when_text: "",
             requires: None,
@@ -3649,12 +3961,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 260u32,
+            line: 283u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 3usize,
-            to: 9usize,
+            to: 11usize,
             when: None,
             when_text: "",
             requires: None,
@@ -3664,12 +3976,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 260u32,
+            line: 283u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 4usize,
-            to: 9usize,
+            to: 11usize,
             when: None,
             when_text: "",
             requires: None,
@@ -3679,12 +3991,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 260u32,
+            line: 283u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 5usize,
-            to: 9usize,
+            to: 11usize,
             when: None,
             when_text: "",
             requires: None,
@@ -3694,12 +4006,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 260u32,
+            line: 283u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 6usize,
-            to: 9usize,
+            to: 11usize,
             when: None,
             when_text: "",
             requires: None,
@@ -3709,12 +4021,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 260u32,
+            line: 283u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 7usize,
-            to: 9usize,
+            to: 11usize,
             when: None,
             when_text: "",
             requires: None,
@@ -3724,7 +4036,37 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 260u32,
+            line: 283u32,
+        },
+        rt::EdgeInfo {
+            transition: "scuttle",
+            from: 8usize,
+            to: 11usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[rt::Actor::Agent, rt::Actor::Person],
+            set: &[],
+            append: None,
+            message: None,
+            ends_turn: false,
+            doc: "The ship is given up.",
+            line: 283u32,
+        },
+        rt::EdgeInfo {
+            transition: "scuttle",
+            from: 9usize,
+            to: 11usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[rt::Actor::Agent, rt::Actor::Person],
+            set: &[],
+            append: None,
+            message: None,
+            ends_turn: false,
+            doc: "The ship is given up.",
+            line: 283u32,
         },
     ],
     personas: PERSONAS,
@@ -3768,7 +4110,7 @@ const PROGRAM: &str = match option_env!("CARGO_BIN_NAME") {
 pub static STATE: rt::StateSpec = rt::StateSpec {
     machine: "voyage",
     program: PROGRAM,
-    graph_hash: "4cda697c2446bed1",
+    graph_hash: "e66e4982bd691531",
     folder: ".voyage",
     folder_env: Some("VOYAGE_FOLDER"),
     file: None,
@@ -3818,10 +4160,10 @@ pub const SOURCE: &str = include_str!(
     concat!(env!("CARGO_MANIFEST_DIR"), "/machine.toml")
 );
 /// The fields, phases and transitions of the machine, as Markdown.
-pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line. The graph hash of this version is `4cda697c2446bed1`.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `loop` | `knot`, `bight` | optional |  |\n| `weather` | `calm`, `rough`, `storm`; null for `\"calm\"` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `departed` | when the ship left; a time, ISO 8601 in UTC, whole seconds; null where it is not set |  | the machine |\n| `pilot` | who is at the helm; an id; null for none; only in `sailing`, else null |  | the machine |\n| `toll` | what the harbours take; a whole number from 0; only in `sailing` and `arrived`, else null |  | the machine |\n| `ports` | where it has been; a list of texts on one line |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair` (why = \"found\"); stalled: `wave`, else `repair` (why = \"again\"); nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave`; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood` (in = \"the \\\"pump\\\"\", sealed = true, legs = 4000000); missing: `remind` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0`, `why = args.why` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `lighten` | sailing | sailing | `legs >= 3 and toll > 0` |  | person | `legs = legs - 1`, `pilot = args.pilot` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person |  |\n| `dry` | pumping | sailing |  |  | hook | `departed = now`, `toll = 4000000` |\n| `flood` | pumping | sunk |  |  | hook | `why = args.in`, `sealed = args.sealed`, `legs = args.legs`, `manifest = args.list` |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n";
+pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line. The graph hash of this version is `e66e4982bd691531`.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `loop` | `knot`, `bight` | optional |  |\n| `weather` | `calm`, `rough`, `storm`; null for `\"calm\"` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `departed` | when the ship left; a time, ISO 8601 in UTC, whole seconds; null where it is not set |  | the machine |\n| `pilot` | who is at the helm; an id; null for none; only in `sailing`, else null |  | the machine |\n| `toll` | what the harbours take; a whole number from 0; only in `sailing` and `arrived`, else null |  | the machine |\n| `ports` | where it has been; a list of texts on one line |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair` (why = \"found\"); stalled: `wave`, else `repair` (why = \"again\"); nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave`; another text: `leave`; unanswered: `remind` |\n| `naming` |  | ask: one of `ports`: `head` |\n| `musing` | The question is Rust's. | ask: options of the program; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood` (in = \"the \\\"pump\\\"\", sealed = true, legs = 4000000); missing: `remind` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0`, `why = args.why` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `lighten` | sailing | sailing | `legs >= 3 and toll > 0` |  | person | `legs = legs - 1`, `pilot = args.pilot` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person | `why = args.words` |\n| `head` | naming | musing |  |  | person | `why = args.port` |\n| `dry` | pumping | sailing |  |  | hook | `departed = now`, `toll = 4000000` |\n| `flood` | pumping | sunk |  |  | hook | `why = args.in`, `sealed = args.sealed`, `legs = args.legs`, `manifest = args.list` |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | musing | musing | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | naming | sunk |  |  | agent, person |  |\n| `scuttle` | musing | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n";
 /// The machine's graph, as a Mermaid flowchart.
-pub const DIAGRAM: &str = "flowchart TD\n    mode_0([\"outward\"]):::mode\n    mode_1([\"homeward\"]):::mode\n    mode_2([\"trial\"]):::mode\n    phase_loading(\"loading<br/><i>require-file</i><br/>and again by:<br/>remind\")\n    phase_inspecting(\"inspecting<br/><i>review</i><br/>and again by:<br/>sign (verb)<br/>repair<br/><i>leg #lt; legs</i><br/>remind<br/>retry\")\n    phase_match(\"match<br/><i>approve</i><br/>and again by:<br/>grant (person)\")\n    phase_sailing(\"sailing<br/><i>written in Rust</i><br/>and again by:<br/>tack<br/><i>weather #33;= #34;storm#34; and leg #lt; legs</i><br/>grant (person)<br/>lighten (person)\")\n    phase_mooring(\"mooring<br/><i>wait-for</i><br/>and again by:<br/>remind\")\n    phase_hailing(\"hailing<br/><i>announce</i>\")\n    phase_asking(\"asking<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_pumping(\"pumping<br/><i>run</i><br/>and again by:<br/>remind\")\n    phase_arrived[[\"arrived\"]]:::terminal\n    phase_sunk[[\"sunk\"]]:::terminal\n    anywhere([\"any phase\"]):::mode\n    mode_0 --> phase_loading\n    mode_1 --> phase_sailing\n    mode_2 --> phase_mooring\n    phase_loading -->|\"inspect\"| phase_inspecting\n    phase_inspecting -->|\"pass<br/>wave<br/>repair<br/><i>leg #gt;= legs</i>\"| phase_match\n    phase_inspecting --> phase_inspecting\n    phase_sailing --> phase_sailing\n    phase_sailing -->|\"tack<br/><i>weather == #34;storm#34; or leg #gt;= legs</i>\"| phase_arrived\n    phase_match -->|\"tack<br/><i>sealed == true</i>\"| phase_sailing\n    phase_match -->|\"tack<br/><i>sealed == false</i>\"| phase_sunk\n    phase_match -.->|\"move (person)\"| phase_sailing\n    phase_match -.-> phase_match\n    phase_mooring -->|\"hail\"| phase_hailing\n    phase_hailing -->|\"call\"| phase_asking\n    phase_asking -.->|\"take (person)\"| phase_pumping\n    phase_asking -.->|\"leave (person)\"| phase_sunk\n    phase_pumping -->|\"dry\"| phase_sailing\n    phase_pumping -->|\"flood\"| phase_sunk\n    phase_loading --> phase_loading\n    phase_mooring --> phase_mooring\n    phase_asking --> phase_asking\n    phase_pumping --> phase_pumping\n    phase_inspecting -->|\"condemn\"| phase_sunk\n    anywhere -.->|\"scuttle (verb)\"| phase_sunk\n    classDef mode fill:none,stroke-dasharray:2 3\n    classDef terminal stroke-width:2px\n";
+pub const DIAGRAM: &str = "flowchart TD\n    mode_0([\"outward\"]):::mode\n    mode_1([\"homeward\"]):::mode\n    mode_2([\"trial\"]):::mode\n    mode_3([\"chart\"]):::mode\n    phase_loading(\"loading<br/><i>require-file</i><br/>and again by:<br/>remind\")\n    phase_inspecting(\"inspecting<br/><i>review</i><br/>and again by:<br/>sign (verb)<br/>repair<br/><i>leg #lt; legs</i><br/>remind<br/>retry\")\n    phase_match(\"match<br/><i>approve</i><br/>and again by:<br/>grant (person)\")\n    phase_sailing(\"sailing<br/><i>written in Rust</i><br/>and again by:<br/>tack<br/><i>weather #33;= #34;storm#34; and leg #lt; legs</i><br/>grant (person)<br/>lighten (person)\")\n    phase_mooring(\"mooring<br/><i>wait-for</i><br/>and again by:<br/>remind\")\n    phase_hailing(\"hailing<br/><i>announce</i>\")\n    phase_asking(\"asking<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_naming(\"naming<br/><i>ask</i>\")\n    phase_musing(\"musing<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_pumping(\"pumping<br/><i>run</i><br/>and again by:<br/>remind\")\n    phase_arrived[[\"arrived\"]]:::terminal\n    phase_sunk[[\"sunk\"]]:::terminal\n    anywhere([\"any phase\"]):::mode\n    mode_0 --> phase_loading\n    mode_1 --> phase_sailing\n    mode_2 --> phase_mooring\n    mode_3 --> phase_naming\n    phase_loading -->|\"inspect\"| phase_inspecting\n    phase_inspecting -->|\"pass<br/>wave<br/>repair<br/><i>leg #gt;= legs</i>\"| phase_match\n    phase_inspecting --> phase_inspecting\n    phase_sailing --> phase_sailing\n    phase_sailing -->|\"tack<br/><i>weather == #34;storm#34; or leg #gt;= legs</i>\"| phase_arrived\n    phase_match -->|\"tack<br/><i>sealed == true</i>\"| phase_sailing\n    phase_match -->|\"tack<br/><i>sealed == false</i>\"| phase_sunk\n    phase_match -.->|\"move (person)\"| phase_sailing\n    phase_match -.-> phase_match\n    phase_mooring -->|\"hail\"| phase_hailing\n    phase_hailing -->|\"call\"| phase_asking\n    phase_asking -.->|\"take (person)\"| phase_pumping\n    phase_asking -.->|\"leave (person)\"| phase_sunk\n    phase_naming -.->|\"head (person)\"| phase_musing\n    phase_pumping -->|\"dry\"| phase_sailing\n    phase_pumping -->|\"flood\"| phase_sunk\n    phase_loading --> phase_loading\n    phase_mooring --> phase_mooring\n    phase_asking --> phase_asking\n    phase_musing --> phase_musing\n    phase_pumping --> phase_pumping\n    phase_inspecting -->|\"condemn\"| phase_sunk\n    anywhere -.->|\"scuttle (verb)\"| phase_sunk\n    classDef mode fill:none,stroke-dasharray:2 3\n    classDef terminal stroke-width:2px\n";
 /// What the meaning of a state document depends on, as JSON. Its digest is the graph hash.
-pub const SHAPE: &str = "{\"shape\":1,\"machine\":\"voyage\",\"state\":{\"folder\":\".voyage\",\"extension\":\"log\",\"form\":\"lines\",\"ids\":\"name\"},\"fields\":[\n{\"name\":\"mode\",\"kind\":\"held\",\"holds\":\"mode\"},\n{\"name\":\"phase\",\"kind\":\"held\",\"holds\":\"phase\"},\n{\"name\":\"ship\",\"kind\":\"held\",\"holds\":\"id\"},\n{\"name\":\"harbour\",\"kind\":\"held\",\"holds\":\"root\"},\n{\"name\":\"crew\",\"kind\":\"held\",\"holds\":\"session\"},\n{\"name\":\"started\",\"kind\":\"held\",\"holds\":\"started\"},\n{\"name\":\"started_epoch\",\"kind\":\"held\",\"holds\":\"started-epoch\"},\n{\"name\":\"updated\",\"kind\":\"held\",\"holds\":\"updated\"},\n{\"name\":\"cargo\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"required\",\"owned\":true},\n{\"name\":\"type\",\"kind\":\"one_of\",\"words\":[\"sail\",\"steam-ship\",\"2-masted\"],\"initial\":\"sail\",\"at_start\":\"optional\"},\n{\"name\":\"manifest\",\"kind\":\"path\",\"initial\":\"MANIFEST.md\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"before\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"leg\",\"kind\":\"count\",\"initial\":1,\"owned\":true},\n{\"name\":\"legs\",\"kind\":\"count\",\"initial\":2,\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"sealed\",\"kind\":\"flag\",\"initial\":false,\"owned\":true},\n{\"name\":\"loop\",\"kind\":\"one_of\",\"words\":[\"knot\",\"bight\"],\"initial\":\"knot\",\"at_start\":\"optional\"},\n{\"name\":\"weather\",\"kind\":\"one_of\",\"words\":[\"calm\",\"rough\",\"storm\"],\"initial\":\"calm\",\"null\":\"calm\",\"owned\":true},\n{\"name\":\"why\",\"kind\":\"text\",\"initial\":\"no \\\"reason\\\" \\\\ yet\",\"owned\":true},\n{\"name\":\"departed\",\"kind\":\"time\",\"initial\":null,\"owned\":true},\n{\"name\":\"pilot\",\"kind\":\"id\",\"initial\":\"\",\"in\":[\"sailing\"],\"owned\":true},\n{\"name\":\"toll\",\"kind\":\"count\",\"initial\":5,\"in\":[\"sailing\",\"arrived\"],\"owned\":true},\n{\"name\":\"ports\",\"kind\":\"list\",\"initial\":[\"home\"],\"owned\":true},\n{\"name\":\"reminders\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"failures\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"revision\",\"kind\":\"held\",\"holds\":\"revision\"},\n{\"name\":\"machine\",\"kind\":\"held\",\"holds\":\"machine\"},\n{\"name\":\"graph\",\"kind\":\"held\",\"holds\":\"graph-hash\"}\n],\"phases\":[\n{\"name\":\"loading\",\"stored\":\"loading\",\"terminal\":false},\n{\"name\":\"inspecting\",\"stored\":\"inspecting\",\"terminal\":false},\n{\"name\":\"match\",\"stored\":\"in-match\",\"terminal\":false},\n{\"name\":\"sailing\",\"stored\":\"sailing\",\"terminal\":false},\n{\"name\":\"mooring\",\"stored\":\"mooring\",\"terminal\":false},\n{\"name\":\"hailing\",\"stored\":\"hailing\",\"terminal\":false},\n{\"name\":\"asking\",\"stored\":\"asking\",\"terminal\":false},\n{\"name\":\"pumping\",\"stored\":\"pumping\",\"terminal\":false},\n{\"name\":\"arrived\",\"stored\":\"arrived\",\"terminal\":true},\n{\"name\":\"sunk\",\"stored\":\"sunk\",\"terminal\":true}\n],\"edges\":[\n{\"transition\":\"inspect\",\"from\":\"loading\",\"to\":\"inspecting\",\"set\":{\"reminders\":\"0\"}},\n{\"transition\":\"pass\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"wave\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == true\",\"requires\":\"reviewed\"},\n{\"transition\":\"sign\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"by\":[\"agent\",\"person\"],\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"leg < legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"},\"set\":{\"leg\":\"leg + 1\",\"reminders\":\"0\",\"failures\":\"0\",\"why\":\"args.why\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"leg >= legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"weather != \\\"storm\\\" and leg < legs\",\"set\":{\"leg\":\"leg + 1\",\"weather\":\"next(weather)\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"arrived\",\"when\":\"weather == \\\"storm\\\" or leg >= legs\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sailing\",\"when\":\"sealed == true\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sunk\",\"when\":\"sealed == false\"},\n{\"transition\":\"move\",\"from\":\"match\",\"to\":\"sailing\",\"by\":[\"person\"],\"set\":{\"sealed\":\"true\",\"leg\":\"1\"}},\n{\"transition\":\"grant\",\"from\":\"sailing\",\"to\":\"sailing\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"grant\",\"from\":\"match\",\"to\":\"match\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"lighten\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"legs >= 3 and toll > 0\",\"by\":[\"person\"],\"args\":{\"pilot\":\"id\"},\"set\":{\"legs\":\"legs - 1\",\"pilot\":\"args.pilot\"}},\n{\"transition\":\"hail\",\"from\":\"mooring\",\"to\":\"hailing\"},\n{\"transition\":\"call\",\"from\":\"hailing\",\"to\":\"asking\"},\n{\"transition\":\"take\",\"from\":\"asking\",\"to\":\"pumping\",\"by\":[\"person\"]},\n{\"transition\":\"leave\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"person\"]},\n{\"transition\":\"dry\",\"from\":\"pumping\",\"to\":\"sailing\",\"set\":{\"departed\":\"now\",\"toll\":\"4000000\"}},\n{\"transition\":\"flood\",\"from\":\"pumping\",\"to\":\"sunk\",\"args\":{\"in\":\"text\",\"sealed\":\"flag\",\"legs\":\"count, optional\",\"list\":\"path, optional\"},\"set\":{\"why\":\"args.in\",\"sealed\":\"args.sealed\",\"legs\":\"args.legs\",\"manifest\":\"args.list\"}},\n{\"transition\":\"remind\",\"from\":\"loading\",\"to\":\"loading\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"mooring\",\"to\":\"mooring\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"asking\",\"to\":\"asking\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"pumping\",\"to\":\"pumping\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"retry\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"failures < 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"condemn\",\"from\":\"inspecting\",\"to\":\"sunk\",\"when\":\"failures + 1 > 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"scuttle\",\"from\":\"loading\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"inspecting\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"match\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"sailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"mooring\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"hailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"pumping\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]}\n]}";
+pub const SHAPE: &str = "{\"shape\":1,\"machine\":\"voyage\",\"state\":{\"folder\":\".voyage\",\"extension\":\"log\",\"form\":\"lines\",\"ids\":\"name\"},\"fields\":[\n{\"name\":\"mode\",\"kind\":\"held\",\"holds\":\"mode\"},\n{\"name\":\"phase\",\"kind\":\"held\",\"holds\":\"phase\"},\n{\"name\":\"ship\",\"kind\":\"held\",\"holds\":\"id\"},\n{\"name\":\"harbour\",\"kind\":\"held\",\"holds\":\"root\"},\n{\"name\":\"crew\",\"kind\":\"held\",\"holds\":\"session\"},\n{\"name\":\"started\",\"kind\":\"held\",\"holds\":\"started\"},\n{\"name\":\"started_epoch\",\"kind\":\"held\",\"holds\":\"started-epoch\"},\n{\"name\":\"updated\",\"kind\":\"held\",\"holds\":\"updated\"},\n{\"name\":\"cargo\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"required\",\"owned\":true},\n{\"name\":\"type\",\"kind\":\"one_of\",\"words\":[\"sail\",\"steam-ship\",\"2-masted\"],\"initial\":\"sail\",\"at_start\":\"optional\"},\n{\"name\":\"manifest\",\"kind\":\"path\",\"initial\":\"MANIFEST.md\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"before\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"leg\",\"kind\":\"count\",\"initial\":1,\"owned\":true},\n{\"name\":\"legs\",\"kind\":\"count\",\"initial\":2,\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"sealed\",\"kind\":\"flag\",\"initial\":false,\"owned\":true},\n{\"name\":\"loop\",\"kind\":\"one_of\",\"words\":[\"knot\",\"bight\"],\"initial\":\"knot\",\"at_start\":\"optional\"},\n{\"name\":\"weather\",\"kind\":\"one_of\",\"words\":[\"calm\",\"rough\",\"storm\"],\"initial\":\"calm\",\"null\":\"calm\",\"owned\":true},\n{\"name\":\"why\",\"kind\":\"text\",\"initial\":\"no \\\"reason\\\" \\\\ yet\",\"owned\":true},\n{\"name\":\"departed\",\"kind\":\"time\",\"initial\":null,\"owned\":true},\n{\"name\":\"pilot\",\"kind\":\"id\",\"initial\":\"\",\"in\":[\"sailing\"],\"owned\":true},\n{\"name\":\"toll\",\"kind\":\"count\",\"initial\":5,\"in\":[\"sailing\",\"arrived\"],\"owned\":true},\n{\"name\":\"ports\",\"kind\":\"list\",\"initial\":[\"home\"],\"owned\":true},\n{\"name\":\"reminders\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"failures\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"revision\",\"kind\":\"held\",\"holds\":\"revision\"},\n{\"name\":\"machine\",\"kind\":\"held\",\"holds\":\"machine\"},\n{\"name\":\"graph\",\"kind\":\"held\",\"holds\":\"graph-hash\"}\n],\"phases\":[\n{\"name\":\"loading\",\"stored\":\"loading\",\"terminal\":false},\n{\"name\":\"inspecting\",\"stored\":\"inspecting\",\"terminal\":false},\n{\"name\":\"match\",\"stored\":\"in-match\",\"terminal\":false},\n{\"name\":\"sailing\",\"stored\":\"sailing\",\"terminal\":false},\n{\"name\":\"mooring\",\"stored\":\"mooring\",\"terminal\":false},\n{\"name\":\"hailing\",\"stored\":\"hailing\",\"terminal\":false},\n{\"name\":\"asking\",\"stored\":\"asking\",\"terminal\":false},\n{\"name\":\"naming\",\"stored\":\"naming\",\"terminal\":false},\n{\"name\":\"musing\",\"stored\":\"musing\",\"terminal\":false},\n{\"name\":\"pumping\",\"stored\":\"pumping\",\"terminal\":false},\n{\"name\":\"arrived\",\"stored\":\"arrived\",\"terminal\":true},\n{\"name\":\"sunk\",\"stored\":\"sunk\",\"terminal\":true}\n],\"edges\":[\n{\"transition\":\"inspect\",\"from\":\"loading\",\"to\":\"inspecting\",\"set\":{\"reminders\":\"0\"}},\n{\"transition\":\"pass\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"wave\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == true\",\"requires\":\"reviewed\"},\n{\"transition\":\"sign\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"by\":[\"agent\",\"person\"],\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"leg < legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"},\"set\":{\"leg\":\"leg + 1\",\"reminders\":\"0\",\"failures\":\"0\",\"why\":\"args.why\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"leg >= legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"weather != \\\"storm\\\" and leg < legs\",\"set\":{\"leg\":\"leg + 1\",\"weather\":\"next(weather)\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"arrived\",\"when\":\"weather == \\\"storm\\\" or leg >= legs\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sailing\",\"when\":\"sealed == true\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sunk\",\"when\":\"sealed == false\"},\n{\"transition\":\"move\",\"from\":\"match\",\"to\":\"sailing\",\"by\":[\"person\"],\"set\":{\"sealed\":\"true\",\"leg\":\"1\"}},\n{\"transition\":\"grant\",\"from\":\"sailing\",\"to\":\"sailing\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"grant\",\"from\":\"match\",\"to\":\"match\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"lighten\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"legs >= 3 and toll > 0\",\"by\":[\"person\"],\"args\":{\"pilot\":\"id\"},\"set\":{\"legs\":\"legs - 1\",\"pilot\":\"args.pilot\"}},\n{\"transition\":\"hail\",\"from\":\"mooring\",\"to\":\"hailing\"},\n{\"transition\":\"call\",\"from\":\"hailing\",\"to\":\"asking\"},\n{\"transition\":\"take\",\"from\":\"asking\",\"to\":\"pumping\",\"by\":[\"person\"]},\n{\"transition\":\"leave\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"person\"],\"args\":{\"words\":\"text\"},\"set\":{\"why\":\"args.words\"}},\n{\"transition\":\"head\",\"from\":\"naming\",\"to\":\"musing\",\"by\":[\"person\"],\"args\":{\"port\":\"text, optional\"},\"set\":{\"why\":\"args.port\"}},\n{\"transition\":\"dry\",\"from\":\"pumping\",\"to\":\"sailing\",\"set\":{\"departed\":\"now\",\"toll\":\"4000000\"}},\n{\"transition\":\"flood\",\"from\":\"pumping\",\"to\":\"sunk\",\"args\":{\"in\":\"text\",\"sealed\":\"flag\",\"legs\":\"count, optional\",\"list\":\"path, optional\"},\"set\":{\"why\":\"args.in\",\"sealed\":\"args.sealed\",\"legs\":\"args.legs\",\"manifest\":\"args.list\"}},\n{\"transition\":\"remind\",\"from\":\"loading\",\"to\":\"loading\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"mooring\",\"to\":\"mooring\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"asking\",\"to\":\"asking\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"musing\",\"to\":\"musing\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"pumping\",\"to\":\"pumping\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"retry\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"failures < 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"condemn\",\"from\":\"inspecting\",\"to\":\"sunk\",\"when\":\"failures + 1 > 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"scuttle\",\"from\":\"loading\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"inspecting\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"match\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"sailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"mooring\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"hailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"naming\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"musing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"pumping\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]}\n]}";
 /// The machine's `[[migrations]]` as JSON; empty where there are none.
 pub const MIGRATIONS: &str = "";

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use camino::Utf8PathBuf;
-use claudex_build::model::{Behaviour, Edge, Phase, call_text};
+use claudex_build::model::{Behaviour, Edge, Options, Phase, call_text};
 use claudex_build::{catalogue, diagnostic, kind_text};
 
 use super::edge::{details, template};
@@ -138,9 +138,20 @@ fn stop(text: &mut String, behaviour: &Behaviour) {
     for (name, value) in &behaviour.parameters {
         let _ = writeln!(text, "    {} = {:?}", name.value, value.value);
     }
-    for option in &behaviour.options {
+    for option in behaviour.choices() {
         let (label, then) = (one_line(&option.label.value, usize::MAX), &option.then.value);
         let _ = writeln!(text, "    a person who answers \"{label}\" takes `{then}`");
+    }
+    match &behaviour.options {
+        Options::Field { field, then } => {
+            let (field, then) = (&field.value, &then.value);
+            let _ = writeln!(text, "    a person who answers one of `{field}` takes `{then}`");
+        }
+        Options::Program => text.push_str("    the program asks: question and options are Rust's\n"),
+        Options::None | Options::These(_) => {}
+    }
+    if let Some(then) = &behaviour.text {
+        let _ = writeln!(text, "    a person who types another text takes `{}`", then.value);
     }
     let wide = behaviour
         .outcomes

@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use claudex_build::model::{
     Active, Actor, ArgumentKind, AtStart, Behaviour, Call, Constant, Evidence, Field, FieldKind, Form, Held,
-    IdForm, Phase, word_of,
+    IdForm, Options, Phase, word_of,
 };
 use claudex_build::{graph_hash, guard_text, line_of, update_text};
 use serde_json::{Map, Value, json};
@@ -135,13 +135,17 @@ fn call(call: &Call) -> Value {
 
 fn behaviour(behaviour: &Behaviour) -> Value {
     let parameters = behaviour.parameters.iter();
-    let options = behaviour.options.iter().map(|option| {
+    let choices = behaviour.choices().iter().map(|option| {
         json!({
             "label": option.label.value,
             "description": option.description.as_ref().map(|description| &description.value),
             "then": option.then.value,
         })
     });
+    let options = match &behaviour.options {
+        Options::Field { field, then } => json!({ "field": field.value, "then": then.value }),
+        Options::None | Options::These(_) | Options::Program => choices.collect(),
+    };
     let outcomes = behaviour.outcomes.iter().map(|(name, transitions)| {
         let transitions: Vec<_> = transitions.iter().map(call).collect();
         (name.clone(), json!(transitions))
@@ -149,7 +153,8 @@ fn behaviour(behaviour: &Behaviour) -> Value {
     json!({
         "behaviour": behaviour.name.value,
         "parameters": object(parameters.map(|(name, value)| (name.value.clone(), json!(value.value)))),
-        "options": options.collect::<Vec<_>>(),
+        "options": options,
+        "text": behaviour.text.as_ref().map(|then| &then.value),
         "outcomes": object(outcomes),
     })
 }

@@ -100,7 +100,11 @@ macro_rules! person {
         let id = id.unwrap();
         let held = AnyLoop::open(&store, &id, Actor::Person).unwrap();
         let transition = match $rest {
-            ["answer", header, asked, answer] => question::chosen(held.raw(), header, asked, answer),
+            ["answer", header, asked, answer] => {
+                let ours = question::asked(held.raw()).unwrap();
+                let ours = ours.filter(|ours| ours.is(header, asked));
+                ours.and_then(|ours| ours.answer(answer, true).unwrap()).map(|answer| answer.transition)
+            }
             ["take", transition] => Some(*transition),
             other => panic!("{other:?}"),
         };

@@ -1,0 +1,434 @@
+//! Questions whose options a list field or the program gives, as people meet them: in the dialogs that the agent is told to open, and in
+//! a terminal.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+use crate::example::Project;
+use crate::support::stranger::{Crate, ours, target};
+
+const MACHINE: &str = r#"name = "ferry"
+
+[modes.ferry]
+start = "collecting"
+
+[fields]
+phase    = { holds = "phase" }
+id       = { holds = "id" }
+root     = { holds = "root" }
+session  = { holds = "session" }
+revision = { holds = "revision" }
+machine  = { holds = "machine" }
+labels   = { type = "list" }
+picked   = { type = "text" }
+said     = { type = "text" }
+version  = { type = "text" }
+times    = { type = "count" }
+quick    = { type = "flag" }
+reminders = { type = "count" }
+
+[phases.collecting]
+on_stop = { announce = { then = "put" } }
+
+[phases.choosing]
+on_stop = { ask = { question = "Which of these?", header = "Choice", options = "labels", then = "pick", text = "say", unanswered = "remind" } }
+
+[phases.drafting]
+on_stop = { ask = {} }
+
+[phases.counting]
+on_stop = { ask = { unanswered = "remind" } }
+
+[phases.done]
+terminal = true
+
+[[transitions.offer]]
+from = ["collecting", "choosing"]
+to   = "same"
+by   = ["agent", "person"]
+args = { label = "text" }
+when = "count(labels) < 20"
+set  = { labels = "labels + args.label" }
+
+[[transitions.put]]
+from = "collecting"
+to   = "choosing"
+
+[[transitions.pick]]
+from = "choosing"
+to   = "drafting"
+by   = ["person"]
+args = { what = "text" }
+set  = { picked = "args.what" }
+
+[[transitions.say]]
+from = "choosing"
+to   = "drafting"
+by   = ["person"]
+args = { words = { type = "text", optional = true } }
+set  = { said = "args.words" }
+
+[[transitions.remind]]
+from = ["choosing", "counting"]
+to   = "same"
+when = "reminders < 1"
+set  = { reminders = "reminders + 1" }
+
+[[transitions.choose]]
+from = "drafting"
+to   = "counting"
+by   = ["person"]
+args = { version = "text" }
+set  = { version = "args.version", reminders = 0 }
+
+[[transitions.count]]
+from = "counting"
+to   = "done"
+by   = ["person"]
+args = { times_more = "count", quick = "flag", why = { type = "text", optional = true } }
+set  = { times = "times + args.times_more", quick = "args.quick", said = "args.why" }
+
+[[transitions.leave]]
+from = "*"
+to   = "done"
+by   = ["person"]
+"#;
+
+/// The methods that the machine leaves to Rust; the first one is the document's.
+const MAIN: &str = r#"#![deny(warnings)]
+use claudex_loop::behaviours::ask::{Answer, Asked};
+
+use ferry::{Counting, Drafting, Loop, Transition};
+
+struct Own;
+
+impl ferry::OnStop for Own {
+    SHOWN
+
+    fn counting_asks(&self, held: &Loop<Counting>) -> Result<Asked, String> {
+        let version = held.fields().version();
+        let count = |label: &str, times: &str, quick: bool| {
+            Answer::new(label, Transition::Count).argument("times_more", times).argument("quick", quick)
+        };
+        Ok(Asked::new(format!("How often does {version} go out?"), "Times", vec![
+            count("Once", "1", false).description("One `time`\nonly."),
+            count("Twice", "2", true).argument("why", "--it's \"quick\""),
+            count("Many times", "many", false),
+            Answer::new("Choose anew", Transition::Leave),
+        ]))
+    }
+}
+
+claudex_loop::main!(ferry, Own);
+"#;
+
+fn manifest() -> String {
+    format!(
+        "[package]\nname = \"ferry\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+         claudex-loop = {{ path = {:?}, default-features = false, features = [\"program\"] }}\n\n\
+         [build-dependencies]\nclaudex-build = {{ path = {:?} }}\n",
+        ours(),
+        ours().join("codegen"),
+    )
+}
+
+/// The method that docs/behaviours.md shows.
+fn shown() -> String {
+    let document = fs::read_to_string(ours().join("docs/behaviours.md")).unwrap();
+    let (_, rest) = document.split_once("```rust\nfn drafting_asks").unwrap();
+    format!("fn drafting_asks{}", rest.split_once("```").unwrap().0)
+}
+
+/// The program, which the first case builds.
+fn program() -> &'static str {
+    static PROGRAM: OnceLock<(tempfile::TempDir, String)> = OnceLock::new();
+    let (_, program) = PROGRAM.get_or_init(|| {
+        let stranger = Crate::new("ferry");
+        stranger.write("Cargo.toml", &manifest());
+        stranger.write("machine.toml", MACHINE);
+        // Without Rust the options are nobody's.
+        stranger.write("src/main.rs", "claudex_loop::main!(ferry);\n");
+        let built = stranger.cargo(&["build"]);
+        let error = String::from_utf8_lossy(&built.stderr);
+        assert!(!built.status.success(), "{error}");
+        for part in [
+            "no `options` say what a person can answer in the phases `drafting` (machine.toml:",
+            "fn drafting_asks(&self, held: &Loop<Drafting>) -> Result<Asked, String> { .. }",
+        ] {
+            assert!(error.contains(part), "{part}\n{error}");
+        }
+        stranger.write("src/main.rs", &MAIN.replace("SHOWN", &shown()));
+        let built = stranger.cargo(&["build"]);
+        let error = String::from_utf8_lossy(&built.stderr);
+        assert!(built.status.success(), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("ferry");
+        fs::copy(target().join("debug/ferry"), &program).unwrap();
+        let program = program.to_str().unwrap().to_owned();
+        (folder, program)
+    });
+    program
+}
+
+/// A ferry with a loop of its own, whose agent has given these labels.
+struct Ferry(Project);
+
+impl std::ops::Deref for Ferry {
+    type Target = Project;
+
+    fn deref(&self) -> &Project {
+        &self.0
+    }
+}
+
+impl Ferry {
+    fn new(labels: &[&str]) -> Self {
+        let ferry = Self(Project::new(program()));
+        ferry.done(&["start"]);
+        for label in labels {
+            ferry.offer(label);
+        }
+        ferry
+    }
+
+    fn offer(&self, label: &str) {
+        self.done(&["offer", &format!("--label={label}")]);
+    }
+
+    fn done(&self, arguments: &[&str]) -> String {
+        let (code, said) = self.run(arguments);
+        assert_eq!(code, Some(0), "{arguments:?}: {said}");
+        said
+    }
+
+    fn status(&self) -> Value {
+        let mut shown: Value = serde_json::from_str(&self.done(&["status", "--json"])).unwrap();
+        shown["loops"][0].take()
+    }
+
+    fn phase(&self) -> String {
+        self.status()["phase"].as_str().unwrap().to_owned()
+    }
+
+    fn field(&self, name: &str) -> Value {
+        self.status()["fields"][name].clone()
+    }
+
+    /// An answer in a dialog with these options; what the hook prints.
+    fn dialog(&self, (question, header): (&str, &str), options: &[&str], answer: &str) -> String {
+        let options: Vec<Value> = options.iter().map(|label| json!({"label": label})).collect();
+        let event = json!({
+            "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "cwd": self.path(""),
+            "tool_response": {
+                "questions": [{"question": question, "header": header, "options": options, "multiSelect": false}],
+                "answers": {question: answer},
+            },
+        });
+        let mut child = self
+            .command(&["hook", "answer"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(event.to_string().as_bytes()).unwrap();
+        drop(stdin);
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    }
+
+    fn journal(&self) -> String {
+        let id = self.status()["id"].as_str().unwrap().to_owned();
+        self.read(&format!(".ferry/{id}/journal.jsonl"))
+    }
+}
+
+const WHICH: (&str, &str) = ("Which of these?", "Choice");
+
+/// The calls that a block tells the agent to make: the labels of each.
+fn calls(said: &str) -> Vec<Vec<String>> {
+    let fences = said.split("```json\n").skip(1);
+    let call = |text: &str| {
+        let call: Value = serde_json::from_str(text.split_once("\n```").unwrap().0).unwrap();
+        let options = call["questions"][0]["options"].as_array().unwrap();
+        options
+            .iter()
+            .map(|option| option["label"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    fences.map(call).collect()
+}
+
+#[test]
+fn the_texts_of_a_field_are_the_options_and_the_one_chosen_is_the_argument() {
+    let ferry = Ferry::new(&["it's \"so\"", "$(x) & y", "  計画  "]);
+    let (decision, said) = ferry.stop();
+    assert_eq!(decision, "block", "{said}");
+    assert_eq!(calls(&said), [["it's \"so\"", "$(x) & y", "計画"]]);
+    let before = ferry.journal();
+    // Another question, and a label that the agent made up.
+    assert_eq!(ferry.dialog(("Which of those?", "Choice"), &["計画"], "計画"), "");
+    assert_eq!(ferry.dialog(WHICH, &["計画", "no"], "no"), "");
+    assert_eq!(ferry.journal(), before);
+    let told = ferry.dialog(WHICH, &["計画", "$(x) & y"], "$(x) & y");
+    assert!(told.contains("by pick to phase drafting"), "{told}");
+    assert_eq!(ferry.field("picked"), "$(x) & y");
+    assert!(
+        ferry.journal().contains("\"what\":\"pick\",\"by\":\"person\""),
+        "{}",
+        ferry.journal()
+    );
+}
+
+#[test]
+fn one_option_is_a_yes_or_a_no_that_changes_nothing() {
+    let ferry = Ferry::new(&["The red one"]);
+    let said = ferry.stop().1;
+    assert_eq!(calls(&said), [["The red one", "Not now"]]);
+    let before = ferry.journal();
+    assert_eq!(
+        ferry.dialog(WHICH, &["The red one", "Not now"], "Not now"),
+        "",
+        "not even as a text"
+    );
+    assert_eq!(ferry.journal(), before);
+    ferry.dialog(WHICH, &["The red one", "Not now"], "The red one");
+    assert_eq!(ferry.phase(), "drafting");
+}
+
+#[test]
+fn more_than_four_are_put_in_several_dialogs_and_an_answer_to_any_counts() {
+    let labels: Vec<String> = (1..=9).map(|number| format!("boat {number}")).collect();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let ferry = Ferry::new(&labels);
+    let said = ferry.stop().1;
+    assert_eq!(
+        calls(&said),
+        [
+            vec!["boat 1", "boat 2", "boat 3", "More options"],
+            vec!["boat 4", "boat 5", "boat 6", "More options"],
+            vec!["boat 7", "boat 8", "boat 9"],
+        ]
+    );
+    assert!(said.len() < 9_000, "{}", said.len());
+    let before = ferry.journal();
+    assert_eq!(
+        ferry.dialog(WHICH, &["boat 1", "More options"], "More options"),
+        ""
+    );
+    assert_eq!(ferry.journal(), before);
+    ferry.dialog(WHICH, &["boat 4", "boat 5", "boat 6", "More options"], "boat 5");
+    assert_eq!(ferry.field("picked"), "boat 5");
+}
+
+#[test]
+fn the_most_and_longest_options_fit_into_a_block() {
+    let labels: Vec<String> = (10..22)
+        .map(|number| format!("{number}{}", "\u{8a08}".repeat(78)))
+        .collect();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let ferry = Ferry::new(&labels);
+    let said = ferry.stop().1;
+    assert_eq!(calls(&said).concat().len(), 12 + 3, "{said}");
+    assert!(said.contains("ferry answer "), "the end of it is there: {said}");
+}
+
+#[test]
+fn what_a_person_types_is_the_argument_of_the_transition_for_it() {
+    let ferry = Ferry::new(&["red", "blue"]);
+    ferry.stop();
+    let before = ferry.journal();
+    let told = ferry.dialog(WHICH, &["red", "blue"], &"x".repeat(2_001));
+    assert!(
+        told.contains("changed nothing") && told.contains("2001 characters"),
+        "{told}"
+    );
+    assert_eq!(ferry.dialog(WHICH, &["red", "green"], "green"), "");
+    assert_eq!(ferry.dialog(WHICH, &["red", "blue"], "(notes only)"), "");
+    assert_eq!(ferry.journal(), before);
+    let typed = "--words=\"neither\", `it's`\r\nred\\";
+    let told = ferry.dialog(WHICH, &["red", "blue"], &format!(" {typed}\n"));
+    assert!(told.contains("by say to phase drafting"), "{told}");
+    assert!(
+        ferry.journal().contains(&json!(typed).to_string()),
+        "{}",
+        ferry.journal()
+    );
+}
+
+#[test]
+fn a_label_that_cannot_be_an_option_is_named_and_nothing_changes() {
+    let long = "x".repeat(81);
+    for (label, wrong) in [
+        ("`rm -rf ~`", "has a backquote in it"),
+        ("\u{1b}[2J", "has a control or a hidden character in it"),
+        ("a\u{202e}b", "has a control or a hidden character in it"),
+        ("two\nlines", "has a control or a hidden character in it"),
+        (" ", "is empty"),
+        ("red ", "stands there twice"),
+        ("More options", "means that nothing is decided"),
+        (long.as_str(), "has 81 characters, and 80 are the most"),
+    ] {
+        let ferry = Ferry::new(&["red"]);
+        ferry.stop();
+        ferry.offer(label);
+        let before = ferry.journal();
+        let (decision, said) = ferry.stop();
+        assert_eq!(decision, "approve", "{said}");
+        assert!(
+            said.contains("the field labels gives options of which number 2, “") && said.contains(wrong),
+            "{label:?}: {said}"
+        );
+        assert!(!said.contains(['`', '\u{1b}', '\u{202e}']), "{said:?}");
+        assert_eq!(ferry.dialog(WHICH, &["red"], "red"), "");
+        assert_eq!(ferry.journal(), before, "{label:?}");
+    }
+    // The stop that leads to such a question has moved on, and lets the turn end.
+    let ferry = Ferry::new(&[]);
+    let (decision, said) = ferry.stop();
+    assert_eq!(
+        (decision.as_str(), ferry.phase().as_str()),
+        ("approve", "choosing")
+    );
+    assert!(said.contains("the field labels gives no options"), "{said}");
+}
+
+#[test]
+fn the_program_asks_and_gives_the_arguments() {
+    let ferry = Ferry::new(&["red"]);
+    ferry.stop();
+    ferry.dialog(WHICH, &["red"], "red");
+    // The file from which the program takes the options is not there yet.
+    let (decision, said) = ferry.stop();
+    assert_eq!(decision, "approve");
+    assert!(
+        said.contains("its question cannot be put: No such file"),
+        "{said}"
+    );
+    fs::write(ferry.path("VERSIONS"), "1.0\n1.1\n").unwrap();
+    assert_eq!(ferry.stop().0, "approve", "nothing is to be tried there");
+    let told = ferry.dialog(("Which version goes out?", "Version"), &["1.0", "1.1"], "1.1");
+    assert!(told.contains("by choose to phase counting"), "{told}");
+    assert_eq!(ferry.field("version"), "1.1");
+    // Each is shown plain.
+    let said = ferry.stop().1;
+    assert!(said.contains("How often does 1.1 go out?"), "{said}");
+    assert!(said.contains("One 'time' only."), "{said}");
+    assert_eq!(calls(&said), [["Once", "Twice", "Many times", "Choose anew"]]);
+    let times = ("How often does 1.1 go out?", "Times");
+    let told = ferry.dialog(times, &[], "Many times");
+    assert!(
+        told.contains("changed nothing") && told.contains("invalid value ‘many’"),
+        "{told}"
+    );
+    assert_eq!(ferry.phase(), "counting");
+    ferry.dialog(times, &[], "Twice");
+    assert_eq!(
+        (ferry.phase().as_str(), ferry.field("times"), ferry.field("quick")),
+        ("done", json!(2), json!(true))
+    );
+    assert_eq!(ferry.field("said"), "--it's \"quick\"");
+}
