@@ -1,14 +1,17 @@
-//! The hook on AskUserQuestion: a person's answer to the question of a phase takes the transition that it stands for.
+//! A person's answer to the question of a phase, which takes the transition that it stands for: the hook on AskUserQuestion, and
+//! the command `answer`.
 //!
-//! The answer is what makes the change a person's; the agent only put the question. Everything that is not the session's
-//! own loop, its phase's question and one of the offered answers is passed over in silence.
+//! In the client the answer is what makes the change a person's; the agent only put the question. Everything that is not the
+//! session's own loop, its phase's question and one of the offered answers is passed over in silence.
 
 use jiff::Timestamp;
 
 use super::assembled::{CommandLine, Program};
+use super::caller::Caller;
+use super::exit::{Exit, Failure};
 use super::settings::Settings;
 use super::stop::{Surroundings, owned};
-use super::{messages, verbs};
+use super::{loops, messages, verbs};
 use crate::behaviours::{LoopHandle, words};
 use crate::hooks::answers::{self, Answer, HookOutput};
 use crate::hooks::input::Input;
@@ -46,6 +49,50 @@ pub(super) fn take<M: CommandLine>(
             person: Some(line),
         }
     })
+}
+
+/// Takes an answer that a person gives in a terminal.
+pub(super) fn by_hand<M: CommandLine>(
+    program: &Program<M>,
+    id: Option<&str>,
+    label: &str,
+) -> Result<Exit, Failure> {
+    let info = program.info;
+    let actor = Caller::from_env().actor(false);
+    loops::person_only(info, actor, "answer LABEL", id)?;
+    let (store, id) = loops::find(info, id)?;
+    let settings = loops::settings(info, store.root(), None)?;
+    let held = loops::open::<M>(&store, &id, actor)?;
+    held.raw().permit(settings.permissions(actor));
+    let refused = |why: String, help: &str| {
+        Failure::plain(
+            Exit::Refused,
+            "claudex::answer",
+            format!("loop {id}: {why}"),
+            help,
+        )
+    };
+    let unchanged = messages::unchanged(held.raw());
+    let asked = program
+        .question(&held)
+        .map_err(|problem| refused(format!("its question cannot be put: {problem}"), &unchanged))?
+        .ok_or_else(|| refused("it asks nothing now".to_owned(), &unchanged))?;
+    let answer = asked
+        .answer(label, true)
+        .map_err(|problem| refused(problem, &unchanged))?
+        .ok_or_else(|| {
+            let label = text::one_line(&text::shown(label), 80);
+            let why = format!("“{label}” is no answer to: {}", asked.question);
+            refused(
+                why,
+                &format!("the options are {}; nothing was changed", asked.labels()),
+            )
+        })?;
+    let verb = verbs::of_answer::<M>(&answer, &id).map_err(|problem| refused(problem, &unchanged))?;
+    let name = answer.transition.replace('_', "-");
+    let now = verbs::take(program, verb, held, &settings)?;
+    verbs::tell(program, &name, &now, &settings);
+    Ok(Exit::Complete)
 }
 
 fn taken<M: CommandLine>(

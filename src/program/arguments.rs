@@ -9,6 +9,7 @@ use super::assembled::{CommandLine, Program};
 #[cfg(feature = "machine-tools")]
 use super::machine;
 use super::{plugin, start};
+use crate::machine::Table;
 use crate::process::limits::{Limits, parse_duration};
 
 /// What `--help` says last.
@@ -96,6 +97,21 @@ pub(super) enum Command {
     /// Read and change state files; what scripts call
     #[command(subcommand, hide = true)]
     State(State),
+}
+
+/// What only the program of a machine that asks has.
+#[derive(Debug, Subcommand)]
+pub(super) enum Asking {
+    /// Answer the question that the loop asks (a person's command)
+    #[command(allow_missing_positional = true)]
+    Answer {
+        /// The loop's id [default: the active one]
+        #[arg(value_name = "ID", allow_hyphen_values = true)]
+        id: Option<String>,
+        /// The option, letter by letter; or a text of your own, where the question takes one
+        #[arg(value_name = "LABEL", required = true, allow_hyphen_values = true)]
+        label: String,
+    },
 }
 
 /// `hook`
@@ -250,7 +266,7 @@ pub(super) enum State {
 }
 
 /// The commands that people use stand first in the help, in this order, after `start` and the program's own.
-const FIRST: [&str; 6] = ["status", "list", "journal", "review", "resume", "adopt"];
+const FIRST: [&str; 7] = ["status", "list", "journal", "review", "answer", "resume", "adopt"];
 /// Those that they seldom use stand behind the machine's verbs.
 const LATER: [&str; 10] = [
     "personas",
@@ -307,10 +323,17 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
         command = command.subcommand(own.command.clone());
     }
     // The derived parts bring their own docs along.
-    let command = Command::augment_subcommands(M::Verb::augment_subcommands(command))
-        .about(M::TABLE.doc)
-        .long_about(None);
+    let mut command = Command::augment_subcommands(M::Verb::augment_subcommands(command));
+    if asks(M::TABLE) {
+        command = Asking::augment_subcommands(command);
+    }
+    let command = command.about(M::TABLE.doc).long_about(None);
     ordered((program.arguments)(command))
+}
+
+/// Returns whether a phase of a machine asks a person.
+pub(super) fn asks(table: &Table) -> bool {
+    table.phases.iter().any(|phase| phase.question.is_some())
 }
 
 /// Puts what people use first, then the machine's verbs, then the rest; what machines call is last.
@@ -327,11 +350,12 @@ fn ordered(command: clap::Command) -> clap::Command {
             .iter()
             .position(|known| *known == name)
             .map(|at| 400 + at);
-        let order = match Command::has_subcommand(&name) {
-            true => first.or(later).or(last).unwrap_or(350),
+        let order = match first.or(later).or(last) {
+            Some(order) => order,
+            None if Command::has_subcommand(&name) => 350,
             // The start and the program's own commands, then the verbs.
-            false if at < 100 && !is_verb(&command, &name) => at,
-            false => 200 + at,
+            None if at < 100 && !is_verb(&command, &name) => at,
+            None => 200 + at,
         };
         command = command.mut_subcommand(name, |one| one.display_order(order));
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{ArgMatches, FromArgMatches, Subcommand as _};
 use jiff::Timestamp;
 
-use super::arguments::{self, Command, Hook};
+use super::arguments::{self, Asking, Command, Hook};
 use super::assembled::{CommandLine, Program};
 use super::exit::{self, Exit, Failure};
 #[cfg(feature = "machine-tools")]
@@ -66,6 +66,11 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         not_inside_a_reviewer(name)?;
         return start::start(program, given);
     }
+    if let Ok(Asking::Answer { id, label }) = Asking::from_arg_matches(matches) {
+        not_inside_a_reviewer(name)?;
+        loops::all_usable(info)?;
+        return answer::by_hand(program, id.as_deref(), &label);
+    }
     if !Command::has_subcommand(name) {
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
@@ -102,10 +107,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
                 table: M::TABLE,
             },
         ),
-        Command::Hooks { by_name } => {
-            let asks = M::TABLE.phases.iter().any(|phase| phase.question.is_some());
-            hooks::print(info, asks, by_name)
-        }
+        Command::Hooks { by_name } => hooks::print(info, arguments::asks(M::TABLE), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Completions { shell } => generate::completions(&arguments::command(program), info, shell),
         Command::Man { dir } => generate::man(&arguments::command(program), info, dir.as_deref()),

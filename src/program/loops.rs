@@ -105,7 +105,8 @@ pub fn find_for(info: &ProgramInfo, caller: &Caller) -> Result<(Store, LoopId), 
     find(info, None)
 }
 
-/// Refuses a command that is a person's to an agent, and notes it in the loop that it was about, where there is one.
+/// Refuses a command that is a person's to an agent, and notes it in the loop that it was about, where there is one. `command` is
+/// what is typed.
 ///
 /// # Errors
 /// The call comes from an agent.
@@ -113,21 +114,22 @@ pub fn person_only(info: &ProgramInfo, actor: Actor, command: &str, id: Option<&
     if actor == Actor::Person {
         return Ok(());
     }
+    let name = command.split(' ').next().unwrap_or(command);
     if let Ok((store, id)) = find(info, id) {
-        store.log(&format!("{id} {command} refused: it came from an agent"));
-        attempts::note(&store, &id, actor, command, "only for a person");
+        store.log(&format!("{id} {name} refused: it came from an agent"));
+        attempts::note(&store, &id, actor, name, "only for a person");
     }
     let program = info.program;
     let help = match info.plugin {
-        Some(plugin) => format!(
+        Some(plugin) if !["answer", "import"].contains(&name) => format!(
             "ask the person to type /{plugin}:{command}, or to run in a terminal:\n    {program} {command}"
         ),
-        None => format!("ask the person to run in a terminal:\n    {program} {command}"),
+        _ => format!("ask the person to run in a terminal:\n    {program} {command}"),
     };
     Err(Failure::plain(
         Exit::Refused,
         "claudex::person",
-        format!("{command} is a person’s decision, and this call comes from an agent"),
+        format!("{name} is a person’s decision, and this call comes from an agent"),
         &help,
     ))
 }

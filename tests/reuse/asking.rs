@@ -432,3 +432,89 @@ fn the_program_asks_and_gives_the_arguments() {
     );
     assert_eq!(ferry.field("said"), "--it's \"quick\"");
 }
+
+#[test]
+fn whoever_sits_in_a_terminal_answers_there() {
+    let ferry = Ferry::new(&["it's \"red\"", "-b lue"]);
+    let (code, said) = ferry.run(&["answer", "-b lue"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("it asks nothing now"), "{said}");
+    ferry.stop();
+    let id = ferry.status()["id"].as_str().unwrap().to_owned();
+    let line = format!("ferry answer {id} LABEL");
+    assert!(ferry.done(&["status"]).contains(&line));
+    let note = |said: &str| said.contains(&format!("\n    {line}\n")) && said.contains("“-b lue”");
+    ferry.stop();
+    let (decision, said) = ferry.stop();
+    assert!(decision == "approve" && note(&said), "{said}");
+    let before = ferry.journal();
+    let agent = ferry
+        .command(&["answer", "-b lue"])
+        .env("CLAUDECODE", "1")
+        .output()
+        .unwrap();
+    let refused = String::from_utf8(agent.stderr).unwrap();
+    assert_eq!(agent.status.code(), Some(1), "{refused}");
+    assert!(
+        refused.contains("answer is a person’s decision") && refused.contains("    ferry answer LABEL\n"),
+        "{refused}"
+    );
+    // The refusal is noted, and nothing else.
+    let noted = ferry.journal();
+    assert_eq!(noted.strip_prefix(&before).unwrap().lines().count(), 1, "{noted}");
+    for (arguments, code, why) in [
+        (&["answer"][..], 2, "LABEL"),
+        (
+            &["answer", "20261122-005333-0a1b2c", "-b lue"],
+            1,
+            "there is no loop",
+        ),
+        (&["answer", "a/b", "-b lue"], 2, "is not the id of a loop"),
+        (&["answer", &id, "-b lue", "more"], 2, "unexpected argument"),
+        (&["answer", &id, &"x".repeat(2_001)], 1, "2001 characters"),
+    ] {
+        let (exit, said) = ferry.run(arguments);
+        assert_eq!(exit, Some(code), "{said}");
+        assert!(said.contains(why), "{why}: {said}");
+    }
+    assert_eq!(ferry.journal(), noted);
+    let said = ferry.done(&["answer", &id, "-b lue"]);
+    assert!(said.contains("pick, now in phase drafting"), "{said}");
+    assert_eq!(ferry.field("picked"), "-b lue");
+}
+
+#[test]
+fn an_unknown_label_is_answered_with_those_that_there_are() {
+    let ferry = Ferry::new(&["red"]);
+    ferry.stop();
+    let (_, said) = ferry.run(&["answer", "anything else"]);
+    assert!(
+        said.contains("say, now in phase drafting"),
+        "it takes a text: {said}"
+    );
+    let (code, said) = ferry.run(&["answer", "1.1"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        said.contains("its question cannot be put: No such file"),
+        "{said}"
+    );
+    fs::write(ferry.path("VERSIONS"), "1.0\n1.1\n").unwrap();
+    let (code, said) = ferry.run(&["answer", "1.\u{1b}[2J`2`"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        said.contains("is no answer to: Which version goes out?") && said.contains("“1.0”, “1.1”"),
+        "{said}"
+    );
+    assert!(!said.contains('\u{1b}'), "{said:?}");
+    ferry.done(&["answer", "1.1"]);
+    // An answer whose argument is none of its kind.
+    let (code, said) = ferry.run(&["answer", "Many times"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("count cannot be taken: invalid value"), "{said}");
+    assert_eq!(ferry.phase(), "counting");
+    ferry.done(&["answer", "Once"]);
+    assert_eq!(
+        (ferry.field("times"), ferry.field("quick")),
+        (json!(1), json!(false))
+    );
+}

@@ -10,8 +10,10 @@ use crate::support::{Yard, snapshot};
 fn what_is_a_persons_to_decide_no_agent_decides() {
     let (yard, id) = Yard::approving("1.0");
     let before = snapshot(&yard.path);
-    for verb in ["approve", "roll-back", "resume", "adopt"] {
-        let said = yard.agent(&[verb, &id]);
+    for verb in ["approve", "roll-back", "resume", "adopt", "answer"] {
+        let label = (verb == "answer").then_some("Roll out");
+        let arguments: Vec<&str> = [verb, &id].into_iter().chain(label).collect();
+        let said = yard.agent(&arguments);
         assert_eq!(said.code, Some(1), "{verb}: {}{}", said.out, said.err);
         assert!(
             said.err.contains("ask the person to ") || said.err.contains("a person decides it"),
@@ -29,7 +31,7 @@ fn what_is_a_persons_to_decide_no_agent_decides() {
     };
     assert_eq!(silent(before), silent(snapshot(&yard.path)));
     let journal = yard.done(&["journal", &id]);
-    for verb in ["approve", "roll-back", "resume", "adopt"] {
+    for verb in ["approve", "roll-back", "resume", "adopt", "answer"] {
         assert!(
             journal.contains(&format!("refused {verb} by the agent")),
             "{verb}: {journal}"
