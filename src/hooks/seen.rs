@@ -1,5 +1,5 @@
 //! What a session's hooks saw of the person's environment: which configuration file is theirs, which programs review, and the
-//! variables that choose among them.
+//! variables that choose among them. And which loop was chosen for the session's stops.
 //!
 //! A hook runs in the client's environment, which is the person's. A command of the agent's runs in one that the agent
 //! made: its PATH or XDG_CONFIG_HOME may name a reviewer that finds nothing. So the hooks keep what they see, in
@@ -122,6 +122,35 @@ impl Seen {
     pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
         let folder = private::existing(home, FOLDER).ok()??;
         serde_json::from_slice(&folder.read(&name_of(session), LARGEST).ok()?).ok()
+    }
+}
+
+/// The loop that the stops of a session drive, as it was chosen among several. It lies beside what the session's hooks saw, and is
+/// no part of that: it may be chosen before the first of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// Its state folder.
+    pub folder: Utf8PathBuf,
+    /// Its id there.
+    pub id: String,
+}
+
+impl Chosen {
+    /// Keeps it for a session, below the user's state home.
+    ///
+    /// # Errors
+    /// The folder is not safely the user's, or the system refuses.
+    pub fn keep(&self, session: &str, home: &Utf8Path) -> io::Result<()> {
+        let folder = private::make(home, FOLDER)?;
+        expire(&folder);
+        folder.replace(&format!("loop-{}", name_of(session)), &serde_json::to_vec(self)?)
+    }
+
+    /// Returns what was chosen for a session last.
+    pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
+        let folder = private::existing(home, FOLDER).ok()??;
+        let name = format!("loop-{}", name_of(session));
+        serde_json::from_slice(&folder.read(&name, LARGEST).ok()?).ok()
     }
 }
 

@@ -10,7 +10,7 @@ use super::assembled::{CommandLine, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
-use super::stop::{Surroundings, owned};
+use super::stop::{Surroundings, all_owned};
 use super::{loops, messages, verbs};
 use crate::behaviours::{LoopHandle, words};
 use crate::hooks::answers::{self, Answer, HookOutput};
@@ -36,19 +36,25 @@ pub(super) fn take<M: CommandLine>(
     let Some(session) = input.session_id.as_deref().filter(|_| !answers.is_empty()) else {
         return HookOutput::default();
     };
-    let Some((store, id)) = owned(info, input, surroundings, session) else {
-        return HookOutput::default();
-    };
-    taken::<M>(program, &store, &id, &answers).unwrap_or_else(|problem| {
-        let line = text::note(&problem, 300);
-        store.log(&format!("{id} answer: {line}"));
-        let line = info.line(&format!("the answer changed nothing in loop {id}: {line}"));
-        HookOutput {
-            agent: Some(line.clone()),
-            more: None,
-            person: Some(line),
+    // Of several loops the one that asked is meant, whichever a stop would drive now.
+    let mut told = HookOutput::default();
+    for (store, id) in all_owned(info, input, surroundings, session) {
+        match taken::<M>(program, &store, &id, &answers, &mut told) {
+            Ok(false) => {}
+            Ok(true) => break,
+            Err(problem) => {
+                let line = text::note(&problem, 300);
+                store.log(&format!("{id} answer: {line}"));
+                let line = info.line(&format!("the answer changed nothing in loop {id}: {line}"));
+                return HookOutput {
+                    agent: Some(line.clone()),
+                    more: None,
+                    person: Some(line),
+                };
+            }
         }
-    })
+    }
+    told
 }
 
 /// Takes an answer that a person gives in a terminal.
@@ -95,16 +101,21 @@ pub(super) fn by_hand<M: CommandLine>(
     Ok(Exit::Complete)
 }
 
+/// Takes the first of the answers that is one to the question of a loop, and says what came of it; returns whether there was one.
 fn taken<M: CommandLine>(
     program: &Program<M>,
     store: &Store,
     id: &LoopId,
     answers: &[Answer],
-) -> Result<HookOutput, String> {
+    told: &mut HookOutput,
+) -> Result<bool, String> {
     let info = program.info;
     let held = M::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
     let repairs: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
-    let repaired = (!repairs.is_empty()).then(|| info.line(&format!("loop {id}: {}", repairs.join("; "))));
+    // Opening it was the one time that this can be told.
+    if !repairs.is_empty() {
+        told.person = Some(info.line(&format!("loop {id}: {}", repairs.join("; "))));
+    }
     // What is wrong with a question is said at a stop.
     let asked = program.question(&held).ok().flatten();
     let chosen = asked.iter().find_map(|asked| {
@@ -114,16 +125,13 @@ fn taken<M: CommandLine>(
         ours.find_map(|answer| asked.answer(&answer.text, answer.is_typed).transpose())
     });
     let Some(chosen) = chosen.transpose()? else {
-        return Ok(HookOutput {
-            person: repaired,
-            ..HookOutput::default()
-        });
+        return Ok(false);
     };
     let transition = chosen.transition;
     let now = match M::run(verbs::of_answer::<M>(&chosen, id)?, held) {
         Ok(now) => now,
         // Someone else decided first; what came of it is told at the next stop.
-        Err(refused) if matches!(*refused.refusal, Refusal::Stale { .. }) => return Ok(HookOutput::default()),
+        Err(refused) if matches!(*refused.refusal, Refusal::Stale { .. }) => return Ok(true),
         Err(refused) => return Err(refused.to_string()),
     };
     let (raw, phase) = (now.raw(), messages::phase(now.raw()));
@@ -149,14 +157,11 @@ fn taken<M: CommandLine>(
         (false, None) => " End your turn to go on.",
         (false, Some(_)) => "",
     };
-    Ok(HookOutput {
-        agent: Some(info.line(&format!(
-            "the answer “{}” took loop {id} by {transition} to phase {}.{next}",
-            text::one_line(&chosen.label, 80),
-            phase.name,
-        ))),
-        more: words.filter(|_| !phase.terminal),
-        // Opening it was the one time that this can be told.
-        person: repaired,
-    })
+    told.agent = Some(info.line(&format!(
+        "the answer “{}” took loop {id} by {transition} to phase {}.{next}",
+        text::one_line(&chosen.label, 80),
+        phase.name,
+    )));
+    told.more = words.filter(|_| !phase.terminal);
+    Ok(true)
 }

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::assembled::{CommandLine, Program};
 #[cfg(feature = "machine-tools")]
 use super::machine;
-use super::{plugin, start};
+use super::{chosen, plugin, start};
 use crate::machine::Table;
 use crate::process::limits::{Limits, parse_duration};
 
@@ -111,6 +111,17 @@ pub(super) enum Asking {
         /// The option, letter by letter; or a text of your own, where the question takes one
         #[arg(value_name = "LABEL", required = true, allow_hyphen_values = true)]
         label: String,
+    },
+}
+
+/// What only the program of a machine with many loops has.
+#[derive(Debug, Subcommand)]
+pub(super) enum Choosing {
+    /// Have the stops of this session drive a loop, until it is over or another one is chosen
+    Use {
+        /// The loop's id
+        #[arg(value_name = "ID")]
+        id: Option<String>,
     },
 }
 
@@ -266,7 +277,9 @@ pub(super) enum State {
 }
 
 /// The commands that people use stand first in the help, in this order, after `start` and the program's own.
-const FIRST: [&str; 7] = ["status", "list", "journal", "review", "answer", "resume", "adopt"];
+const FIRST: [&str; 8] = [
+    "status", "list", "journal", "review", "answer", "use", "resume", "adopt",
+];
 /// Those that they seldom use stand behind the machine's verbs.
 const LATER: [&str; 10] = [
     "personas",
@@ -326,6 +339,9 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
     let mut command = Command::augment_subcommands(M::Verb::augment_subcommands(command));
     if asks(M::TABLE) {
         command = Asking::augment_subcommands(command);
+    }
+    if chosen::has_many(info) {
+        command = Choosing::augment_subcommands(command);
     }
     let command = command.about(M::TABLE.doc).long_about(None);
     ordered((program.arguments)(command))

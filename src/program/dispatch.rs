@@ -5,14 +5,14 @@ use std::process::ExitCode;
 use clap::{ArgMatches, FromArgMatches, Subcommand as _};
 use jiff::Timestamp;
 
-use super::arguments::{self, Asking, Command, Hook};
+use super::arguments::{self, Asking, Choosing, Command, Hook};
 use super::assembled::{CommandLine, Program};
 use super::exit::{self, Exit, Failure};
 #[cfg(feature = "machine-tools")]
 use super::machine;
 use super::stop::{self, Surroundings};
 use super::{
-    answer, config, display, doctor, generate, hooks, import, loops, out, plugin, review, rollback,
+    answer, chosen, config, display, doctor, generate, hooks, import, loops, out, plugin, review, rollback,
     session_start, start, state, verbs,
 };
 use crate::process::environment::GUARD;
@@ -70,6 +70,11 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
         return answer::by_hand(program, id.as_deref(), &label);
+    }
+    if let Ok(Choosing::Use { id }) = Choosing::from_arg_matches(matches) {
+        not_inside_a_reviewer(name)?;
+        loops::all_usable(info)?;
+        return chosen::choose::<M>(id.as_deref());
     }
     if !Command::has_subcommand(name) {
         not_inside_a_reviewer(name)?;

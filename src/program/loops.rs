@@ -13,7 +13,7 @@ use super::exit::{Exit, Failure};
 use super::incompatible::{self, ends_anywhere};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::{attempts, locate, messages, next_action, out, rounds, session_start, typed, verbs};
+use super::{attempts, chosen, locate, messages, next_action, out, rounds, session_start, typed, verbs};
 use crate::behaviours::LoopHandle;
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Table};
@@ -83,7 +83,7 @@ pub fn find_to_look(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, Loop
     find(info, id).or_else(newest)
 }
 
-/// The loop that a person means who names none: the active one of their session, else one of theirs that was swept, else
+/// The loop that a person means who names none: the active one of their session, of several the one that its stops drive, else one of theirs that was swept, else
 /// the one that is active.
 ///
 /// # Errors
@@ -92,8 +92,10 @@ pub fn find_for(info: &ProgramInfo, caller: &Caller) -> Result<(Store, LoopId), 
     let here = here()?;
     if let Some(session) = caller.session.as_deref() {
         let own = |listed: &Listed| listed.session.as_deref() == Some(session) && !listed.terminal;
-        let active = locate::active_loops(info.state, &here);
-        if let Some((store, listed)) = active.into_iter().find(|(_, listed)| own(listed)) {
+        let mut active = locate::active_loops(info.state, &here);
+        active.retain(|(_, listed)| own(listed));
+        chosen::order(info, session, &mut active);
+        if let Some((store, listed)) = active.into_iter().next() {
             return Ok((store, listed.id));
         }
         for store in locate::stores(info.state, &[&here]) {

@@ -25,6 +25,7 @@ mod arguments;
 mod assembled;
 pub mod attempts;
 pub mod caller;
+mod chosen;
 pub mod client_files;
 mod config;
 mod dispatch;

@@ -16,7 +16,7 @@ use super::loops::with_help;
 use super::settings::Settings;
 use super::stop::{Surroundings, stores_of};
 use super::words::elapsed;
-use super::{incompatible, messages, next_action};
+use super::{chosen, incompatible, messages, next_action};
 use crate::behaviours::{LoopHandle, words};
 use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
@@ -57,7 +57,7 @@ pub(super) fn tell<M: CommandLine>(
     let info = program.info;
     let stores = stores_of(info, input, surroundings);
     let source = input.source.as_deref().unwrap_or_default();
-    match waiting(&stores, input.session_id.as_deref()) {
+    match waiting(info, &stores, input.session_id.as_deref()) {
         Some(Waiting::Own(store, listed)) => own(program, &store, &listed, source == "compact", now),
         // Compaction is no start: the rest was said when the session began.
         Some(_) if source == "compact" => HookOutput::default(),
@@ -91,9 +91,9 @@ pub(super) fn tell<M: CommandLine>(
 
 /// The loop to speak of: the session's own before one of nobody's, that before one of the session's that was put aside,
 /// that before another session's.
-fn waiting(stores: &[Store], session: Option<&str>) -> Option<Waiting> {
+fn waiting(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Option<Waiting> {
     let session = session.filter(|session| *session != UNKNOWN);
-    let (mut nobodys, mut anothers) = (None, None);
+    let (mut own, mut nobodys, mut anothers) = (Vec::new(), None, None);
     for store in stores {
         for listed in store.list_active() {
             let usable = listed.problem.is_none() && listed.ours && !listed.terminal;
@@ -102,11 +102,13 @@ fn waiting(stores: &[Store], session: Option<&str>) -> Option<Waiting> {
             }
             match listed.session.as_deref().unwrap_or(UNKNOWN) {
                 UNKNOWN | "" => _ = nobodys.get_or_insert(listed),
-                owner if Some(owner) == session => return Some(Waiting::Own(store.clone(), listed)),
+                owner if Some(owner) == session => own.push((store.clone(), listed)),
                 _ => _ = anothers.get_or_insert_with(|| (store.clone(), listed)),
             }
         }
     }
+    chosen::order(info, session.unwrap_or_default(), &mut own);
+    let own = own.into_iter().next();
     let is_own = |listed: &Listed| {
         session.is_some()
             && listed.session.as_deref() == session
@@ -114,8 +116,8 @@ fn waiting(stores: &[Store], session: Option<&str>) -> Option<Waiting> {
             && !listed.terminal
     };
     let put_aside = || stores.iter().flat_map(Store::swept).find(is_own);
-    nobodys
-        .map(Waiting::Nobodys)
+    own.map(|(store, listed)| Waiting::Own(store, listed))
+        .or_else(|| nobodys.map(Waiting::Nobodys))
         .or_else(|| put_aside().map(|listed| Waiting::PutAside(listed.id)))
         .or_else(|| anothers.map(|(store, listed)| Waiting::Anothers(store, listed)))
 }

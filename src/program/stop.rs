@@ -12,7 +12,7 @@ use super::caller::UNKNOWN;
 use super::info::ProgramInfo;
 use super::loops::with_help;
 use super::settings::Settings;
-use super::{incompatible, locate, messages, next_action, rounds};
+use super::{chosen, incompatible, locate, messages, next_action, rounds};
 use crate::behaviours::{LoopHandle, Step, words};
 use crate::hooks::decision::Decision;
 use crate::hooks::input::Input;
@@ -118,19 +118,36 @@ pub fn owned(
     surroundings: &Surroundings,
     session: &str,
 ) -> Option<(Store, LoopId)> {
-    stores_of(info, input, surroundings)
+    all_owned(info, input, surroundings, session).into_iter().next()
+}
+
+/// All loops that are not over and belong to this session, the one that a stop would choose first.
+pub(super) fn all_owned(
+    info: &ProgramInfo,
+    input: &Input,
+    surroundings: &Surroundings,
+    session: &str,
+) -> Vec<(Store, LoopId)> {
+    let mut owned = Vec::new();
+    for store in stores_of(info, input, surroundings) {
+        let is_own = |listed: &Listed| {
+            let own = listed.session.as_deref() == Some(session) && session != UNKNOWN;
+            own && listed.problem.is_none()
+                && !listed.terminal
+                && listed.ours
+                && store.is_for(listed.root.as_deref())
+        };
+        let listed = repair(info, &store, &mut Vec::new()).into_iter().filter(is_own);
+        owned.extend(listed.map(|listed| (store.clone(), listed)));
+        if !owned.is_empty() && !chosen::has_many(info) {
+            break;
+        }
+    }
+    chosen::order(info, session, &mut owned);
+    owned
         .into_iter()
-        .find_map(|store| {
-            let is_own = |listed: &Listed| {
-                let own = listed.session.as_deref() == Some(session) && session != UNKNOWN;
-                own && listed.problem.is_none()
-                    && !listed.terminal
-                    && listed.ours
-                    && store.is_for(listed.root.as_deref())
-            };
-            let id = repair(info, &store, &mut Vec::new()).into_iter().find(is_own)?.id;
-            Some((store, id))
-        })
+        .map(|(store, listed)| (store, listed.id))
+        .collect()
 }
 
 /// The turn may end, and the person reads why.
@@ -145,13 +162,14 @@ enum Choice {
     None,
 }
 
-/// The loop that is not over and belongs to this session; else one that belongs to nobody yet. `repairs` gets what was put
-/// right or set aside on the way, each a sentence: whoever's loop it was, this is the one time that it can be told.
+/// The loop that is not over and belongs to this session, of several the one that [`chosen::order`] puts first; else one that belongs
+/// to nobody yet. `repairs` gets what was put right or set aside on the way, each a sentence: whoever's loop it was, this is the
+/// one time that it can be told.
 fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>, repairs: &mut Vec<String>) -> Choice {
-    let mut unknown = None;
+    let mut drivable: Vec<(Store, Listed)> = Vec::new();
     let mut broken = None;
     let mut left_alone = None;
-    for store in stores {
+    'stores: for store in stores {
         if let Some(error) = store.refusal() {
             broken.get_or_insert_with(|| text::note(&with_help(&error), 700));
             continue;
@@ -186,22 +204,18 @@ fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>, repairs: 
             if listed.terminal || !listed.ours || !store.is_for(listed.root.as_deref()) {
                 continue;
             }
-            match listed.session.as_deref().unwrap_or(UNKNOWN) {
-                UNKNOWN | "" => {
-                    unknown.get_or_insert_with(|| (store.clone(), listed.id.clone()));
+            let nobodys = chosen::is_nobodys(&listed);
+            if nobodys || listed.session.as_deref() == session {
+                drivable.push((store.clone(), listed));
+                if !nobodys && !chosen::has_many(info) {
+                    break 'stores;
                 }
-                owner if Some(owner) == session => {
-                    return Choice::Drive {
-                        store: store.clone(),
-                        id: listed.id,
-                    };
-                }
-                _ => {}
             }
         }
     }
-    if let Some((store, id)) = unknown {
-        return Choice::Drive { store, id };
+    chosen::order(info, session.unwrap_or_default(), &mut drivable);
+    if let Some((store, listed)) = drivable.into_iter().next() {
+        return Choice::Drive { store, id: listed.id };
     }
     let swept = stores.iter().flat_map(Store::swept).find(|listed| {
         session.is_some() && listed.session.as_deref() == session && !listed.terminal && listed.owned

@@ -399,3 +399,145 @@ fn a_file_on_another_file_system_is_refused_by_the_start() {
         "{said}"
     );
 }
+
+/// A project with errands of these ids, none of which a session has taken.
+fn desk_with(ids: &[&str]) -> Desk {
+    let desk = Desk(example::Project::new(env!("CARGO_BIN_EXE_errand")));
+    for id in ids {
+        let result = format!("{id}.txt");
+        let (code, said) = desk.run(&["start", "--id", id, "--result", &result, "A thing to do"]);
+        assert_eq!(code, Some(0), "{said}");
+    }
+    desk
+}
+
+impl Desk {
+    /// Runs the program as a session's agent.
+    fn agent(&self, session: &str, arguments: &[&str]) -> (Option<i32>, String) {
+        let mut command = self.command(arguments);
+        let command = command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", session);
+        let output = command.output().unwrap();
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.code(), text)
+    }
+
+    /// Stops as a session, and gives the errand that it drove.
+    fn drives(&self, session: &str) -> Option<&'static str> {
+        let (_, said) = self.stop_of(session);
+        let named = |id: &&&str| said.contains(&format!("{id}.txt")) || said.contains(&format!("loop {id} "));
+        ["lamp", "rug", "sofa"].iter().find(named).copied()
+    }
+
+    fn adopted(&self, session: &str, ids: &[&str]) {
+        for id in ids {
+            let (code, said) = self.agent(session, &["use", id]);
+            assert_eq!(code, Some(0), "{said}");
+            assert_eq!(self.drives(session), Some(*id));
+        }
+    }
+}
+
+#[test]
+fn a_stop_drives_the_errand_that_was_chosen_until_it_is_over() {
+    let desk = desk_with(&["lamp", "rug", "sofa"]);
+    desk.adopted("s", &["sofa", "rug", "lamp"]);
+    // What was chosen stays chosen, whatever else is changed.
+    assert_eq!(desk.run(&["resume", "sofa"]).0, Some(0));
+    assert_eq!(desk.drives("s"), Some("lamp"));
+    let (_, said) = desk.run(&["status", "sofa"]);
+    assert!(
+        said.contains("session:   s (its stops drive loop lamp)"),
+        "{said}"
+    );
+    let (_, said) = desk.agent("s", &["status", "lamp"]);
+    assert!(
+        said.contains("session:   s (its stops drive this loop)"),
+        "{said}"
+    );
+    // A person chooses in a terminal, for the session that has the errand.
+    let (code, said) = desk.run(&["use", "rug"]);
+    assert_eq!(code, Some(0));
+    assert!(
+        said.contains("The stops of session s drive loop rug now"),
+        "{said}"
+    );
+    assert_eq!(desk.drives("s"), Some("rug"));
+    std::fs::write(desk.path("rug.txt"), "here\n").unwrap();
+    assert_eq!(desk.drives("s"), Some("rug"), "it is over now");
+    // Then it is the one that was changed last.
+    for id in ["sofa", "lamp", "sofa"] {
+        assert_eq!(desk.run(&["resume", id]).0, Some(0));
+        assert_eq!(desk.drives("s"), Some(id));
+    }
+    let (_, said) = desk.run(&["status", "--json"]);
+    let shown: Value = serde_json::from_str(&said).unwrap();
+    for one in shown["loops"].as_array().unwrap() {
+        assert_eq!(one["driven"], "sofa", "{one}");
+    }
+}
+
+#[test]
+fn what_cannot_be_chosen_is_refused_with_what_there_is() {
+    let desk = desk_with(&["lamp", "rug", "sofa"]);
+    desk.adopted("s", &["lamp"]);
+    desk.adopted("t", &["sofa"]);
+    for (arguments, code, why) in [
+        (&["use"][..], 2, "which loop is to be driven?"),
+        (&["use", "rgu"], 1, "there is no loop rgu"),
+        (&["use", "../x"], 2, "is not the id of a loop"),
+    ] {
+        let (exit, said) = desk.agent("s", arguments);
+        assert_eq!(exit, Some(code), "{said}");
+        assert!(
+            said.contains(why) && said.contains("errand use lamp") && said.contains("errand use rug"),
+            "{said}"
+        );
+        assert!(
+            !said.contains("errand use sofa"),
+            "it is another session's: {said}"
+        );
+    }
+    let (code, said) = desk.agent("s", &["use", "sofa"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        said.contains("belongs to another session") && said.contains("errand adopt sofa"),
+        "{said}"
+    );
+    let (code, said) = desk.run(&["use", "rug"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("loop rug belongs to no session yet"), "{said}");
+    std::fs::write(desk.path("lamp.txt"), "here\n").unwrap();
+    desk.stop();
+    let (code, said) = desk.agent("s", &["use", "lamp"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("loop lamp is over"), "{said}");
+    assert_eq!(desk.drives("t"), Some("sofa"));
+}
+
+#[test]
+fn a_record_of_the_choice_that_cannot_be_read_chooses_nothing() {
+    let desk = desk_with(&["lamp", "rug"]);
+    desk.adopted("s", &["rug", "lamp"]);
+    let folder = desk.path("../home/.local/state/errand/sessions");
+    let records = std::fs::read_dir(folder).unwrap().map(|one| one.unwrap().path());
+    let records: Vec<PathBuf> = records
+        .filter(|path| {
+            let name = path.file_name().unwrap();
+            name.to_str().unwrap().starts_with("loop-")
+        })
+        .collect();
+    assert_eq!(records.len(), 1);
+    let kept = std::fs::read_to_string(&records[0]).unwrap();
+    assert_eq!(desk.run(&["resume", "rug"]).0, Some(0));
+    for (bytes, driven) in [
+        ("{\"folder\": 7}", "rug"),
+        ("", "rug"),
+        (kept.as_str(), "lamp"),
+        (&kept.replace("lamp", "../x"), "lamp"),
+    ] {
+        std::fs::write(&records[0], bytes).unwrap();
+        assert_eq!(desk.drives("s"), Some(driven), "{bytes}");
+    }
+}

@@ -17,9 +17,9 @@ use crate::program::next_action::{self, NextAction};
 use crate::program::reviewers::{self, Preferred};
 use crate::program::rounds::{self, RoundLine};
 use crate::program::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use crate::program::{incompatible, locate, loops, out, screen, words};
+use crate::program::{chosen, incompatible, locate, loops, out, screen, words};
 use crate::review::runs::RunOutcome;
-use crate::store::{LoopId, Store, Value};
+use crate::store::{Listed, LoopId, Store, Value};
 use crate::text;
 
 /// The longest text of a field that a terminal or a report shows, in characters.
@@ -40,6 +40,8 @@ struct Shown {
     doc: &'static str,
     terminal: bool,
     session: String,
+    /// The loop that the stops of that session drive, where the machine has many.
+    driven: Option<String>,
     started: Option<String>,
     elapsed_seconds: u64,
     last_change: Option<Change>,
@@ -114,7 +116,13 @@ impl Change {
     }
 }
 
-fn shown<M: CommandLine>(program: &Program<M>, held: &M::Any, settings: &Settings, now: Timestamp) -> Shown {
+fn shown<M: CommandLine>(
+    program: &Program<M>,
+    held: &M::Any,
+    settings: &Settings,
+    active: &[(Store, Listed)],
+    now: Timestamp,
+) -> Shown {
     let (info, raw) = (program.info, held.raw());
     let (table, held_fields) = (raw.table(), &raw.table().state.fields);
     let phase = messages::phase(raw);
@@ -157,6 +165,9 @@ fn shown<M: CommandLine>(program: &Program<M>, held: &M::Any, settings: &Setting
         doc: phase.doc,
         terminal: phase.terminal,
         session: shown(held_fields.session),
+        driven: chosen::driven(info, &raw.text(held_fields.session), active)
+            .filter(|_| !phase.terminal)
+            .map(LoopId::to_string),
         started: held_fields.started.map(shown),
         elapsed_seconds: rounds::seconds(raw, now),
         last_change: Change::of(raw, &past),
@@ -245,7 +256,14 @@ fn print(info: &ProgramInfo, shown: &Shown, columns: Option<usize>, now: Timesta
     if let Some(review) = &shown.review {
         say_review(info, review, columns, &say);
     }
-    say("session", &shown.session);
+    say(
+        "session",
+        &match &shown.driven {
+            None => shown.session.clone(),
+            Some(id) if *id == shown.id => format!("{} (its stops drive this loop)", shown.session),
+            Some(id) => format!("{} (its stops drive loop {id})", shown.session),
+        },
+    );
     shown.notes.iter().for_each(|note| say("note", note));
     say("waits for", &shown.waits_for);
     say("next", &shown.next);
@@ -359,6 +377,10 @@ pub(in crate::program) fn status<M: CommandLine>(program: &Program<M>, look: &Lo
     let id = loops::asked(info, &look.target, &["status"])?;
     let mut all = Vec::new();
     let mut problems = Vec::new();
+    let active = match chosen::has_many(info) {
+        true => locate::active_loops(info.state, &loops::here()?),
+        false => Vec::new(),
+    };
     for (store, id) in picked(info, id.as_deref(), &mut problems)? {
         match M::open(&store, &id, Actor::Person) {
             Ok(held) => {
@@ -368,7 +390,7 @@ pub(in crate::program) fn status<M: CommandLine>(program: &Program<M>, look: &Lo
                     Settings::usual(info)
                 });
                 held.raw().permit(settings.permissions(Actor::Person));
-                all.push(shown(program, &held, &settings, now));
+                all.push(shown(program, &held, &settings, &active, now));
             }
             Err(error) => problems.push(incompatible::line(info, &store.path_of(&id), &error)),
         }

@@ -75,6 +75,7 @@ fn wrong_arguments_exit_with_2_and_start_nothing() {
         &["start"] as &[&str],
         &["start", "train"],
         &["start", "tram", "1.0"],
+        &["use", "1.0"],
         &["start", "train", ""],
         &["start", "train", " \t"],
         &["start", "train", "--soak", "many", "1.0"],
