@@ -309,7 +309,7 @@ fn a_name_that_no_loop_has_stops_the_build_where_the_template_says_it() {
         ),
         ("round", "{{ round.x }}", "1:4: "),
         ("round", "{{ flags }}", "1:4: "),
-        ("prompt", "{{ who }}{{ next_persona }}{{ verbs.agent }}", "1:29: "),
+        ("prompt", "{{ who }}{{ next_persona }}{{ verbs.agent }}", "1:31: "),
         ("summary", "a\n{% if round %}\n", "2:"),
         ("summary", "{{ round", "1:"),
     ] {

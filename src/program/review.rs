@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use camino::Utf8Path;
 use jiff::Timestamp;
 
 use super::arguments::Review;
@@ -15,17 +16,20 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::reviewers::Preferred;
 use super::settings::Settings;
-use super::{attempts, incompatible, loops, messages, out, reviewers, rounds};
+use super::{attempts, incompatible, locate, loops, messages, out, reviewers, rounds};
 use crate::behaviours::LoopHandle;
 use crate::machine::Actor;
 use crate::process::environment::Environment;
-use crate::review::ReviewSpec;
 use crate::review::personas::Personas;
 use crate::review::prompt::{self, Prompt};
+use crate::review::reviewer::Outcome;
 use crate::review::round::{self, Brief, Report, ReportSource, RoundError, RoundEvent};
 use crate::review::runs::RunOutcome;
+use crate::review::{ReviewSpec, file, findings_file};
 use crate::store::{LoopId, Store};
 use crate::text;
+
+const PERSONS_CHOICE: &str = "who reviews is a person’s choice, and this call comes from an agent";
 
 /// How many of the reviewer's last lines `--follow` begins with.
 const LAST: usize = 20;
@@ -103,18 +107,21 @@ fn follow<M: CommandLine>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
 
 /// Who reviews is the person's choice: an agent that could name another reviewer could name one that finds nothing.
 fn not_the_agents(info: &ProgramInfo, store: &Store, id: &LoopId, named: &str) -> Failure {
-    let why = "who reviews is a person’s choice, and this call comes from an agent";
+    let why = PERSONS_CHOICE;
     let tried = format!("review --reviewer {}", text::one_line(named, 60));
     store.log(&format!("{id} {tried} refused: {why}"));
     attempts::note(store, id, Actor::Agent, &tried, why);
+    persons_choice(&format!("{} review {id}", info.program))
+}
+
+fn persons_choice(review: &str) -> Failure {
     Failure::plain(
         Exit::Refused,
         "claudex::review::reviewer",
-        why.to_owned(),
+        PERSONS_CHOICE.to_owned(),
         &format!(
-            "leave the choice out:\n    {program} review {id}\na person chooses by `reviewer` in the configuration, or in a \
-             terminal:\n    {program} review {id} --reviewer NAME",
-            program = info.program
+            "leave the choice out:\n    {review}\na person chooses by `reviewer` in the configuration, or in a \
+             terminal:\n    {review} --reviewer NAME"
         ),
     )
 }
@@ -122,6 +129,9 @@ fn not_the_agents(info: &ProgramInfo, store: &Store, id: &LoopId, named: &str) -
 /// Reviews the round that a loop is in.
 pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -> Result<Exit, Failure> {
     let info = program.info;
+    if let Some(file) = &arguments.file {
+        return of_file(info, file, arguments);
+    }
     let (store, id) = loops::find(info, arguments.id.as_deref())?;
     if arguments.follow {
         return follow::<M>(&store, &id);
@@ -191,19 +201,7 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
             ControlFlow::Continue(())
         }
     })
-    .map_err(|error| {
-        let exit = match error {
-            RoundError::Interrupted => Exit::Interrupted,
-            RoundError::NoSubject { .. }
-            | RoundError::NotText { .. }
-            | RoundError::Outside { .. }
-            | RoundError::Changes(_)
-            | RoundError::Copy { .. }
-            | RoundError::Prompt(_) => Exit::Refused,
-            _ => Exit::Internal,
-        };
-        Failure::new(exit, error)
-    })?;
+    .map_err(failure)?;
     out::line(&info.line(&result(&report)));
     let output = round::output_path(&store, &id, &report.run.began.run);
     if report.how.cause().is_some() && output.exists() {
@@ -230,6 +228,73 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
         }
     }
     Ok(exit_of(&report))
+}
+
+/// Reviews a file that belongs to no loop.
+fn of_file(info: &'static ProgramInfo, file: &Utf8Path, arguments: &Review) -> Result<Exit, Failure> {
+    let here = loops::here()?;
+    let path = here.join(file);
+    let path = path.canonicalize_utf8().unwrap_or(path);
+    let store = locate::for_start(info.state, &here);
+    let settings = loops::settings(info, store.root(), None)?;
+    let named = arguments.reviewer.as_deref();
+    if Caller::from_env().actor(false) == Actor::Agent
+        && named.is_some_and(|named| named != settings.reviewer)
+    {
+        let again = format!("{} review --file {}", info.program, text::exact(file));
+        return Err(persons_choice(&again));
+    }
+    let chosen = reviewers::choose(named, None, &settings, store.root())
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let interrupted = interrupts();
+    let mut lines = Lines::of_stdout();
+    let persona = settings.personas.of_round(1);
+    let limits = arguments.time.limits(chosen.limits);
+    let reviewer = chosen.reviewer.as_ref();
+    let report = file::review(&store, &path, persona, limits, reviewer, &mut |said| {
+        if let Some(line) = lines.shown(said, &chosen.shown) {
+            out::line(&info.line(&line));
+        }
+        match interrupted.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })
+    .map_err(failure)?;
+    let said = match (&report.outcome, &report.path) {
+        (Outcome::Findings(findings), Some(path)) => {
+            format!("{}. Findings: {}", findings.counts(), text::shown(path))
+        }
+        (Outcome::CouldNotRun(cause), _) => format!("could not run: {cause}"),
+        (Outcome::Unreadable(cause), _) => format!("unreadable: {cause}"),
+        (_, path) => {
+            let path = path.as_ref().map(text::shown);
+            format!("no substantive findings. {}", path.unwrap_or_default())
+        }
+    };
+    out::line(&info.line(&said));
+    if let Outcome::Findings(findings) = &report.outcome {
+        out::line("");
+        out::text(&shortened(&text::plain(&findings_file::render(1, findings))));
+    }
+    Ok(match report.path {
+        Some(_) => Exit::Complete,
+        None => Exit::Reviewer,
+    })
+}
+
+fn failure(error: RoundError) -> Failure {
+    let exit = match error {
+        RoundError::Interrupted => Exit::Interrupted,
+        RoundError::NoSubject { .. }
+        | RoundError::NotText { .. }
+        | RoundError::Outside { .. }
+        | RoundError::Changes(_)
+        | RoundError::Copy { .. }
+        | RoundError::Prompt(_) => Exit::Refused,
+        _ => Exit::Internal,
+    };
+    Failure::new(exit, error)
 }
 
 /// Holds what a round is run with.

@@ -19,6 +19,7 @@ pub mod command;
 pub mod copy;
 pub mod digest;
 pub mod evidence;
+pub mod file;
 pub mod finding_history;
 pub mod findings;
 pub mod findings_file;

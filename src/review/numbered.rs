@@ -6,8 +6,7 @@ use std::io::{self, Write as _};
 
 use camino::Utf8PathBuf;
 
-use super::subject::fits;
-use crate::files;
+use crate::files::{self, Folder};
 use crate::machine::Raw;
 
 /// The place of the number in a template.
@@ -19,26 +18,30 @@ const NUMBER: &str = "{n}";
 /// The system refuses, or the folder is a link.
 pub(super) fn write(raw: &Raw, template: &str, text: &str) -> io::Result<(u64, Utf8PathBuf)> {
     let (folder, name) = template.rsplit_once('/').unwrap_or((".", template));
-    let pieces: Vec<String> = name.split(NUMBER).map(|piece| raw.fill(piece)).collect();
-    let (before, after) = (
-        pieces.first().map_or("", String::as_str),
-        pieces.last().map_or("", String::as_str),
-    );
+    let (before, after) = name.split_once(NUMBER).unwrap_or((name, ""));
+    let (before, after) = (raw.fill(before), raw.fill(after));
     let (folder, _) = files::make_all(&raw.root(), &raw.path(folder))?;
+    write_in(&folder, &before, &after, text)
+}
+
+/// Writes a text to the next free file of a folder whose name is a number between these.
+///
+/// # Errors
+/// The system refuses.
+pub(super) fn write_in(
+    folder: &Folder,
+    before: &str,
+    after: &str,
+    text: &str,
+) -> io::Result<(u64, Utf8PathBuf)> {
     let number = |name: &str| {
         let digits = name.strip_prefix(before)?.strip_suffix(after)?;
-        digits
-            .bytes()
-            .all(|byte| byte.is_ascii_digit())
-            .then(|| digits.parse::<u64>().ok())?
+        let all = digits.bytes().all(|byte| byte.is_ascii_digit());
+        all.then(|| digits.parse::<u64>().ok())?
     };
-    let taken = folder.names(|name| fits(name, &pieces))?;
-    let highest = taken
-        .iter()
-        .filter_map(|name| number(name))
-        .max()
-        .unwrap_or_default();
-    let mut next = highest + 1;
+    let taken = folder.names(|name| number(name).is_some())?;
+    let highest = taken.iter().filter_map(|name| number(name)).max();
+    let mut next = highest.unwrap_or_default().saturating_add(1);
     loop {
         let name = format!("{before}{next}{after}");
         match folder.new_file(&name) {
@@ -46,7 +49,7 @@ pub(super) fn write(raw: &Raw, template: &str, text: &str) -> io::Result<(u64, U
                 file.write_all(text.as_bytes())?;
                 return Ok((next, folder.path().join(name)));
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => next += 1,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && next < u64::MAX => next += 1,
             Err(error) => return Err(error),
         }
     }

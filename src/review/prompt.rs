@@ -121,6 +121,28 @@ impl Prompt<'_> {
     }
 }
 
+/// Returns the prompt of a review of one text that belongs to no loop.
+///
+/// # Errors
+/// The template does not render.
+pub(super) fn of_text(persona: &Persona, name: &str, text: &str) -> Result<String, MessageError> {
+    let document = text::plain(text);
+    let end = document.floor_char_boundary(DOCUMENT);
+    let all = json!({
+        "round": 1,
+        "persona": persona.label,
+        "who": persona.prompt,
+        "kind": "document",
+        "subject": name,
+        "earlier": "",
+        "known": [],
+        "marker": Digest::of(format!("{name}{document}").as_bytes()).as_str()[..16],
+        "document": document[..end],
+        "cut": document.len() - end,
+    });
+    PROMPT.render_with(&PARTS, all.as_object().unwrap_or(&Map::new()))
+}
+
 /// Returns the findings files of a loop's rounds before this one, the latest of them, oldest first.
 pub fn earlier(raw: &Raw, spec: &ReviewSpec) -> Vec<Utf8PathBuf> {
     let round = raw.count(spec.round);

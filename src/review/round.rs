@@ -460,7 +460,7 @@ fn reviewed_before(raw: &Raw, began: &RunBegin) -> bool {
     same.peek().is_some() && !same.any(own)
 }
 
-fn new_run(round: u64) -> io::Result<String> {
+pub(super) fn new_run(round: u64) -> io::Result<String> {
     let mut random = [0_u8; 4];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     Ok(format!("r{round}-{:08x}", u32::from_be_bytes(random)))

@@ -161,7 +161,7 @@ fn of_pattern(raw: &Raw, pattern: &str, left: u64) -> io::Result<Vec<(Utf8PathBu
 }
 
 /// Returns whether a name has these pieces in their order, the first and the last at its ends.
-pub(super) fn fits(name: &str, pieces: &[String]) -> bool {
+fn fits(name: &str, pieces: &[String]) -> bool {
     let [first, middle @ .., last] = pieces else {
         return false;
     };

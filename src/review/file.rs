@@ -1,0 +1,131 @@
+//! A review of one file outside of any loop: its findings lie on disk, and count as evidence for nothing.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::findings::Findings;
+use super::opened::Opened;
+use super::personas::Persona;
+use super::reviewer::{Event, Outcome, Request, Reviewer};
+use super::round::{Listener, RoundError, RoundEvent};
+use super::side_effects::{self, SideEffects};
+use super::subject::Part;
+use super::{Kind, findings_file, numbered, prompt, reports, round};
+use crate::files::{MOST, UntrustedError, folder_of, make_all};
+use crate::process::environment::Environment;
+use crate::process::limits::Limits;
+use crate::store::{Store, StoreError};
+
+/// What came of it.
+#[derive(Debug)]
+pub struct FileReport {
+    /// What the reviewer said.
+    pub outcome: Outcome,
+    /// The findings file, where there is a verdict.
+    pub path: Option<Utf8PathBuf>,
+}
+
+/// Reviews a file of the project of a store, for a persona. The findings go to `reviews/NAME-review-N.md`, N the next free number.
+///
+/// # Errors
+/// The file is not there, not of the project, or no text; or the findings cannot be written. That the reviewer failed is no error.
+pub fn review(
+    store: &Store,
+    path: &Utf8Path,
+    persona: &Persona,
+    limits: Limits,
+    reviewer: &dyn Reviewer,
+    listener: &mut Listener<'_>,
+) -> Result<FileReport, RoundError> {
+    let root = store.root();
+    let part = read(root, path)?;
+    let text = prompt::of_text(persona, &part.name, &part.text).map_err(RoundError::Prompt)?;
+    let unwritten = |what: &str| {
+        let what = what.to_owned();
+        move |source| RoundError::Io { what, source }
+    };
+    let run = round::new_run(1).map_err(unwritten("could not name the run"))?;
+    let mut work_tree = SideEffects::before(store, reviewer);
+    let request = Request {
+        prompt: &text,
+        subject: &part.text,
+        parts: std::slice::from_ref(&part),
+        subject_name: &part.name,
+        opened: &Opened::default(),
+        round: 1,
+        focus: persona.focus,
+        run: &run,
+        root,
+        scratch: &store.scratch(),
+        limits,
+        environment: &Environment::default(),
+        output: None,
+    };
+    let name = reviewer.name();
+    let mut stopped = listener(RoundEvent::Began { reviewer: name }).is_break();
+    let outcome = reviewer.review(&request, &mut |event| {
+        stopped |= match event {
+            Event::Line { text, .. } => listener(RoundEvent::Reviewer(text)).is_break(),
+            Event::Tick => listener(RoundEvent::Tick).is_break(),
+        };
+        match stopped {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    let changed = work_tree.after();
+    if !changed.is_empty() {
+        let _ = listener(RoundEvent::Line(&side_effects::while_it_ran(&changed)));
+    }
+    let findings = match &outcome {
+        Outcome::Clean => Findings::default(),
+        Outcome::Findings(findings) => findings.clone(),
+        Outcome::CouldNotRun(_) if stopped => return Err(RoundError::Interrupted),
+        Outcome::CouldNotRun(_) | Outcome::Unreadable(_) => return Ok(FileReport { outcome, path: None }),
+    };
+    let stem = path.file_stem().unwrap_or("file");
+    let written = make_all(root, &root.join(reports::FOLDER)).and_then(|(folder, _)| {
+        let text = findings_file::render(1, &findings);
+        numbered::write_in(&folder, &format!("{stem}-review-"), ".md", &text)
+    });
+    let (_, path) = written.map_err(unwritten("could not write the findings"))?;
+    Ok(FileReport {
+        outcome,
+        path: Some(path),
+    })
+}
+
+/// Reads a file, unless it lies outside of the project: with a model as reviewer its text would leave this machine.
+fn read(root: &Utf8Path, path: &Utf8Path) -> Result<Part, RoundError> {
+    if !path.starts_with(root) {
+        return Err(RoundError::Outside {
+            path: path.to_owned(),
+            root: root.to_owned(),
+        });
+    }
+    let read = folder_of(&[root], path).and_then(|(folder, name)| folder.read(&name, MOST));
+    let bytes = read.map_err(|source| match (source.kind(), UntrustedError::of(&source)) {
+        (_, Some(UntrustedError { path, why })) => RoundError::Store(StoreError::Untrusted {
+            path: path.clone(),
+            why: *why,
+        }),
+        (io::ErrorKind::NotFound, _) => RoundError::NoSubject {
+            path: path.to_owned(),
+        },
+        _ => RoundError::Io {
+            what: format!("could not read {}", crate::text::shown(path)),
+            source,
+        },
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| RoundError::NotText {
+        path: path.to_owned(),
+    })?;
+    let name = path.strip_prefix(root).unwrap_or(path).to_string();
+    Ok(Part {
+        name,
+        kind: Kind::Document,
+        text,
+    })
+}
