@@ -11,8 +11,8 @@ pub use crate::machine::message::Message;
 pub use crate::machine::persona::{Focus, PersonaInfo};
 pub use crate::machine::raw::OpenError;
 pub use crate::machine::table::{
-    BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Guard, ModeInfo, Operand, Options,
-    PhaseInfo, Question, Sign, Table, Taker, Update,
+    ArgumentInfo, BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Guard, ModeInfo, Operand,
+    Options, PhaseInfo, Question, Sign, Table, Taker, Update,
 };
 pub use crate::machine::time::of as time_value;
 pub use crate::machine::{Actor, EvidenceRecord, Machine, Raw, Refusal, Refused, Requirement};
@@ -46,6 +46,22 @@ pub fn commit(
 /// An id as a state document has it.
 pub fn id_value(id: LoopId) -> Value {
     Value::Word(id.into())
+}
+
+/// A word of an argument as a state document has it.
+pub fn word_value(word: impl Into<&'static str>) -> Value {
+    Value::Word(word.into().to_owned())
+}
+
+/// Reads one of some words of a command line.
+#[cfg(feature = "program")]
+pub fn word_parser<T>(words: &'static [&'static str]) -> impl clap::builder::TypedValueParser<Value = T>
+where
+    T: std::str::FromStr + Clone + Send + Sync + 'static,
+    T::Err: std::error::Error + Send + Sync + 'static,
+{
+    use clap::builder::TypedValueParser as _;
+    clap::builder::PossibleValuesParser::new(words).try_map(|word| word.parse::<T>())
 }
 
 /// An argument that may be left out.

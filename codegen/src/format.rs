@@ -617,13 +617,19 @@ pub(crate) const TRANSITION: Table = Table {
 /// `args.x`, where it is a table.
 pub(crate) const ARGUMENT: Table = Table {
     what: "an argument",
-    doc: "An argument of a transition.",
+    doc: "An argument of a transition. It has one of type and one_of.",
     keys: &[
-        required(
+        key(
             "type",
             Takes::Word(argument_kinds),
             "What the argument is.",
             r#""text""#,
+        ),
+        key(
+            "one_of",
+            Takes::Choices,
+            "The words that the argument can be.",
+            r#"["proceed", "stop"]"#,
         ),
         key(
             "doc",
@@ -680,7 +686,10 @@ pub(crate) const CALL: Table = Table {
 pub(crate) const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
 
 fn argument_kinds() -> Vec<(&'static str, &'static str)> {
-    told(&ArgumentKind::ALL, ArgumentKind::doc)
+    ArgumentKind::PLAIN
+        .iter()
+        .map(|(word, kind)| (*word, kind.doc()))
+        .collect()
 }
 
 /// What `turn` takes.

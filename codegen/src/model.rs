@@ -532,7 +532,7 @@ pub struct Argument {
 }
 
 /// What an argument is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgumentKind {
     /// Any text.
     Text,
@@ -544,6 +544,8 @@ pub enum ArgumentKind {
     Path,
     /// An id.
     Id,
+    /// `one_of = [..]`: one of some words.
+    OneOf(Vec<String>),
 }
 
 /// A guard: what `when` says.
@@ -577,6 +579,13 @@ pub enum Operand {
     /// `count(list)`: how many texts a list has, plus or minus a constant.
     Length {
         /// The list's name, with its place in machine.toml.
+        name: At<String>,
+        /// What is added.
+        offset: i64,
+    },
+    /// `args.score`: an argument of the transition, plus or minus a constant.
+    Argument {
+        /// The argument's name, with its place in machine.toml.
         name: At<String>,
         /// What is added.
         offset: i64,
@@ -644,7 +653,15 @@ impl Operand {
     pub fn field(&self) -> Option<&At<String>> {
         match self {
             Operand::Field { name, .. } | Operand::Length { name, .. } => Some(name),
-            Operand::Now { .. } | Operand::Constant(_) => None,
+            Operand::Argument { .. } | Operand::Now { .. } | Operand::Constant(_) => None,
+        }
+    }
+
+    /// The argument that it reads, with its place in machine.toml.
+    pub fn argument(&self) -> Option<&At<String>> {
+        match self {
+            Operand::Argument { name, .. } => Some(name),
+            _ => None,
         }
     }
 }

@@ -90,6 +90,10 @@ fn table(table: &Table) -> Map<String, Value> {
         let held = json!({ "holds": { "properties": without } });
         schema.insert("dependentSchemas".to_owned(), held);
     }
+    if std::ptr::eq(table.keys, format::ARGUMENT.keys) {
+        let kinds = ["type", "one_of"].map(|kind| json!({ "required": [kind] }));
+        schema.insert("oneOf".to_owned(), json!(kinds));
+    }
     schema
 }
 

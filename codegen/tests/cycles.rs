@@ -273,3 +273,35 @@ fn what_a_behaviour_takes_is_not_a_persons_alone() {
         found(&taken)
     );
 }
+
+#[test]
+fn an_argument_bounds_nothing() {
+    let raised = |when: &str, args: &str| {
+        let rest =
+            format!("by = [\"agent\"]\nwhen = '{when}'\nargs = {{ {args} }}\nset = {{ i = \"i + 1\" }}");
+        said(&edge("again", "b", "a", &rest))
+    };
+    let cycle = "a -> b -> a (by go, again)";
+    assert_unbounded(
+        &raised("i < args.most", "most = \"count\""),
+        cycle,
+        "no guard of it says how far",
+    );
+    let word = "next = { one_of = [\"on\", \"off\"] }";
+    assert_unbounded(
+        &raised("args.next == \"on\"", word),
+        cycle,
+        "no guard of it says how far",
+    );
+    assert_unbounded(
+        &raised("args.next == \"on\" or i < 3", word),
+        cycle,
+        "no guard of it says how far",
+    );
+    assert_eq!(
+        raised("args.next == \"on\" and i < 3", word),
+        Vec::<String>::new()
+    );
+    let left = "by = [\"agent\"]\nwhen = 'args.next == \"on\"'\nargs = { next = { one_of = [\"on\", \"off\"] } }\nset = { flag = true }";
+    assert_unbounded(&said(&edge("again", "b", "a", left)), cycle, "a cycle ends if");
+}

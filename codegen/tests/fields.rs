@@ -238,6 +238,58 @@ mod file {
     }
 }
 
+mod arguments_in_guards {
+    use super::{GUARD, said};
+
+    const ARGS: &str = "why = { type = \"text\", doc = \"why\", optional = true }, quick = \"flag\"";
+    const FINISH: &str = "to   = \"done\"\nby   = [\"person\"]";
+    const NEXT: &str = "why = \"text\", quick = \"flag\", word = { one_of = [\"on\", \"back\"] }, score = \"count\", of = \"id\"";
+
+    cases! {
+        a_flag: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = \"args.quick == true\""] says "nothing";
+        a_word_and_a_count: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = 'args.word != \"back\" and args.score >= tries + 2 and (args.why == owner or args.of == parent)'", ARGS => NEXT] says "nothing";
+        an_argument_that_there_is_not: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = \"args.quik == true\""] says "m.toml:46:9: `finish` has no argument `quik` (did you mean `quick`?)";
+        an_argument_where_there_are_none: [GUARD => "\"args.score >= 3\""] says "m.toml:39:9: `soak` has no argument `score` (add `args = { score = \"count\" }`)";
+        an_argument_that_may_be_left_out: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = 'args.why == \"\"'"] says "m.toml:46:9: `args.why` may be left out, and a guard has to know it (take `optional` off the argument, or keep what the guard reads in a field)";
+        an_argument_of_another_type: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = \"args.quick == tries\""] says "m.toml:46:23: `args.quick` is a flag and `tries` is a count (compare fields of one type)";
+        an_argument_that_has_no_order: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = 'args.word < \"on\"'", ARGS => NEXT] says "m.toml:46:9: `args.word` is one of some words, which has no order (compare it with == or !=)";
+        an_argument_that_is_added_to: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = 'args.word + 1 == \"on\"'", ARGS => NEXT] says "m.toml:46:9: `args.word` is one of some words: nothing can be added to it (only a count and a time take + and -)";
+        a_word_that_there_is_not: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = 'args.word == \"bakc\"'", ARGS => NEXT] says "m.toml:46:9: `args.word` has no word \"bakc\" (did you mean `back`?)";
+        an_argument_without_a_name: [GUARD => "\"args. >= 3\""] says "m.toml:39:9: `args.` names no argument (name an argument of the transition: `args.score`)";
+        an_argument_and_nothing: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = \"args.quick\""] says "m.toml:46:19: a comparison is wanted, not the end (compare with ==, !=, <, <=, > or >=; a flag is `args.quick == true`)";
+        a_guard_that_no_argument_opens: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = 'args.word == \"on\" and args.word == \"back\"'", ARGS => NEXT] says "m.toml:46:8: no values make this guard of `finish` hold (counts begin at 0; loosen the guard, or take the edge out)";
+        two_edges_that_an_argument_opens: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = 'args.word == \"on\"'", ARGS => NEXT, "" => "[[transitions.finish]]\nfrom = \"rollout\"\nto = \"same\"\nby = [\"person\"]\nwhen = 'args.word == \"back\" or args.score == 7'\nargs = { why = \"text\", quick = \"flag\", word = { one_of = [\"on\", \"back\"] }, score = \"count\", of = \"id\" }\n"] says "m.toml:53:8: two edges of `finish` from `rollout` are open at once when args.score = 7 and args.word = \"on\" (let one guard be the opposite of the other)";
+        an_argument_that_no_edge_takes: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = 'args.word == \"on\"'", ARGS => NEXT, "" => "[[transitions.finish]]\nfrom = \"rollout\"\nto = \"same\"\nby = [\"person\"]\nwhen = 'args.word == \"back\" and args.score >= tries'\nargs = { why = \"text\", quick = \"flag\", word = { one_of = [\"on\", \"back\"] }, score = \"count\", of = \"id\" }\n"] says "m.toml:42:15: no edge of `finish` from `rollout` is open when args.score = 0 and args.word = \"back\" and tries = 1 (widen a guard, or add an edge for what is left)";
+        edges_that_arguments_divide: [FINISH => "to = \"done\"\nby = [\"person\"]\nwhen = 'args.word == \"on\"'", ARGS => NEXT, "" => "[[transitions.finish]]\nfrom = \"rollout\"\nto = \"same\"\nby = [\"person\"]\nwhen = 'args.word == \"back\"'\nargs = { why = \"text\", quick = \"flag\", word = { one_of = [\"on\", \"back\"] }, score = \"count\", of = \"id\" }\n"] says "nothing";
+        entries_that_differ_in_words: [ARGS => NEXT, "" => "[[transitions.finish]]\nfrom = \"building\"\nto = \"done\"\nby = [\"person\"]\nargs = { why = \"text\", quick = \"flag\", word = { one_of = [\"on\"] }, score = \"count\", of = \"id\" }\n"] says "m.toml:48:15: the entries of `finish` differ in `args` (one transition is one method: write the same `args` in each)";
+    }
+}
+
+mod words_of_arguments {
+    use super::said;
+
+    const QUICK: &str = "quick = \"flag\" }";
+    const SET: &str = "quick = \"args.quick\" }";
+    const FLAG: &str = "quick    = { type = \"flag\" }";
+    const COLOR: &str = "quick    = { type = \"flag\" }\ncolor = { one_of = [\"red\", \"green\", \"blue\"] }";
+
+    cases! {
+        words_into_a_field_that_has_them: [QUICK => "quick = \"flag\", to = { one_of = [\"blue\", \"red\"] } }", FLAG => COLOR, SET => "quick = \"args.quick\", color = \"args.to\", owner = \"args.to\" }"] says "nothing";
+        a_word_that_the_field_has_not: [QUICK => "quick = \"flag\", to = { one_of = [\"red\", \"grene\"] } }", FLAG => COLOR, SET => "quick = \"args.quick\", color = \"args.to\" }"] says "m.toml:48:68: `color` has no word \"grene\", which `args.to` can be (did you mean `green`?)";
+        words_into_a_count: [QUICK => "quick = \"flag\", to = { one_of = [\"red\"] } }", SET => "quick = \"args.quick\", tries = \"args.to\" }"] says "m.toml:47:68: `tries` is a count, and the argument `to` is one of some words (a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text, a word into a one_of or a text)";
+        words_into_a_list: [QUICK => "quick = \"flag\", to = { one_of = [\"red\"] } }", "\"notes + args.why\"" => "\"notes + args.to\""] says "nothing";
+        a_text_into_words: [FLAG => COLOR, SET => "quick = \"args.quick\", color = \"args.why\" }"] says "m.toml:48:68: `color` is one of some words, and the argument `why` is a text (a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text, a word into a one_of or a text)";
+        both_type_and_words: [QUICK => "quick = \"flag\", to = { type = \"text\", one_of = [\"red\"] } }"] says "m.toml:46:103: `to` has both `type` and `one_of` (an argument has one of `type` and `one_of`)";
+        neither: [QUICK => "quick = \"flag\", to = { doc = \"red\" } }"] says "m.toml:46:81: the argument `to` has no `type` (add `type = \"text\"`)";
+        no_words: [QUICK => "quick = \"flag\", to = { one_of = [] } }"] says "m.toml:46:97: `one_of` is an empty list (name at least the initial word)";
+        a_word_twice: [QUICK => "quick = \"flag\", to = { one_of = [\"red\", \"red\"] } }"] says "m.toml:46:105: `red` stands in `one_of` twice (leave one of them out)";
+        a_word_with_a_capital: [QUICK => "quick = \"flag\", to = { one_of = [\"Red\"] } }"] says "m.toml:46:98: \"Red\" cannot be a word of `one_of` (a word is a-z, 0-9, - and _, at most 64 characters: `max-reached`)";
+        the_type_of_where_a_transition_leads: ["by   = [\"person\"]\nargs" => "by = [\"person\"]\nwhen = \"tries < 3\"\nargs", QUICK => "quick = \"flag\", next = { one_of = [\"red\"] } }", "" => "[[transitions.finish]]\nfrom = \"rollout\"\nto = \"same\"\nby = [\"person\"]\nwhen = \"tries >= 3\"\nargs = { why = { type = \"text\", doc = \"why\", optional = true }, quick = \"flag\", next = { one_of = [\"red\"] } }\n"] says "m.toml:47:81: the argument `next` and the transition `finish` both give the Rust type `FinishNext` (rename the argument)";
+        words_of_one_variant: [QUICK => "quick = \"flag\", to = { one_of = [\"re-d\", \"re_d\"] } }"] says "m.toml:46:97: the word `re_d` and the word `re-d` both give the Rust variant `ReD` (rename the word)";
+        the_type_of_a_phase: [QUICK => "quick = \"flag\", it = { one_of = [\"red\"] } }", "[phases.rollout]" => "[phases.finish_it]", "to   = \"rollout\"" => "to = \"finish_it\"", "in = [\"canary\", \"rollout\"]" => "in = [\"canary\", \"finish_it\"]", "from = [\"rollout\"" => "from = [\"finish_it\""] says "m.toml:46:81: the argument `it` and the phase `finish_it` both give the Rust type `FinishIt` (the other one: line 27; rename the argument)";
+    }
+}
+
 mod updates {
     use super::said;
 
@@ -257,7 +309,7 @@ mod updates {
         a_list_is_set_to_an_argument: ["\"notes + args.why\"" => "\"args.why\""] says "m.toml:47:18: `notes` is a list, and the argument `why` is a text (append it: `notes + args.why`)";
         a_flag_is_appended_to_a_list: ["\"notes + args.why\"" => "\"notes + args.quick\""] says "m.toml:47:18: `notes` is a list, and takes the sum of `notes` and the argument `quick` (field, source and argument of a sum are counts, all three; or two lists and a text)";
         a_text_is_appended_to_a_count: ["notes = \"notes + args.why\"" => "tries = \"tries + args.why\""] says "m.toml:47:18: `tries` is a count, and takes the sum of `tries` and the argument `why` (field, source and argument of a sum are counts, all three; or two lists and a text)";
-        a_text_is_set_to_a_flag: ["quick = \"args.quick\"" => "owner = \"args.quick\""] says "m.toml:47:46: `owner` is a text, and the argument `quick` is a flag (a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text)";
+        a_text_is_set_to_a_flag: ["quick = \"args.quick\"" => "owner = \"args.quick\""] says "m.toml:47:46: `owner` is a text, and the argument `quick` is a flag (a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text, a word into a one_of or a text)";
         a_missing_argument_of_a_list: ["notes + args.why" => "notes + args.whi"] says "m.toml:47:18: `finish` has no argument `whi` (did you mean `why`?)";
     }
 }

@@ -47,6 +47,10 @@ fn operand(operand: &Operand, values: &Values, now: i128) -> Value {
     match operand {
         Operand::Constant(value) => constant(value),
         Operand::Now { offset, .. } => Value::Number(now + i128::from(*offset)),
+        Operand::Argument { name, .. } => panic!(
+            "no machine out of the hat has a guard that reads args.{}",
+            name.value
+        ),
         Operand::Length { name, offset } => match read(&name.value) {
             Value::List(texts) => Value::Number(texts.len() as i128 + i128::from(*offset)),
             other => panic!("{other:?} is counted"),

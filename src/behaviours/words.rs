@@ -11,7 +11,7 @@ use super::ask::{self, Asked, MORE};
 use super::command_runs;
 use crate::machine::facts;
 use crate::machine::message::{Message, MessageError};
-use crate::machine::table::{BehaviourInfo, EdgeInfo, Update};
+use crate::machine::table::{ArgumentInfo, BehaviourInfo, EdgeInfo};
 use crate::machine::{Actor, Raw};
 use crate::text;
 
@@ -140,11 +140,11 @@ impl Verbs {
             let open = edge
                 .when
                 .as_ref()
-                .is_none_or(|guard| guard.holds(table, record, now).unwrap_or(false));
+                .is_none_or(|guard| guard.holds(table, record, None, now).unwrap_or(false));
             if !open {
                 continue;
             }
-            let line = line(raw, edge.transition, &arguments(edge));
+            let line = line(raw, edge.transition, edge.args);
             for (actor, lines) in [
                 (Actor::Agent, &mut verbs.agent),
                 (Actor::Person, &mut verbs.person),
@@ -158,24 +158,8 @@ impl Verbs {
     }
 }
 
-/// Returns the arguments that an edge puts into fields.
-fn arguments(edge: &EdgeInfo) -> Vec<&'static str> {
-    let named = edge.set.iter().filter_map(|(_, update)| match update {
-        Update::Argument(name) => Some(*name),
-        Update::Plus { argument, .. } => Some(*argument),
-        Update::Constant(_) | Update::Field { .. } | Update::Now { .. } | Update::Next(_) => None,
-    });
-    let mut names: Vec<&str> = Vec::new();
-    for name in named {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
 /// Returns the command line of a transition's verb.
-fn line(raw: &Raw, transition: &str, arguments: &[&str]) -> String {
+fn line(raw: &Raw, transition: &str, arguments: &[ArgumentInfo]) -> String {
     format!(
         "{} {}",
         raw.table().state.program,
@@ -190,13 +174,16 @@ pub fn call(raw: &Raw, edge: &EdgeInfo) -> String {
 
 /// The same for a loop that was not opened.
 pub fn call_of(id: &str, edge: &EdgeInfo) -> String {
-    typed(id, edge.transition, &arguments(edge))
+    typed(id, edge.transition, edge.args)
 }
 
-fn typed(id: &str, transition: &str, arguments: &[&str]) -> String {
+fn typed(id: &str, transition: &str, arguments: &[ArgumentInfo]) -> String {
     let mut line = format!("{} {id}", transition.replace('_', "-"));
     for argument in arguments {
-        line.push_str(&format!(" --{} <{argument}>", argument.replace('_', "-")));
+        line.push_str(&format!(" --{}", argument.name.replace('_', "-")));
+        if !argument.takes.is_empty() {
+            line.push_str(&format!(" <{}>", argument.takes));
+        }
     }
     line
 }

@@ -33,7 +33,7 @@ impl Raw {
         evidence: Option<&EvidenceRecord>,
     ) -> Result<Self, Refused<Self>> {
         let now = Timestamp::now();
-        let edge = match self.choose(transition, now) {
+        let edge = match self.choose(transition, arguments, now) {
             Ok(edge) => edge,
             Err(refusal) => return Err(self.refused(refusal)),
         };
@@ -132,8 +132,13 @@ impl Raw {
     }
 
     /// Returns the edge of a transition that is open here.
-    fn choose(&self, transition: &'static str, now: Timestamp) -> Result<&'static EdgeInfo, Refusal> {
-        let table = self.table();
+    fn choose(
+        &self,
+        transition: &'static str,
+        arguments: &[(&'static str, Value)],
+        now: Timestamp,
+    ) -> Result<&'static EdgeInfo, Refusal> {
+        let (table, given) = (self.table(), Some(arguments));
         let edges: Vec<_> = table.edges_at(transition, self.phase()).collect();
         if edges.is_empty() {
             return Err(Refusal::Undeclared {
@@ -145,7 +150,9 @@ impl Raw {
         for edge in &edges {
             let open = match &edge.when {
                 None => true,
-                Some(guard) => guard.holds(table, self.record(), now).map_err(Refusal::Field)?,
+                Some(guard) => guard
+                    .holds(table, self.record(), given, now)
+                    .map_err(Refusal::Field)?,
             };
             if open {
                 return Ok(edge);
@@ -153,7 +160,7 @@ impl Raw {
         }
         let mut values = Vec::new();
         for guard in edges.iter().filter_map(|edge| edge.when.as_ref()) {
-            guard.seen(table, self.record(), now, &mut values);
+            guard.seen(table, self.record(), given, now, &mut values);
         }
         Err(Refusal::Guard {
             transition,

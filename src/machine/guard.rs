@@ -8,6 +8,10 @@ use jiff::Timestamp;
 use crate::machine::table::{Constant, FieldInfo, FieldKind, Guard, Operand, Sign, Table, Update};
 use crate::machine::time;
 use crate::store::{IdForm, LoopId, Record, Value};
+use crate::text;
+
+/// Limits what is told of an argument, in characters.
+const LONGEST: usize = 80;
 
 /// A field that is not what the machine says it is.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error)]
@@ -29,21 +33,34 @@ enum Operated {
     Flag(bool),
 }
 
+/// What a transition was given: the values of its arguments by name. None: it was not taken yet, and may be given anything.
+pub type Given<'a> = Option<&'a [(&'static str, Value)]>;
+
 impl Guard {
-    /// Returns whether the guard holds at a time.
+    /// Returns whether the guard holds at a time; where nothing was given yet, whether it holds but for what it asks of arguments.
     ///
     /// # Errors
-    /// A field of the document is not what the machine says.
-    pub fn holds(&self, table: &Table, record: &Record, now: Timestamp) -> Result<bool, FieldError> {
+    /// A field of the document, or an argument, is not what the machine says.
+    pub fn holds(
+        &self,
+        table: &Table,
+        record: &Record,
+        given: Given<'_>,
+        now: Timestamp,
+    ) -> Result<bool, FieldError> {
         match self {
-            Guard::All(guards) => guards
-                .iter()
-                .try_fold(true, |all, guard| Ok(guard.holds(table, record, now)? && all)),
-            Guard::Any(guards) => guards
-                .iter()
-                .try_fold(false, |any, guard| Ok(guard.holds(table, record, now)? || any)),
+            Guard::All(guards) => guards.iter().try_fold(true, |all, guard| {
+                Ok(guard.holds(table, record, given, now)? && all)
+            }),
+            Guard::Any(guards) => guards.iter().try_fold(false, |any, guard| {
+                Ok(guard.holds(table, record, given, now)? || any)
+            }),
             Guard::Compare { left, sign, right } => {
-                let (left, right) = (left.value(table, record, now)?, right.value(table, record, now)?);
+                let value = |operand: &Operand| operand.value(table, record, given, now);
+                if given.is_none() && [left, right].iter().any(|side| side.is_argument()) {
+                    return Ok(true);
+                }
+                let (left, right) = (value(left)?, value(right)?);
                 Ok(match sign {
                     Sign::Equal => left == right,
                     Sign::NotEqual => left != right,
@@ -68,17 +85,29 @@ impl Guard {
     }
 
     /// Collects what the guard saw, each once: `round is 3`, `count(notes) is 0`.
-    pub(super) fn seen(&self, table: &Table, record: &Record, now: Timestamp, into: &mut Vec<String>) {
+    pub(super) fn seen(
+        &self,
+        table: &Table,
+        record: &Record,
+        given: Given<'_>,
+        now: Timestamp,
+        into: &mut Vec<String>,
+    ) {
         self.operands(&mut |operand| {
             let (name, offset) = match operand {
                 Operand::Field { name, offset } => ((*name).to_owned(), *offset),
                 Operand::Length { name, offset } => (format!("count({name})"), *offset),
+                Operand::Argument { name, offset } => (format!("args.{name}"), *offset),
                 Operand::Now { offset } => ("now".to_owned(), *offset),
                 Operand::Constant(_) => return,
             };
-            let plain = match (operand, operand.value(table, record, now)) {
+            let plain = match (operand, operand.value(table, record, given, now)) {
                 (Operand::Length { .. }, Ok(Operated::Number(number))) => {
                     (number - i128::from(offset)).to_string()
+                }
+                (Operand::Argument { name, .. }, _) => {
+                    let value = argument(given.unwrap_or_default(), name).unwrap_or(Value::Null);
+                    text::one_line(&value.to_plain(), LONGEST)
                 }
                 (Operand::Now { .. }, _) => time::of(now).to_plain().into_owned(),
                 (Operand::Field { name, .. }, _) => {
@@ -109,12 +138,28 @@ impl Guard {
 }
 
 impl Operand {
-    fn value(&self, table: &Table, record: &Record, now: Timestamp) -> Result<Operated, FieldError> {
+    fn is_argument(&self) -> bool {
+        matches!(self, Operand::Argument { .. })
+    }
+
+    fn value(
+        &self,
+        table: &Table,
+        record: &Record,
+        given: Given<'_>,
+        now: Timestamp,
+    ) -> Result<Operated, FieldError> {
         let (number, offset) = match self {
             Operand::Constant(Constant::Time(seconds)) => (i128::from(*seconds), 0),
             Operand::Constant(constant) => return Ok(operated(&constant.value())),
             // A clock before 1970 says what a document would have.
             Operand::Now { offset } => (i128::from(now.as_second().max(1)), *offset),
+            Operand::Argument { name, offset } => {
+                match operated(&argument(given.unwrap_or_default(), name)?) {
+                    Operated::Number(number) => (number, *offset),
+                    other => return Ok(other),
+                }
+            }
             Operand::Length { name, offset } => {
                 let value = read(table, record, name)?;
                 (value.as_list().map_or(0, <[String]>::len) as i128, *offset)
@@ -458,9 +503,13 @@ mod tests {
                 sign,
                 right: Operand::Constant(constant),
             };
-            assert_eq!(guard(Sign::Equal).holds(&TABLE, &record, now), Ok(true), "{name}");
             assert_eq!(
-                guard(Sign::NotEqual).holds(&TABLE, &record, now),
+                guard(Sign::Equal).holds(&TABLE, &record, None, now),
+                Ok(true),
+                "{name}"
+            );
+            assert_eq!(
+                guard(Sign::NotEqual).holds(&TABLE, &record, None, now),
                 Ok(false),
                 "{name}"
             );

@@ -47,7 +47,7 @@ pub enum Refusal {
         phase: &'static str,
         /// The guards, as machine.toml has them.
         needs: String,
-        /// The fields that they read, with their values.
+        /// The fields and arguments that they read, with their values.
         values: String,
     },
     /// The evidence shown is not what the edge needs.

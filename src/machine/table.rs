@@ -274,6 +274,8 @@ pub struct EdgeInfo {
     pub requires: Option<Requirement>,
     /// Who may take it, the hook not among them; empty: the hook only.
     pub by: &'static [Actor],
+    /// The arguments of its transition.
+    pub args: &'static [ArgumentInfo],
     /// What it sets.
     pub set: &'static [(&'static str, Update)],
     /// Text that it adds to the document, with fields in braces.
@@ -286,6 +288,15 @@ pub struct EdgeInfo {
     pub doc: &'static str,
     /// The line of `machine.toml`.
     pub line: u32,
+}
+
+/// An argument of a transition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArgumentInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What stands for its value where people are told of it: its name, its words, `proceed|stop`, or nothing for a flag.
+    pub takes: &'static str,
 }
 
 /// Names who acts on a loop.
@@ -331,6 +342,13 @@ pub enum Operand {
     /// How many texts a list has, plus or minus a constant.
     Length {
         /// The list's name.
+        name: &'static str,
+        /// What is added.
+        offset: i64,
+    },
+    /// An argument of the transition, plus or minus a constant.
+    Argument {
+        /// Its name.
         name: &'static str,
         /// What is added.
         offset: i64,

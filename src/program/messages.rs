@@ -44,7 +44,7 @@ pub fn ways(info: &ProgramInfo, raw: &Raw) -> Vec<Way> {
     let mut ways: Vec<Way> = Vec::new();
     let (table, record, now) = (raw.table(), raw.record(), Timestamp::now());
     let open = |edge: &&EdgeInfo| {
-        let holds = |guard: &Guard| guard.holds(table, record, now).unwrap_or(false);
+        let holds = |guard: &Guard| guard.holds(table, record, None, now).unwrap_or(false);
         edge.from == raw.phase() && !edge.by.is_empty() && edge.when.as_ref().is_none_or(holds)
     };
     for edge in table.edges.iter().filter(open) {
@@ -55,7 +55,7 @@ pub fn ways(info: &ProgramInfo, raw: &Raw) -> Vec<Way> {
                 agent: edge.by.contains(&Actor::Agent),
                 command: format!("{} {}", info.program, words::call(raw, edge)),
                 verb: edge.transition.replace('_', "-"),
-                is_plain: !words::call(raw, edge).contains(" --"),
+                is_plain: edge.args.is_empty(),
             });
         }
     }

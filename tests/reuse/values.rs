@@ -1,5 +1,5 @@
 //! What a machine file says of values, in a program that is made of it: null in a document, constants for arguments, a field that is called
-//! `phase` and is not the machine’s.
+//! `phase` and is not the machine’s, guards that read arguments.
 
 use std::fs;
 use std::io::Write as _;
@@ -33,6 +33,8 @@ model        = { one_of = ["opus", "sonnet", "null"], null = "sonnet" }
 why          = { type = "text", null = "" }
 file         = { type = "path" }
 often        = { type = "flag" }
+next_action  = { one_of = ["none", "loop-questions", "proceed", "loop_research"] }
+actions      = { type = "list" }
 id           = { holds = "id" }
 root         = { holds = "root" }
 session      = { holds = "session" }
@@ -43,7 +45,7 @@ graph_hash   = { holds = "graph-hash" }
 [phases.working.on_stop.wait-for]
 file    = "plans/{id}/GO"
 there   = "ready"
-waiting = ["look", { then = "wait", with = { why = 'no "sign"', task = 7, often = true, file = "plans/GO" } }]
+waiting = ["look", { then = "wait", with = { why = 'no "sign"', task = 7, often = true, file = "plans/GO", model = "null" } }]
 
 [phases.standalone]
 stored  = "by-hand"
@@ -74,8 +76,39 @@ set  = { iteration = "iteration + 1" }
 from = "working"
 to   = "same"
 when = "iteration >= 1 and iteration < 9"
-args = { why = "text", task = "count", often = "flag", file = { type = "path", optional = true }, model = { type = "text", optional = true } }
-set  = { iteration = "iteration + 1", why = "args.why", current_task = "args.task", often = "args.often", file = "args.file" }
+args = { why = "text", task = "count", often = "flag", file = { type = "path", optional = true }, model = { one_of = ["opus", "null"], optional = true } }
+set  = { iteration = "iteration + 1", why = "args.why", current_task = "args.task", often = "args.often", file = "args.file", model = "args.model" }
+
+[[transitions.report]]
+from = "working"
+to   = "same"
+by   = ["agent", "person"]
+when = 'args.next_action != "proceed" and iteration < 9'
+args = { next_action = { one_of = ["loop-questions", "proceed", "loop_research"] }, hard = "flag" }
+set  = { iteration = "iteration + 1", next_action = "args.next_action", actions = "actions + args.next_action", often = "args.hard" }
+
+[[transitions.report]]
+from = "working"
+to   = "standalone"
+by   = ["agent", "person"]
+when = 'args.next_action == "proceed" and args.hard == false'
+args = { next_action = { one_of = ["loop-questions", "proceed", "loop_research"] }, hard = "flag" }
+
+[[transitions.report]]
+from = "working"
+to   = "done"
+by   = ["agent", "person"]
+when = '(args.next_action == "proceed" or iteration >= 9) and (args.next_action != "proceed" or args.hard == true)'
+args = { next_action = { one_of = ["loop-questions", "proceed", "loop_research"] }, hard = "flag" }
+set  = { next_action = "args.next_action" }
+
+[[transitions.score]]
+from = "working"
+to   = "same"
+by   = ["person"]
+when = "args.score >= iteration + 2 and args.score - 1 < 9"
+args = { score = "count" }
+set  = { iteration = "args.score" }
 
 [[transitions.take_up]]
 from = "standalone"
@@ -259,13 +292,14 @@ fn an_outcome_gives_a_transition_its_arguments() {
     project.stop();
     let document = project.document("c");
     assert_eq!(
-        ["why", "current_task", "often", "file", "iteration"].map(|key| document[key].clone()),
+        ["why", "current_task", "often", "file", "iteration", "model"].map(|key| document[key].clone()),
         [
             json!("no \"sign\""),
             json!(7),
             json!(true),
             json!("plans/GO"),
-            json!(2)
+            json!(2),
+            json!("null")
         ]
     );
 }
@@ -279,4 +313,55 @@ fn a_field_that_is_called_phase_is_a_field_like_any_other() {
     project.run(&["take-up", "d"]);
     assert_eq!(project.document("d")["phase"], json!("new-plan"));
     assert_eq!(project.phase("d"), "working");
+}
+
+#[test]
+fn a_guard_reads_what_the_transition_is_given() {
+    let project = Project::new();
+    project.run(&["start", "--id", "e"]);
+    let report = |action: &str, more: &[&str]| {
+        let line = [&["report", "e", "--next-action", action], more].concat();
+        project.ran(&line, "")
+    };
+    assert!(report("loop_research", &["--hard"]).0);
+    assert!(report("loop-questions", &[]).0);
+    let document = project.document("e");
+    assert_eq!(
+        ["next_action", "actions", "often", "iteration"].map(|key| document[key].clone()),
+        [
+            json!("loop-questions"),
+            json!(["loop_research", "loop-questions"]),
+            json!(false),
+            json!(3)
+        ]
+    );
+    // What is none of the words is said with those that there are, and changes nothing.
+    let (succeeded, said) = report("procede", &[]);
+    assert!(
+        !succeeded && said.contains("loop-questions, proceed, loop_research"),
+        "{said}"
+    );
+    for score in ["4", "10"] {
+        let (succeeded, said) = project.ran(&["score", "e", "--score", score], "");
+        assert!(!succeeded, "{said}");
+        assert!(said.contains("args.score >= iteration + 2"), "{said}");
+        assert!(
+            said.contains(&format!("args.score is {score}, iteration is 3")),
+            "{said}"
+        );
+    }
+    assert_eq!(project.document("e"), document);
+    project.run(&["score", "e", "--score", "5"]);
+    assert_eq!(project.document("e")["iteration"], json!(5));
+    // Which of a transition's edges may be taken is not known before it is given something: the line names what it takes.
+    let shown = project.run(&["status", "e"]);
+    assert!(
+        shown.contains("report e --next-action <loop-questions|proceed|loop_research> --hard"),
+        "{shown}"
+    );
+    assert!(report("proceed", &[]).0);
+    assert_eq!(project.phase("e"), "standalone");
+    project.run(&["take-up", "e"]);
+    assert!(report("proceed", &["--hard"]).0);
+    assert_eq!(project.phase("e"), "done");
 }

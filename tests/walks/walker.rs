@@ -181,6 +181,7 @@ impl Model {
             Operand::Field { name, offset } => (self.fields[name].clone(), *offset),
             Operand::Length { name, offset } => (length(&self.fields[name]), *offset),
             Operand::Now { offset } => (Value::Count(now()), *offset),
+            Operand::Argument { name, .. } => panic!("no machine here has a guard that reads args.{name}"),
             Operand::Constant(value) => (constant(value), 0),
         };
         match value {

@@ -175,8 +175,8 @@ fn has_ceiling(guard: &Guard, field: &str, length: bool, effects: &Effects<'_>) 
         Guard::Compare { left, sign, right } => {
             ceiling(left, *sign, right, field, length).is_some_and(|other| match other {
                 Operand::Constant(_) => true,
-                // Time goes on, so what is below `now` once is below it for ever.
-                Operand::Now { .. } => false,
+                // Time goes on, so what is below `now` once is below it for ever. An argument may be another one each time.
+                Operand::Now { .. } | Operand::Argument { .. } => false,
                 Operand::Field { name, .. } | Operand::Length { name, .. } => !effects
                     .get(name.value.as_str())
                     .is_some_and(|effect| effect.changed),
@@ -196,7 +196,7 @@ fn ceiling<'g>(
     let is = |operand: &Operand| match operand {
         Operand::Field { name, .. } => !length && name.value == field,
         Operand::Length { name, .. } => length && name.value == field,
-        Operand::Now { .. } | Operand::Constant(_) => false,
+        Operand::Argument { .. } | Operand::Now { .. } | Operand::Constant(_) => false,
     };
     let other = match sign {
         Sign::Less | Sign::LessOrEqual if is(left) => right,

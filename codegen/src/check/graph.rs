@@ -109,7 +109,7 @@ fn agreement(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                     .map(|argument| {
                         (
                             argument.name.value.clone(),
-                            argument.kind.value,
+                            argument.kind.value.clone(),
                             argument.optional,
                         )
                     })
@@ -247,6 +247,7 @@ fn text(guard: &Guard) -> String {
             let side = |operand: &Operand| match operand {
                 Operand::Field { name, offset } => format!("{}{offset:+}", name.value),
                 Operand::Length { name, offset } => format!("count({}){offset:+}", name.value),
+                Operand::Argument { name, offset } => format!("args.{}{offset:+}", name.value),
                 Operand::Now { offset, .. } => format!("now {offset:+}"),
                 Operand::Constant(constant) => format!("{constant:?}"),
             };

@@ -26,7 +26,7 @@ pub(super) fn guards(
     let mut never: HashSet<usize> = HashSet::new();
     for (at, entry) in index.machine.transitions.iter().enumerate() {
         if let Some(when) = entry.when.as_ref().filter(|_| !broken.contains(&at)) {
-            match solver.solve(&[(&when.value, true)]) {
+            match solver.solve(&entry.args, &[(&when.value, true)]) {
                 Answer::Example(_) => {}
                 Answer::Never => {
                     never.insert(at);
@@ -76,7 +76,7 @@ fn overlaps<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], 
                 .collect();
             let (first, second) = (edge.declared, other.declared);
             let name = &second.name.value;
-            match solver.solve(&wanted) {
+            match solver.solve(&edge.declared.args, &wanted) {
                 Answer::Never => {}
                 Answer::GaveUp => {
                     found.push(gave_up(second));
@@ -107,7 +107,7 @@ fn gap<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], found
     let (Some(guards), Some(first)) = (guards, group.first()) else {
         return;
     };
-    match solver.solve(&guards) {
+    match solver.solve(&first.declared.args, &guards) {
         Answer::Never => {}
         Answer::GaveUp => found.push(gave_up(first.declared)),
         Answer::Example(values) => {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::Index;
 use crate::diagnostic::{Diagnostic, list};
 use crate::emit::ident::{TYPES, camel, type_of_words};
-use crate::model::{Actor, At, AtStart, Behaviour, FieldKind, From, Machine, Phase};
+use crate::model::{Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, From, Machine, Phase};
 use crate::source::guard::NOW;
 
 const CODE: &str = "claudex::machine::name_collision";
@@ -165,6 +165,21 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         }
     }
     branches(index, &mut types, found);
+    for entry in &transitions {
+        for argument in &entry.args {
+            if let ArgumentKind::OneOf(words) = &argument.kind.value {
+                let name = camel(&entry.name.value) + &camel(&argument.name.value);
+                types.add(format!("{name}Iter"), "argument", &argument.name, found);
+                types.add(name, "argument", &argument.name, found);
+                let place = &argument.kind.span;
+                let words: Vec<_> = words
+                    .iter()
+                    .map(|word| At::new(word.clone(), place.clone()))
+                    .collect();
+                variants(&words, &argument.name.value, found);
+            }
+        }
+    }
     for entry in &transitions {
         methods.add(entry.name.value.clone(), "transition", &entry.name, found);
     }

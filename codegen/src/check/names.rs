@@ -90,7 +90,7 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         }
         let before = found.len();
         if let Some(when) = &entry.when {
-            guard(index, &when.value, found);
+            guard(index, entry, &when.value, found);
         }
         if let Some(append) = &entry.append {
             for (name, _) in template::interpolated(&append.value).unwrap_or_default() {
@@ -117,7 +117,7 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
                     .get(name_of(&update.value))
                     .is_some_and(|field| field.kind == FieldKind::List);
                 let kind = if sum && !list { "count" } else { "text" };
-                argument(entry, name, kind, update, found);
+                argument(entry, &At::new(name.to_owned(), update.span.clone()), kind, found);
             }
         }
         if found.len() > before {
@@ -148,8 +148,9 @@ fn name_of(update: &Update) -> &str {
     update.field().unwrap_or_default()
 }
 
-/// An argument that an update names; `kind`: what it would have to be.
-fn argument(entry: &Transition, name: &str, kind: &str, update: &At<Update>, found: &mut Vec<Diagnostic>) {
+/// An argument that an update or a guard names; `kind`: what it would have to be.
+fn argument(entry: &Transition, argument: &At<String>, kind: &str, found: &mut Vec<Diagnostic>) {
+    let name = argument.value.as_str();
     if entry.args.iter().any(|known| known.name.value == name) {
         return;
     }
@@ -157,17 +158,22 @@ fn argument(entry: &Transition, name: &str, kind: &str, update: &At<Update>, fou
     let hint = suggest(name, entry.args.iter().map(|known| known.name.value.as_str()));
     let hint = hint.unwrap_or_else(|| format!("add `args = {{ {name} = \"{kind}\" }}`"));
     let code = "claudex::machine::unknown_argument";
-    found.push(Diagnostic::new(code, update.span.clone(), message).help(hint));
+    found.push(Diagnostic::new(code, argument.span.clone(), message).help(hint));
 }
 
-fn guard(index: &Index<'_>, guard: &Guard, found: &mut Vec<Diagnostic>) {
+fn guard(index: &Index<'_>, entry: &Transition, guard: &Guard, found: &mut Vec<Diagnostic>) {
     match guard {
-        Guard::All(parts) | Guard::Any(parts) => {
-            parts.iter().for_each(|part| self::guard(index, part, found))
-        }
+        Guard::All(parts) | Guard::Any(parts) => parts
+            .iter()
+            .for_each(|part| self::guard(index, entry, part, found)),
         Guard::Compare { left, right, .. } => {
-            for name in [left, right].into_iter().filter_map(|operand| operand.field()) {
-                field(index, name, found);
+            for operand in [left, right] {
+                if let Some(name) = operand.field() {
+                    field(index, name, found);
+                }
+                if let Some(name) = operand.argument() {
+                    argument(entry, name, "count", found);
+                }
             }
         }
     }

@@ -3,11 +3,13 @@
 //! Counts are whole numbers from 0 without an upper end, compared up to constants; that is a system of differences,
 //! which shortest paths decide exactly. Lengths of lists are counts, and so are times: seconds since 1970, 0 where one is
 //! not set, with `now` as one more, which is never 0. Words, flags and texts are tried out; of texts as many fresh ones as there are
-//! fields. The search for branches has a budget of steps.
+//! fields. Arguments are like fields: whoever takes the edge may give any value. The search for branches has a budget of steps.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 
-use crate::model::{Constant, Field, FieldKind, Guard, Operand, Sign, time};
+use super::types::kind_of;
+use crate::model::{Argument, Constant, Field, FieldKind, Guard, Operand, Sign, time};
 
 /// What a search ended with.
 pub(super) enum Answer {
@@ -28,6 +30,24 @@ pub(super) struct Solver<'m, 'i> {
     pub(super) left: u64,
 }
 
+/// What has a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Name<'g> {
+    /// A field.
+    Field(&'g str),
+    /// An argument of the transition.
+    Argument(&'g str),
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Name::Field(name) => f.write_str(name),
+            Name::Argument(name) => write!(f, "args.{name}"),
+        }
+    }
+}
+
 /// One difference: `high - low <= bound`, by index of a variable; 0 is the number 0.
 #[derive(Clone, Copy)]
 struct Difference {
@@ -42,7 +62,7 @@ enum Variable<'g> {
     /// The number 0.
     Zero,
     /// A count or a time.
-    Field(&'g str),
+    Of(Name<'g>),
     /// The length of a list.
     Length(&'g str),
     /// The time of the commit.
@@ -51,24 +71,26 @@ enum Variable<'g> {
 
 #[derive(Clone)]
 struct Equation<'g> {
-    left: &'g str,
+    left: Name<'g>,
     right: Term<'g>,
     equal: bool,
 }
 
 #[derive(Clone)]
 enum Term<'g> {
-    Field(&'g str),
+    Of(Name<'g>),
     Word(String),
 }
 
 /// Reads guards into a search.
 struct Search<'g, 'f> {
     fields: &'f HashMap<&'g str, &'g Field>,
+    /// What the arguments are.
+    arguments: BTreeMap<&'g str, FieldKind>,
     /// What has a number; the first one is 0 itself.
     counts: Vec<Variable<'g>>,
     /// What a field of words, texts or flags may hold.
-    domains: BTreeMap<&'g str, Vec<String>>,
+    domains: BTreeMap<Name<'g>, Vec<String>>,
     steps: u64,
 }
 
@@ -80,10 +102,14 @@ struct Branch<'g> {
 }
 
 impl<'m> Solver<'m, '_> {
-    /// Values under which each guard is as wanted.
-    pub(super) fn solve(&mut self, wanted: &[(&'m Guard, bool)]) -> Answer {
+    /// Values under which each guard is as wanted. All are of transitions with these arguments.
+    pub(super) fn solve(&mut self, arguments: &'m [Argument], wanted: &[(&'m Guard, bool)]) -> Answer {
+        let arguments = arguments.iter();
         let mut search = Search {
             fields: self.fields,
+            arguments: arguments
+                .map(|argument| (argument.name.value.as_str(), kind_of(argument)))
+                .collect(),
             counts: vec![Variable::Zero],
             domains: BTreeMap::new(),
             steps: STEPS.min(self.left),
@@ -128,25 +154,31 @@ impl<'g> Search<'g, '_> {
                     match operand {
                         Operand::Constant(Constant::Text(text)) => drop(texts.insert(text.clone())),
                         Operand::Constant(_) => {}
-                        Operand::Field { name, .. } if !self.is_number(&name.value) => {
-                            self.domains.entry(&name.value).or_default();
-                        }
-                        Operand::Field { .. } | Operand::Length { .. } | Operand::Now { .. } => {
-                            let (variable, _) = variable(operand);
-                            if !self.counts.contains(&variable) {
-                                self.counts.push(variable);
+                        _ => match variable(operand) {
+                            (Variable::Of(name), _) if !self.is_number(name) => {
+                                self.domains.entry(name).or_default();
                             }
-                        }
+                            (variable, _) => {
+                                if !self.counts.contains(&variable) {
+                                    self.counts.push(variable);
+                                }
+                            }
+                        },
                     }
                 }
             }
         }
     }
 
-    fn is_number(&self, name: &str) -> bool {
-        self.fields
-            .get(name)
-            .is_some_and(|field| matches!(field.kind, FieldKind::Count | FieldKind::Time))
+    fn kind(&self, name: Name<'g>) -> Option<&FieldKind> {
+        match name {
+            Name::Field(name) => self.fields.get(name).map(|field| &field.kind),
+            Name::Argument(name) => self.arguments.get(name),
+        }
+    }
+
+    fn is_number(&self, name: Name<'g>) -> bool {
+        matches!(self.kind(name), Some(FieldKind::Count | FieldKind::Time))
     }
 
     fn fill_domains(&mut self, texts: BTreeSet<String>) {
@@ -167,15 +199,16 @@ impl<'g> Search<'g, '_> {
             .chain(texts.iter().cloned())
             .collect();
         let texts: Vec<String> = texts.iter().cloned().chain(fresh).collect();
-        let fields = self.fields;
-        for (name, domain) in &mut self.domains {
-            *domain = match fields.get(name).map(|field| &field.kind) {
+        let mut domains = std::mem::take(&mut self.domains);
+        for (name, domain) in &mut domains {
+            *domain = match self.kind(*name) {
                 Some(FieldKind::OneOf(words)) => words.iter().map(|word| word.value.clone()).collect(),
                 Some(FieldKind::Flag) => vec!["false".to_owned(), "true".to_owned()],
                 Some(FieldKind::Id) => ids.clone(),
                 _ => texts.clone(),
             };
         }
+        self.domains = domains;
     }
 
     /// None: out of steps. Some(None): no values.
@@ -292,7 +325,7 @@ impl<'g> Search<'g, '_> {
     }
 
     fn finish(&mut self, counts: Vec<i128>, branch: &Branch<'g>) -> Option<Option<Vec<String>>> {
-        let names: Vec<&'g str> = self.domains.keys().copied().collect();
+        let names: Vec<Name<'g>> = self.domains.keys().copied().collect();
         let mut chosen = BTreeMap::new();
         if !self.assign(&names, &branch.equations, &mut chosen)? {
             return Some(None);
@@ -303,30 +336,25 @@ impl<'g> Search<'g, '_> {
             .zip(counts)
             .skip(1)
             .map(|(variable, value)| self.shown(*variable, value));
-        let words = chosen.iter().map(
-            |(name, word)| match self.fields.get(name).map(|field| &field.kind) {
-                Some(FieldKind::Flag) => format!("{name} = {word}"),
-                _ => format!("{name} = {word:?}"),
-            },
-        );
+        let words = chosen.iter().map(|(name, word)| match self.kind(*name) {
+            Some(FieldKind::Flag) => format!("{name} = {word}"),
+            _ => format!("{name} = {word:?}"),
+        });
         let mut example: Vec<String> = counts.chain(words).collect();
         example.sort();
         Some(Some(example))
     }
 
     /// `round = 0`, `count(notes) = 2`, `soak_until is not set`.
-    fn shown(&self, variable: Variable<'_>, value: i128) -> String {
+    fn shown(&self, variable: Variable<'g>, value: i128) -> String {
         let is_time = match variable {
-            Variable::Field(name) => self
-                .fields
-                .get(name)
-                .is_some_and(|field| field.kind == FieldKind::Time),
+            Variable::Of(name) => self.kind(name) == Some(&FieldKind::Time),
             Variable::Now => true,
             Variable::Zero | Variable::Length(_) => false,
         };
         let name = match variable {
             Variable::Zero => "0".to_owned(),
-            Variable::Field(name) => name.to_owned(),
+            Variable::Of(name) => name.to_string(),
             Variable::Length(name) => format!("count({name})"),
             Variable::Now => "now".to_owned(),
         };
@@ -339,22 +367,22 @@ impl<'g> Search<'g, '_> {
 
     fn assign(
         &mut self,
-        names: &[&'g str],
+        names: &[Name<'g>],
         equations: &[Equation<'g>],
-        chosen: &mut BTreeMap<&'g str, String>,
+        chosen: &mut BTreeMap<Name<'g>, String>,
     ) -> Option<bool> {
         let Some((name, rest)) = names.split_first() else {
             return Some(true);
         };
         for word in self.domains[name].clone() {
             self.spend(1 + equations.len() as u64)?;
-            chosen.insert(name, word);
+            chosen.insert(*name, word);
             let fits = equations.iter().all(|equation| {
                 let right = match &equation.right {
                     Term::Word(word) => Some(word),
-                    Term::Field(name) => chosen.get(name),
+                    Term::Of(name) => chosen.get(name),
                 };
-                let both = chosen.get(equation.left).zip(right);
+                let both = chosen.get(&equation.left).zip(right);
                 both.is_none_or(|(left, right)| (left == right) == equation.equal)
             });
             if fits && self.assign(rest, equations, chosen)? {
@@ -369,7 +397,10 @@ impl<'g> Search<'g, '_> {
 /// What an operand that is no constant has its number from, and what is added.
 fn variable(operand: &Operand) -> (Variable<'_>, i128) {
     match operand {
-        Operand::Field { name, offset } => (Variable::Field(&name.value), i128::from(*offset)),
+        Operand::Field { name, offset } => (Variable::Of(Name::Field(&name.value)), i128::from(*offset)),
+        Operand::Argument { name, offset } => {
+            (Variable::Of(Name::Argument(&name.value)), i128::from(*offset))
+        }
         Operand::Length { name, offset } => (Variable::Length(&name.value), i128::from(*offset)),
         Operand::Now { offset, .. } => (Variable::Now, i128::from(*offset)),
         Operand::Constant(_) => (Variable::Zero, 0),
@@ -410,20 +441,17 @@ fn differences((left, right): (usize, usize), sign: Sign, offset: i128) -> Vec<D
 
 fn equation<'g>(left: &'g Operand, sign: Sign, right: &'g Operand) -> Option<Equation<'g>> {
     let equal = sign == Sign::Equal;
-    match (left, right) {
-        (Operand::Field { name, .. }, Operand::Constant(constant))
-        | (Operand::Constant(constant), Operand::Field { name, .. }) => Some(Equation {
-            left: &name.value,
-            right: Term::Word(word(constant)),
-            equal,
-        }),
-        (Operand::Field { name: left, .. }, Operand::Field { name: right, .. }) => Some(Equation {
-            left: &left.value,
-            right: Term::Field(&right.value),
-            equal,
-        }),
+    let name = |operand: &'g Operand| match variable(operand) {
+        (Variable::Of(name), _) => Some(name),
         _ => None,
-    }
+    };
+    let (left, right) = match ((name(left), left), (name(right), right)) {
+        ((Some(left), _), (Some(right), _)) => (left, Term::Of(right)),
+        ((Some(name), _), (None, Operand::Constant(constant)))
+        | ((None, Operand::Constant(constant)), (Some(name), _)) => (name, Term::Word(word(constant))),
+        _ => return None,
+    };
+    Some(Equation { left, right, equal })
 }
 
 #[cfg(test)]

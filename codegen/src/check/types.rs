@@ -42,7 +42,7 @@ pub(super) fn types(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> HashSet<u
         }
         let before = found.len();
         if let Some(when) = &entry.when {
-            guard(index, &when.value, &when.span, found);
+            guard(index, entry, &when.value, &when.span, found);
         }
         for (name, update) in &entry.set {
             if let Some(field) = index.fields.get(name.value.as_str()) {
@@ -145,24 +145,37 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
     }
 }
 
-/// What is wrong with a constant for an argument: the message and the help.
-pub(super) fn misfit_of_argument(argument: &Argument, constant: &Constant) -> Option<(String, String)> {
-    let name = &argument.name.value;
-    let kind = match argument.kind.value {
+/// What a field of an argument's kind would be.
+pub(super) fn kind_of(argument: &Argument) -> FieldKind {
+    match &argument.kind.value {
         ArgumentKind::Text => FieldKind::Text,
         ArgumentKind::Count => FieldKind::Count,
         ArgumentKind::Flag => FieldKind::Flag,
         ArgumentKind::Path => FieldKind::Path,
-        ArgumentKind::Id => {
-            let help =
-                "leave it out where it is optional, name another transition, or write the phase in Rust";
-            return Some((
-                format!("`{name}` is an id, which is no constant"),
-                help.to_owned(),
-            ));
+        ArgumentKind::Id => FieldKind::Id,
+        ArgumentKind::OneOf(words) => {
+            let place = &argument.kind.span;
+            FieldKind::OneOf(
+                words
+                    .iter()
+                    .map(|word| At::new(word.clone(), place.clone()))
+                    .collect(),
+            )
         }
-    };
-    misfit(name, &kind, constant)
+    }
+}
+
+/// What is wrong with a constant for an argument: the message and the help.
+pub(super) fn misfit_of_argument(argument: &Argument, constant: &Constant) -> Option<(String, String)> {
+    let name = &argument.name.value;
+    if argument.kind.value == ArgumentKind::Id {
+        let help = "leave it out where it is optional, name another transition, or write the phase in Rust";
+        return Some((
+            format!("`{name}` is an id, which is no constant"),
+            help.to_owned(),
+        ));
+    }
+    misfit(name, &kind_of(argument), constant)
 }
 
 /// Whether it is an id, or none.
@@ -202,9 +215,34 @@ struct Side {
 }
 
 /// What a side is; None where it is a constant, or speaks of a field that is unknown or fits nothing, which is noted.
-fn side(index: &Index<'_>, operand: &Operand, found: &mut Vec<Diagnostic>) -> Option<Side> {
+fn side(
+    index: &Index<'_>,
+    entry: &Transition,
+    operand: &Operand,
+    found: &mut Vec<Diagnostic>,
+) -> Option<Side> {
     let name = match operand {
         Operand::Constant(_) => return None,
+        Operand::Argument { name, offset } => {
+            let argument = entry.args.iter().find(|known| known.name.value == name.value)?;
+            if argument.optional {
+                let message = format!(
+                    "`args.{}` may be left out, and a guard has to know it",
+                    name.value
+                );
+                let one = Diagnostic::new(CODE, name.span.clone(), message);
+                found.push(
+                    one.help("take `optional` off the argument, or keep what the guard reads in a field"),
+                );
+                return None;
+            }
+            return Some(Side {
+                name: format!("args.{}", name.value),
+                kind: kind_of(argument),
+                offset: *offset,
+                span: name.span.clone(),
+            });
+        }
         Operand::Now { offset, span } => {
             return Some(Side {
                 name: NOW.to_owned(),
@@ -244,7 +282,7 @@ fn side(index: &Index<'_>, operand: &Operand, found: &mut Vec<Diagnostic>) -> Op
                 span: name.span.clone(),
             });
         }
-        (Operand::Now { .. } | Operand::Constant(_), _) => {}
+        (Operand::Argument { .. } | Operand::Now { .. } | Operand::Constant(_), _) => {}
     }
     None
 }
@@ -254,12 +292,18 @@ fn is_number(kind: &FieldKind) -> bool {
     matches!(kind, FieldKind::Count | FieldKind::Time)
 }
 
-fn guard(index: &Index<'_>, guard: &Guard, whole: &Range<usize>, found: &mut Vec<Diagnostic>) {
+fn guard(
+    index: &Index<'_>,
+    entry: &Transition,
+    guard: &Guard,
+    whole: &Range<usize>,
+    found: &mut Vec<Diagnostic>,
+) {
     let (left, sign, right) = match guard {
         Guard::All(parts) | Guard::Any(parts) => {
             parts
                 .iter()
-                .for_each(|part| self::guard(index, part, whole, found));
+                .for_each(|part| self::guard(index, entry, part, whole, found));
             return;
         }
         Guard::Compare { left, sign, right } => (left, *sign, right),
@@ -272,7 +316,7 @@ fn guard(index: &Index<'_>, guard: &Guard, whole: &Range<usize>, found: &mut Vec
     let before = found.len();
     let mut sides = Vec::new();
     for operand in [left, right] {
-        let Some(side) = side(index, operand, found) else {
+        let Some(side) = side(index, entry, operand, found) else {
             if matches!(operand, Operand::Constant(_)) {
                 continue;
             }
@@ -316,6 +360,38 @@ fn guard(index: &Index<'_>, guard: &Guard, whole: &Range<usize>, found: &mut Vec
         }
         _ => {}
     }
+}
+
+/// What is wrong with an argument for a field: the message and the help.
+fn misfit_into(field: &Field, argument: &Argument) -> Option<(String, String)> {
+    let (target, known) = (&field.name.value, &argument.name.value);
+    let fits = match (&argument.kind.value, &field.kind) {
+        (ArgumentKind::OneOf(words), FieldKind::OneOf(_)) => {
+            let words = words.iter().map(|word| Constant::Text(word.clone()));
+            let mut wrong = words.filter_map(|word| misfit(target, &field.kind, &word));
+            return wrong
+                .next()
+                .map(|(message, help)| (format!("{message}, which `args.{known}` can be"), help));
+        }
+        (ArgumentKind::Text | ArgumentKind::Path, FieldKind::Text | FieldKind::Path)
+        | (ArgumentKind::Count, FieldKind::Count)
+        | (ArgumentKind::Flag, FieldKind::Flag)
+        | (ArgumentKind::Id, FieldKind::Id | FieldKind::Text)
+        | (ArgumentKind::OneOf(_), FieldKind::Text) => true,
+        _ => false,
+    };
+    let (of, is) = (describe(&field.kind), describe(&kind_of(argument)));
+    let help = match field.kind {
+        FieldKind::List => format!("append it: `{target} + args.{known}`"),
+        _ => "a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text, a word into a one_of or a text"
+            .to_owned(),
+    };
+    (!fits).then(|| {
+        (
+            format!("`{target}` is {of}, and the argument `{known}` is {is}"),
+            help,
+        )
+    })
 }
 
 fn set(
@@ -380,10 +456,9 @@ fn set(
             };
             let fits = match (&field.kind, &source.kind) {
                 (FieldKind::Count, FieldKind::Count) => kind.value == ArgumentKind::Count,
-                (FieldKind::List, FieldKind::List) => matches!(
-                    kind.value,
-                    ArgumentKind::Text | ArgumentKind::Path | ArgumentKind::Id
-                ),
+                (FieldKind::List, FieldKind::List) => {
+                    !matches!(kind.value, ArgumentKind::Count | ArgumentKind::Flag)
+                }
                 _ => false,
             };
             (!fits).then(|| {
@@ -401,38 +476,7 @@ fn set(
         }
         Update::Argument(argument) => {
             let argument = entry.args.iter().find(|known| known.name.value == *argument);
-            let Some(Argument {
-                name: known, kind, ..
-            }) = argument
-            else {
-                return;
-            };
-            let fits = match kind.value {
-                ArgumentKind::Text | ArgumentKind::Path => {
-                    matches!(field.kind, FieldKind::Text | FieldKind::Path)
-                }
-                ArgumentKind::Count => field.kind == FieldKind::Count,
-                ArgumentKind::Flag => field.kind == FieldKind::Flag,
-                ArgumentKind::Id => matches!(field.kind, FieldKind::Id | FieldKind::Text),
-            };
-            (!fits).then(|| {
-                let of = describe(&field.kind);
-                let is = match kind.value {
-                    ArgumentKind::Text => "a text",
-                    ArgumentKind::Count => "a count",
-                    ArgumentKind::Flag => "a flag",
-                    ArgumentKind::Path => "a path",
-                    ArgumentKind::Id => "an id",
-                };
-                let message = format!("`{target}` is {of}, and the argument `{}` is {is}", known.value);
-                if field.kind == FieldKind::List {
-                    return (message, format!("append it: `{target} + args.{}`", known.value));
-                }
-                (
-                    message,
-                    "a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text".to_owned(),
-                )
-            })
+            argument.and_then(|argument| misfit_into(field, argument))
         }
     };
     if let Some((message, help)) = wrong {

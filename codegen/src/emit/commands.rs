@@ -9,7 +9,7 @@ use quote::quote;
 use super::Context;
 use super::ident::{kebab, type_of, value_of};
 use super::prose::doc_of;
-use super::transitions::type_of_argument;
+use super::transitions::{type_of_argument, words_of_argument};
 use crate::model::{ArgumentKind, Evidence};
 
 /// The transition that the CLI's own `resume` takes; it gets no verb of its own.
@@ -145,9 +145,9 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     }
 }
 
-fn variant(context: &Context<'_>, name: &str) -> TokenStream {
-    let declared = context.first(name);
-    let ident = type_of(name);
+fn variant(context: &Context<'_>, transition: &str) -> TokenStream {
+    let declared = context.first(transition);
+    let (name, ident) = (transition, type_of(transition));
     let doc = if declared.doc.is_empty() {
         format!(" `{name}`")
     } else {
@@ -157,8 +157,13 @@ fn variant(context: &Context<'_>, name: &str) -> TokenStream {
     let arguments = declared.args.iter().map(|argument| {
         let name = &argument.name.value;
         let (ident, flag) = (value_of(name), kebab(name));
-        let attribute = match (clap, argument.kind.value, argument.optional) {
+        let kind = type_of_argument(transition, argument);
+        let attribute = match (clap, &argument.kind.value, argument.optional) {
             (false, ..) => quote! {},
+            (true, ArgumentKind::OneOf(words), _) => {
+                let kind = words_of_argument(transition, argument);
+                quote! { #[arg(long = #flag, value_parser = rt::word_parser::<#kind>(&[#(#words),*]))] }
+            }
             (true, ArgumentKind::Flag, false) => quote! { #[arg(long = #flag)] },
             // Left out it says nothing, which is not the same as `=false`.
             (true, ArgumentKind::Flag, true) => quote! {
@@ -169,7 +174,6 @@ fn variant(context: &Context<'_>, name: &str) -> TokenStream {
             }
         };
         let doc = doc_of(&argument.doc, name);
-        let kind = type_of_argument(argument);
         quote! { #[doc = #doc] #attribute #ident: #kind }
     });
     let settled = declared

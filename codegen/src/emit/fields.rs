@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 use super::Context;
 use super::ident::{camel, type_of, type_of_words, value_of};
 use super::prose::doc_of;
-use crate::model::{At, Field, FieldKind};
+use crate::model::{Field, FieldKind};
 
 /// Whether the machine has fields that exist in some phases only.
 fn is_divided(context: &Context<'_>) -> bool {
@@ -45,6 +45,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let (ident, name) = (value_of(&field.name.value), &field.name.value);
         let doc = doc_of(&field.doc, name);
         if let FieldKind::OneOf(list) = &field.kind {
+            let list = list.iter().map(|word| &word.value);
             words.push(word_enum(&type_of_field(field), name, &field.doc, list));
         }
         let kind = type_of_field(field);
@@ -222,10 +223,16 @@ fn reading(field: &Field, raw: &TokenStream) -> TokenStream {
     }
 }
 
-fn word_enum(kind: &TokenStream, name: &str, doc: &str, list: &[At<String>]) -> TokenStream {
+/// The enum of the words that a field or an argument can be.
+pub(super) fn word_enum<'w>(
+    kind: &TokenStream,
+    name: &str,
+    doc: &str,
+    words: impl Iterator<Item = &'w String>,
+) -> TokenStream {
     let doc = doc_of(doc, name);
-    let variants = list.iter().map(|word| {
-        let (ident, text) = (type_of(&word.value), &word.value);
+    let variants = words.map(|text| {
+        let ident = type_of(text);
         let doc = format!(" `{text}`");
         quote! { #[doc = #doc] #[strum(serialize = #text)] #ident }
     });

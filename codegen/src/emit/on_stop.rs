@@ -9,9 +9,10 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::ident::{camel, constant_of, type_of, value_of};
+use super::transitions::words_of_argument;
 use super::{Context, table};
 use crate::catalogue::{self, ParameterKind};
-use crate::model::{Argument, Behaviour, Call, Constant, Evidence, Phase};
+use crate::model::{Argument, ArgumentKind, Behaviour, Call, Constant, Evidence, Phase};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let open: Vec<_> = context
@@ -265,6 +266,10 @@ fn given(call: &Call, argument: &Argument) -> TokenStream {
     let mut with = call.with.iter();
     let value = with.find(|(name, _)| name.value == argument.name.value);
     let value = value.map(|(_, value)| match &value.value {
+        Constant::Text(word) if matches!(argument.kind.value, ArgumentKind::OneOf(_)) => {
+            let (kind, word) = (words_of_argument(&call.then.value, argument), type_of(word));
+            quote! { #kind::#word }
+        }
         Constant::Text(text) => quote! { #text.to_owned() },
         Constant::Flag(flag) => quote! { #flag },
         Constant::Count(count) => {

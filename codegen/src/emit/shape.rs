@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::{document, owned, placed};
 use crate::model::{
     Actor, ArgumentKind, AtStart, Constant, Edge, Evidence, Field, FieldKind, Form, Held, IdForm, Machine,
-    Migration, guard_text, time, update_text,
+    Migration, guard_text, time, update_text, word_of,
 };
 
 /// The version of the shape's own form. The engine reads no other.
@@ -158,12 +158,9 @@ fn edge(machine: &Machine, edge: &Edge<'_>) -> String {
     }
     if !declared.args.is_empty() {
         let args = declared.args.iter().map(|argument| {
-            let kind = match argument.kind.value {
-                ArgumentKind::Text => "text",
-                ArgumentKind::Count => "count",
-                ArgumentKind::Flag => "flag",
-                ArgumentKind::Path => "path",
-                ArgumentKind::Id => "id",
+            let kind = match &argument.kind.value {
+                ArgumentKind::OneOf(words) => words.join(" | "),
+                plain => word_of(&ArgumentKind::PLAIN, plain).to_owned(),
             };
             let optional = if argument.optional { ", optional" } else { "" };
             (argument.name.value.as_str(), string(&format!("{kind}{optional}")))

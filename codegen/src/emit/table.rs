@@ -6,8 +6,8 @@ use quote::quote;
 use super::ident::{constant_of, type_of};
 use super::{Context, behaviours, document, holder, owned, placed, shape};
 use crate::model::{
-    Active, Actor, At, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held, IdForm, Operand,
-    Phase, Sign, Update, constant_text, guard_text,
+    Active, Actor, ArgumentKind, At, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held,
+    IdForm, Operand, Phase, Sign, Update, constant_text, guard_text,
 };
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -96,6 +96,15 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             .unwrap_or_default();
         let requires = requirement(declared.requires.as_ref().map(|evidence| evidence.value));
         let by = actors(&declared.by);
+        let args = declared.args.iter().map(|argument| {
+            let name = &argument.name.value;
+            let takes = match &argument.kind.value {
+                ArgumentKind::OneOf(words) => words.join("|"),
+                ArgumentKind::Flag if !argument.optional => String::new(),
+                _ => name.clone(),
+            };
+            quote! { rt::ArgumentInfo { name: #name, takes: #takes } }
+        });
         let set = declared.set.iter().map(|(field, value)| {
             let (field, value) = (&field.value, update(&value.value));
             quote! { (#field, #value) }
@@ -112,7 +121,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         quote! {
             rt::EdgeInfo {
                 transition: #transition, from: #from, to: #to, when: #when, when_text: #when_text,
-                requires: #requires, by: &[#(#by),*], set: &[#(#set),*], append: #append,
+                requires: #requires, by: &[#(#by),*], args: &[#(#args),*], set: &[#(#set),*], append: #append,
                 message: #message, ends_turn: #ends_turn, doc: #doc, line: #line,
             }
         }
@@ -345,6 +354,11 @@ fn operand(operand: &Operand) -> TokenStream {
             let name = &name.value;
             let offset = signed(*offset);
             quote! { rt::Operand::Length { name: #name, offset: #offset } }
+        }
+        Operand::Argument { name, offset } => {
+            let name = &name.value;
+            let offset = signed(*offset);
+            quote! { rt::Operand::Argument { name: #name, offset: #offset } }
         }
         Operand::Now { offset, .. } => {
             let offset = signed(*offset);

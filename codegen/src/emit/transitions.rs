@@ -6,9 +6,9 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::Context;
 use super::ident::{camel, type_of, value_of};
 use super::prose::comment;
+use super::{Context, fields};
 use crate::model::{Argument, ArgumentKind, Edge, Evidence, guard_text};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -129,13 +129,14 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
         .args
         .iter()
         .map(|argument| {
-            let (ident, kind) = (value_of(&argument.name.value), type_of_argument(argument));
+            let (ident, kind) = (value_of(&argument.name.value), type_of_argument(name, argument));
             quote! { #ident: #kind }
         })
         .collect();
     let arguments = declared.args.iter().map(|argument| {
         let (ident, text) = (value_of(&argument.name.value), &argument.name.value);
-        let value = match argument.kind.value {
+        let value = match &argument.kind.value {
+            ArgumentKind::OneOf(_) => quote! { rt::word_value },
             ArgumentKind::Text => quote! { rt::Value::Text },
             ArgumentKind::Count => quote! { rt::Value::Count },
             ArgumentKind::Flag => quote! { rt::Value::Flag },
@@ -180,7 +181,24 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
     } else {
         quote! { #ident }
     };
+    let words = declared
+        .args
+        .iter()
+        .filter_map(|argument| match &argument.kind.value {
+            ArgumentKind::OneOf(words) => {
+                let (kind, of) = (words_of_argument(name, argument), &argument.name.value);
+                Some(fields::word_enum(
+                    &quote! { #kind },
+                    of,
+                    &argument.doc,
+                    words.iter(),
+                ))
+            }
+            _ => None,
+        });
     quote! {
+        #(#words)*
+
         #[doc = #trait_doc]
         #[diagnostic::on_unimplemented(message = #message, label = #label, #(note = #notes),*)]
         pub trait #ident: sealed::#ident {
@@ -213,8 +231,12 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
 }
 
 /// What a method takes for an argument.
-pub(super) fn type_of_argument(argument: &Argument) -> TokenStream {
-    let kind = match argument.kind.value {
+pub(super) fn type_of_argument(transition: &str, argument: &Argument) -> TokenStream {
+    let kind = match &argument.kind.value {
+        ArgumentKind::OneOf(_) => {
+            let kind = words_of_argument(transition, argument);
+            quote! { #kind }
+        }
         ArgumentKind::Text | ArgumentKind::Path => quote! { String },
         ArgumentKind::Count => quote! { u64 },
         ArgumentKind::Flag => quote! { bool },
@@ -225,6 +247,11 @@ pub(super) fn type_of_argument(argument: &Argument) -> TokenStream {
     } else {
         kind
     }
+}
+
+/// The type of the words of an argument: `ReportNext` for `next` of `report`.
+pub(super) fn words_of_argument(transition: &str, argument: &Argument) -> Ident {
+    format_ident!("{}{}", camel(transition), camel(&argument.name.value))
 }
 
 /// Whether the edges of one source lead to more than one phase.

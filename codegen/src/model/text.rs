@@ -41,6 +41,7 @@ fn operand(operand: &Operand) -> String {
     match operand {
         Operand::Field { name, offset } => with_offset(&name.value, *offset),
         Operand::Length { name, offset } => with_offset(&format!("count({})", name.value), *offset),
+        Operand::Argument { name, offset } => with_offset(&format!("args.{}", name.value), *offset),
         Operand::Now { offset, .. } => with_offset("now", *offset),
         Operand::Constant(value) => constant_text(value),
     }

@@ -166,8 +166,8 @@ impl Actor {
 }
 
 impl ArgumentKind {
-    /// What an argument's type can be.
-    pub const ALL: [(&'static str, ArgumentKind); 5] = [
+    /// What an argument's type can be; `one_of` is a key of its own.
+    pub const PLAIN: [(&'static str, ArgumentKind); 5] = [
         ("text", ArgumentKind::Text),
         ("count", ArgumentKind::Count),
         ("flag", ArgumentKind::Flag),
@@ -176,13 +176,14 @@ impl ArgumentKind {
     ];
 
     /// What it means.
-    pub fn doc(self) -> &'static str {
+    pub fn doc(&self) -> &'static str {
         match self {
             ArgumentKind::Text => "any text",
             ArgumentKind::Count => "a whole number from 0",
             ArgumentKind::Flag => "true or false; a flag without a value",
             ArgumentKind::Path => "a path",
             ArgumentKind::Id => "1 to 64 of letters, digits, - and _",
+            ArgumentKind::OneOf(_) => "one of some words",
         }
     }
 }

@@ -99,7 +99,7 @@ fn held(reader: &mut Reader<'_>, value: Value<'_>) -> Option<FieldKind> {
     Some(FieldKind::Held(reader.choice("holds", &text, &Held::ALL)?.value))
 }
 
-fn words(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<At<String>> {
+pub(super) fn words(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<At<String>> {
     let Some(items) = value.get_ref().as_array() else {
         reader.wrong_type("one_of", value, "a list of words");
         return Vec::new();

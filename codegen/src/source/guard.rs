@@ -205,6 +205,9 @@ impl<'t> Parser<'t> {
             _ => {
                 let help = match &left {
                     Operand::Field { name, .. } => format!("{SIGNS}; a flag is `{} == true`", name.value),
+                    Operand::Argument { name, .. } => {
+                        format!("{SIGNS}; a flag is `args.{} == true`", name.value)
+                    }
                     Operand::Length { .. } | Operand::Now { .. } | Operand::Constant(_) => SIGNS.to_owned(),
                 };
                 return fault(
@@ -247,6 +250,18 @@ impl<'t> Parser<'t> {
                     name,
                     offset: self.offset()?,
                 });
+            }
+            Token::Word(text) if text.starts_with("args.") => {
+                let Some(name) = text
+                    .strip_prefix("args.")
+                    .filter(|name| super::read::is_name(name))
+                else {
+                    let help = "name an argument of the transition: `args.score`";
+                    return fault(part, format!("`{text}` names no argument"), help);
+                };
+                let name = At::new(name.to_owned(), (self.place)(part));
+                let offset = self.offset()?;
+                return Ok(Operand::Argument { name, offset });
             }
             Token::Word(name) => {
                 return fault(
@@ -357,6 +372,9 @@ pub(super) fn update(text: &str) -> Result<Update, Fault> {
         ((Token::End, _), Operand::Now { offset, .. }) => Ok(Update::Now { offset }),
         ((Token::End, _), Operand::Length { .. }) => {
             fault(0..text.len(), "nothing is set to the length of a list", HELP)
+        }
+        ((Token::End, _), Operand::Argument { .. }) => {
+            fault(0..text.len(), "nothing is added to an argument", HELP)
         }
         ((token, part), _) => fault(part, format!("{} cannot stand here", token.shown()), HELP),
     }

@@ -25,7 +25,7 @@ pub(super) fn in_guard(guard: &mut Guard, fields: &[Field]) {
         Operand::Field { name, .. } => fields
             .iter()
             .any(|field| field.name.value == name.value && field.kind == FieldKind::Time),
-        Operand::Length { .. } | Operand::Constant(_) => false,
+        Operand::Argument { .. } | Operand::Length { .. } | Operand::Constant(_) => false,
     };
     let (left_is, right_is) = (is_time(left), is_time(right));
     for (operand, wanted) in [(left, right_is), (right, left_is)] {

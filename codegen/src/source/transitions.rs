@@ -208,24 +208,36 @@ fn args(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Argument> {
     args
 }
 
-/// `why = "text"`, or `why = { type = "text", doc = "why it is given up", optional = true }`.
+/// `why = "text"`, `why = { type = "text", doc = "why it is given up", optional = true }`, or `next = { one_of = ["on", "back"] }`.
 fn argument(reader: &mut Reader<'_>, name: At<String>, value: Value<'_>) -> Option<Argument> {
-    let (text, doc, optional) = match value.get_ref() {
-        DeValue::String(text) => (
-            At::new(text.clone().into_owned(), value.span()),
-            String::new(),
-            false,
-        ),
+    let (kind, doc, optional) = match value.get_ref() {
+        DeValue::String(_) => (plain(reader, &name, value)?, String::new(), false),
         DeValue::Table(table) => {
             let keys = reader.known(table, &format::ARGUMENT);
             let (doc, optional) = (reader.doc(&keys), keys.value("optional"));
             let optional = optional.is_some_and(|value| flag(reader, "optional", value));
-            let Some(kind) = keys.value("type") else {
-                let what = format!("the argument `{}`", name.value);
-                reader.missing(name.span, "type", &what, "type = \"text\"");
-                return None;
+            let kind = match (keys.value("type"), keys.get("one_of")) {
+                (Some(kind), None) => plain(reader, &name, kind)?,
+                (None, Some((_, words))) => {
+                    let all = super::fields::words(reader, words).into_iter();
+                    At::new(
+                        ArgumentKind::OneOf(all.map(|word| word.value).collect()),
+                        words.span(),
+                    )
+                }
+                (Some(_), Some((key, _))) => {
+                    let message = format!("`{}` has both `type` and `one_of`", name.value);
+                    let found = Diagnostic::new("claudex::machine::argument_kind", key.span(), message);
+                    reader.note(found.help("an argument has one of `type` and `one_of`"));
+                    return None;
+                }
+                (None, None) => {
+                    let what = format!("the argument `{}`", name.value);
+                    reader.missing(name.span, "type", &what, "type = \"text\"");
+                    return None;
+                }
             };
-            (reader.string("type", kind)?, doc, optional)
+            (kind, doc, optional)
         }
         _ => {
             reader.wrong_type(
@@ -236,13 +248,17 @@ fn argument(reader: &mut Reader<'_>, name: At<String>, value: Value<'_>) -> Opti
             return None;
         }
     };
-    let kind = reader.choice(&name.value, &text, &ArgumentKind::ALL)?;
     Some(Argument {
         name,
         kind,
         doc,
         optional,
     })
+}
+
+fn plain(reader: &mut Reader<'_>, name: &At<String>, kind: Value<'_>) -> Option<At<ArgumentKind>> {
+    let text = reader.string("type", kind)?;
+    reader.choice(&name.value, &text, &ArgumentKind::PLAIN)
 }
 
 fn set_of(reader: &mut Reader<'_>, table: &DeTable<'_>, fields: &[Field]) -> Vec<(At<String>, At<Update>)> {

@@ -807,6 +807,9 @@ pub enum Transition {
     /// Further legs.
     #[strum(serialize = "grant")]
     Grant,
+    /// `steer`
+    #[strum(serialize = "steer")]
+    Steer,
     /// `lighten`
     #[strum(serialize = "lighten")]
     Lighten,
@@ -906,6 +909,12 @@ mod sealed {
         note = "transitions are declared in machine.toml, not implemented"
     )]
     pub trait Grant {}
+    #[diagnostic::on_unimplemented(
+        message = "`steer` is sealed: `{Self}` cannot be given this transition here",
+        label = "no phase of the machine",
+        note = "transitions are declared in machine.toml, not implemented"
+    )]
+    pub trait Steer {}
     #[diagnostic::on_unimplemented(
         message = "`lighten` is sealed: `{Self}` cannot be given this transition here",
         label = "no phase of the machine",
@@ -1366,11 +1375,132 @@ impl<P: InPhase> Loop<P> {
             .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
     }
 }
+/// what is pulled
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    rt::strum::Display,
+    rt::strum::EnumString,
+    rt::strum::EnumIter,
+    rt::strum::IntoStaticStr,
+)]
+#[strum(crate = "rt::strum")]
+pub enum SteerRope {
+    /// `bight`
+    #[strum(serialize = "bight")]
+    Bight,
+    /// `knot`
+    #[strum(serialize = "knot")]
+    Knot,
+}
+/// `side`
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    rt::strum::Display,
+    rt::strum::EnumString,
+    rt::strum::EnumIter,
+    rt::strum::IntoStaticStr,
+)]
+#[strum(crate = "rt::strum")]
+pub enum SteerSide {
+    /// `port`
+    #[strum(serialize = "port")]
+    Port,
+}
+/// The phases in which [`Loop::steer`] is legal. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`steer` is not legal in phase `{Self}`",
+    label = "no edge `steer` leaves this phase",
+    note = "legal in: Sailing (machine.toml:217, machine.toml:225)"
+)]
+pub trait Steer: sealed::Steer {
+    /// The loop after it.
+    type Next;
+}
+impl sealed::Steer for Sailing {}
+impl Steer for Sailing {
+    type Next = SteerNext;
+}
+/// Where `steer` led: its guards decide.
+#[derive(Debug)]
+#[must_use = "a loop that is dropped stays on disk as it is"]
+pub enum SteerNext {
+    /// Now in [`Sailing`].
+    Sailing(Loop<Sailing>),
+    /// Now in [`Mooring`].
+    Mooring(Loop<Mooring>),
+}
+impl sealed::FromRaw for SteerNext {
+    fn from_raw(raw: rt::Raw) -> Self {
+        match raw.phase() {
+            3usize => Self::Sailing(sealed::FromRaw::from_raw(raw)),
+            4usize => Self::Mooring(sealed::FromRaw::from_raw(raw)),
+            other => {
+                unreachable!(
+                    "the engine took an edge to phase {other}, which the table does not have here"
+                )
+            }
+        }
+    }
+}
+impl From<SteerNext> for AnyLoop {
+    fn from(next: SteerNext) -> Self {
+        match next {
+            SteerNext::Sailing(held) => held.into_any(),
+            SteerNext::Mooring(held) => held.into_any(),
+        }
+    }
+}
+impl<P: InPhase> Loop<P> {
+    /// `steer`
+    ///
+    /// Arguments:
+    /// - `rope`: what is pulled
+    ///
+    /// - [`Sailing`] → [`Sailing`], when `args.rope == "bight" and args.tons + 1 < legs` (machine.toml:217)
+    /// - [`Sailing`] → [`Mooring`], when `args.rope != "bight" or legs <= args.tons + 1` (machine.toml:225)
+    ///
+    /// # Errors
+    /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
+    /// actor may not, or the disk refused.
+    pub fn steer<N>(
+        self,
+        rope: SteerRope,
+        tons: u64,
+        side: Option<SteerSide>,
+    ) -> Result<N, rt::Refused<Self>>
+    where
+        P: Steer<Next = N>,
+        N: sealed::FromRaw,
+    {
+        rt::commit(
+                self.raw,
+                "steer",
+                &[
+                    ("rope", rt::word_value(rope)),
+                    ("tons", rt::Value::Count(tons)),
+                    ("side", rt::given(side.map(rt::word_value))),
+                ],
+                None,
+            )
+            .map(N::from_raw)
+            .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
+    }
+}
 /// The phases in which [`Loop::lighten`] is legal. Sealed: `machine.toml` decides.
 #[diagnostic::on_unimplemented(
     message = "`lighten` is not legal in phase `{Self}`",
     label = "no edge `lighten` leaves this phase",
-    note = "legal in: Sailing (machine.toml:217)"
+    note = "legal in: Sailing (machine.toml:232)"
 )]
 pub trait Lighten: sealed::Lighten {
     /// The loop after it.
@@ -1383,7 +1513,7 @@ impl Lighten for Sailing {
 impl<P: InPhase> Loop<P> {
     /// `lighten`
     ///
-    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:217)
+    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:232)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1402,7 +1532,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`hail` is not legal in phase `{Self}`",
     label = "no edge `hail` leaves this phase",
-    note = "legal in: Mooring (machine.toml:225)"
+    note = "legal in: Mooring (machine.toml:240)"
 )]
 pub trait Hail: sealed::Hail {
     /// The loop after it.
@@ -1415,7 +1545,7 @@ impl Hail for Mooring {
 impl<P: InPhase> Loop<P> {
     /// `hail`
     ///
-    /// - [`Mooring`] → [`Hailing`] (machine.toml:225)
+    /// - [`Mooring`] → [`Hailing`] (machine.toml:240)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1434,7 +1564,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`call` is not legal in phase `{Self}`",
     label = "no edge `call` leaves this phase",
-    note = "legal in: Hailing (machine.toml:229)"
+    note = "legal in: Hailing (machine.toml:244)"
 )]
 pub trait Call: sealed::Call {
     /// The loop after it.
@@ -1447,7 +1577,7 @@ impl Call for Hailing {
 impl<P: InPhase> Loop<P> {
     /// `call`
     ///
-    /// - [`Hailing`] → [`Asking`] (machine.toml:229)
+    /// - [`Hailing`] → [`Asking`] (machine.toml:244)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1466,7 +1596,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`take` is not legal in phase `{Self}`",
     label = "no edge `take` leaves this phase",
-    note = "legal in: Asking (machine.toml:234)"
+    note = "legal in: Asking (machine.toml:249)"
 )]
 pub trait Take: sealed::Take {
     /// The loop after it.
@@ -1479,7 +1609,7 @@ impl Take for Asking {
 impl<P: InPhase> Loop<P> {
     /// `take`
     ///
-    /// - [`Asking`] → [`Pumping`] (machine.toml:234)
+    /// - [`Asking`] → [`Pumping`] (machine.toml:249)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1498,7 +1628,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`leave` is not legal in phase `{Self}`",
     label = "no edge `leave` leaves this phase",
-    note = "legal in: Asking (machine.toml:239)"
+    note = "legal in: Asking (machine.toml:254)"
 )]
 pub trait Leave: sealed::Leave {
     /// The loop after it.
@@ -1511,7 +1641,7 @@ impl Leave for Asking {
 impl<P: InPhase> Loop<P> {
     /// `leave`
     ///
-    /// - [`Asking`] → [`Sunk`] (machine.toml:239)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:254)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1530,7 +1660,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`head` is not legal in phase `{Self}`",
     label = "no edge `head` leaves this phase",
-    note = "legal in: Naming (machine.toml:246)"
+    note = "legal in: Naming (machine.toml:261)"
 )]
 pub trait Head: sealed::Head {
     /// The loop after it.
@@ -1543,7 +1673,7 @@ impl Head for Naming {
 impl<P: InPhase> Loop<P> {
     /// `head`
     ///
-    /// - [`Naming`] → [`Musing`] (machine.toml:246)
+    /// - [`Naming`] → [`Musing`] (machine.toml:261)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1567,7 +1697,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`dry` is not legal in phase `{Self}`",
     label = "no edge `dry` leaves this phase",
-    note = "legal in: Pumping (machine.toml:253)"
+    note = "legal in: Pumping (machine.toml:268)"
 )]
 pub trait Dry: sealed::Dry {
     /// The loop after it.
@@ -1580,7 +1710,7 @@ impl Dry for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `dry`
     ///
-    /// - [`Pumping`] → [`Sailing`] (machine.toml:253)
+    /// - [`Pumping`] → [`Sailing`] (machine.toml:268)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1599,7 +1729,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`flood` is not legal in phase `{Self}`",
     label = "no edge `flood` leaves this phase",
-    note = "legal in: Pumping (machine.toml:258)"
+    note = "legal in: Pumping (machine.toml:273)"
 )]
 pub trait Flood: sealed::Flood {
     /// The loop after it.
@@ -1612,7 +1742,7 @@ impl Flood for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `flood`
     ///
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:258)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:273)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1647,7 +1777,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`remind` is not legal in phase `{Self}`",
     label = "no edge `remind` leaves this phase",
-    note = "legal in: Loading (machine.toml:264), Inspecting (machine.toml:264), Mooring (machine.toml:264), Asking (machine.toml:264), Musing (machine.toml:264), Pumping (machine.toml:264)"
+    note = "legal in: Loading (machine.toml:279), Inspecting (machine.toml:279), Mooring (machine.toml:279), Asking (machine.toml:279), Musing (machine.toml:279), Pumping (machine.toml:279)"
 )]
 pub trait Remind: sealed::Remind {
     /// The loop after it.
@@ -1680,12 +1810,12 @@ impl Remind for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `remind`
     ///
-    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:264)
-    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:264)
-    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:264)
-    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:264)
-    /// - [`Musing`] → [`Musing`], when `reminders < 1` (machine.toml:264)
-    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:264)
+    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:279)
+    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:279)
+    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:279)
+    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:279)
+    /// - [`Musing`] → [`Musing`], when `reminders < 1` (machine.toml:279)
+    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:279)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1704,7 +1834,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`retry` is not legal in phase `{Self}`",
     label = "no edge `retry` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:271)"
+    note = "legal in: Inspecting (machine.toml:286)"
 )]
 pub trait Retry: sealed::Retry {
     /// The loop after it.
@@ -1717,7 +1847,7 @@ impl Retry for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `retry`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:271)
+    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:286)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1736,7 +1866,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`condemn` is not legal in phase `{Self}`",
     label = "no edge `condemn` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:277)"
+    note = "legal in: Inspecting (machine.toml:292)"
 )]
 pub trait Condemn: sealed::Condemn {
     /// The loop after it.
@@ -1749,7 +1879,7 @@ impl Condemn for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `condemn`
     ///
-    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:277)
+    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:292)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1768,7 +1898,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`scuttle` is not legal in phase `{Self}`",
     label = "no edge `scuttle` leaves this phase",
-    note = "legal in: Loading (machine.toml:283), Inspecting (machine.toml:283), Match (machine.toml:283), Sailing (machine.toml:283), Mooring (machine.toml:283), Hailing (machine.toml:283), Asking (machine.toml:283), Naming (machine.toml:283), Musing (machine.toml:283), Pumping (machine.toml:283)"
+    note = "legal in: Loading (machine.toml:298), Inspecting (machine.toml:298), Match (machine.toml:298), Sailing (machine.toml:298), Mooring (machine.toml:298), Hailing (machine.toml:298), Asking (machine.toml:298), Naming (machine.toml:298), Musing (machine.toml:298), Pumping (machine.toml:298)"
 )]
 pub trait Scuttle: sealed::Scuttle {
     /// The loop after it.
@@ -1817,16 +1947,16 @@ impl Scuttle for Pumping {
 impl<P: InPhase> Loop<P> {
     /// The ship is given up.
     ///
-    /// - [`Loading`] → [`Sunk`] (machine.toml:283)
-    /// - [`Inspecting`] → [`Sunk`] (machine.toml:283)
-    /// - [`Match`] → [`Sunk`] (machine.toml:283)
-    /// - [`Sailing`] → [`Sunk`] (machine.toml:283)
-    /// - [`Mooring`] → [`Sunk`] (machine.toml:283)
-    /// - [`Hailing`] → [`Sunk`] (machine.toml:283)
-    /// - [`Asking`] → [`Sunk`] (machine.toml:283)
-    /// - [`Naming`] → [`Sunk`] (machine.toml:283)
-    /// - [`Musing`] → [`Sunk`] (machine.toml:283)
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:283)
+    /// - [`Loading`] → [`Sunk`] (machine.toml:298)
+    /// - [`Inspecting`] → [`Sunk`] (machine.toml:298)
+    /// - [`Match`] → [`Sunk`] (machine.toml:298)
+    /// - [`Sailing`] → [`Sunk`] (machine.toml:298)
+    /// - [`Mooring`] → [`Sunk`] (machine.toml:298)
+    /// - [`Hailing`] → [`Sunk`] (machine.toml:298)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:298)
+    /// - [`Naming`] → [`Sunk`] (machine.toml:298)
+    /// - [`Musing`] → [`Sunk`] (machine.toml:298)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:298)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1890,6 +2020,28 @@ pub enum Verb {
         /// `when`
         #[arg(long = "when")]
         when: bool,
+    },
+    /// `steer`
+    #[command(name = "steer")]
+    Steer {
+        /// The loop's id; absent: the active loop.
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+        /// Take the id from what the command's prompt hook stored.
+        #[arg(long, hide = true, conflicts_with = "id")]
+        from_prompt: bool,
+        /// what is pulled
+        #[arg(
+            long = "rope",
+            value_parser = rt::word_parser::<SteerRope>(&["bight", "knot"])
+        )]
+        rope: SteerRope,
+        /// `tons`
+        #[arg(long = "tons", allow_hyphen_values = true)]
+        tons: u64,
+        /// `side`
+        #[arg(long = "side", value_parser = rt::word_parser::<SteerSide>(&["port"]))]
+        side: Option<SteerSide>,
     },
     /// `lighten`
     #[command(name = "lighten")]
@@ -1959,6 +2111,7 @@ impl Verb {
             Self::Sign { .. } => Transition::Sign,
             Self::Move { .. } => Transition::Move,
             Self::Grant { .. } => Transition::Grant,
+            Self::Steer { .. } => Transition::Steer,
             Self::Lighten { .. } => Transition::Lighten,
             Self::Take { .. } => Transition::Take,
             Self::Leave { .. } => Transition::Leave,
@@ -1973,6 +2126,7 @@ impl Verb {
             Self::Sign { id, .. }
             | Self::Move { id, .. }
             | Self::Grant { id, .. }
+            | Self::Steer { id, .. }
             | Self::Lighten { id, .. }
             | Self::Take { id, .. }
             | Self::Leave { id, .. }
@@ -1987,6 +2141,7 @@ impl Verb {
             Self::Sign { from_prompt, .. }
             | Self::Move { from_prompt, .. }
             | Self::Grant { from_prompt, .. }
+            | Self::Steer { from_prompt, .. }
             | Self::Lighten { from_prompt, .. }
             | Self::Take { from_prompt, .. }
             | Self::Leave { from_prompt, .. }
@@ -2061,6 +2216,12 @@ impl Verb {
                         Self::any(held.grant(more, r#in, port, when))
                     }
                     other => Err(rt::undeclared(other, "grant")),
+                }
+            }
+            Self::Steer { id: _, from_prompt: _, rope, tons, side } => {
+                match held {
+                    AnyLoop::Sailing(held) => Self::any(held.steer(rope, tons, side)),
+                    other => Err(rt::undeclared(other, "steer")),
                 }
             }
             Self::Lighten { id: _, from_prompt: _, pilot } => {
@@ -2497,6 +2658,13 @@ impl rt::program::CommandLine for Voyage {
                 name: "grant",
                 does: rt::program::plugin::Does::Take("grant"),
                 doc: "Further legs.",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "steer",
+                does: rt::program::plugin::Does::Take("steer"),
+                doc: "",
                 arguments: None,
                 text: None,
             },
@@ -3109,6 +3277,7 @@ pub static TABLE: rt::Table = rt::Table {
         "tack",
         "move",
         "grant",
+        "steer",
         "lighten",
         "hail",
         "call",
@@ -3131,6 +3300,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
+            args: &[],
             set: &[("reminders", rt::Update::Constant(rt::Constant::Count(0)))],
             append: None,
             message: None,
@@ -3153,6 +3323,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "sealed == false",
             requires: Some(rt::Requirement::Settled),
             by: &[],
+            args: &[],
             set: &[("sealed", rt::Update::Constant(rt::Constant::Flag(true)))],
             append: None,
             message: Some(rt::Message {
@@ -3180,6 +3351,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "sealed == true",
             requires: Some(rt::Requirement::Reviewed),
             by: &[],
+            args: &[],
             set: &[],
             append: None,
             message: None,
@@ -3202,6 +3374,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "sealed == false",
             requires: Some(rt::Requirement::Settled),
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            args: &[],
             set: &[("sealed", rt::Update::Constant(rt::Constant::Flag(true)))],
             append: None,
             message: None,
@@ -3227,6 +3400,12 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "leg < legs",
             requires: Some(rt::Requirement::Reviewed),
             by: &[],
+            args: &[
+                rt::ArgumentInfo {
+                    name: "why",
+                    takes: "why",
+                },
+            ],
             set: &[
                 (
                     "leg",
@@ -3263,6 +3442,12 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "leg >= legs",
             requires: Some(rt::Requirement::Reviewed),
             by: &[],
+            args: &[
+                rt::ArgumentInfo {
+                    name: "why",
+                    takes: "why",
+                },
+            ],
             set: &[],
             append: None,
             message: None,
@@ -3302,6 +3487,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "weather != \"storm\" and leg < legs",
             requires: None,
             by: &[],
+            args: &[],
             set: &[
                 (
                     "leg",
@@ -3350,6 +3536,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "weather == \"storm\" or leg >= legs",
             requires: None,
             by: &[],
+            args: &[],
             set: &[],
             append: None,
             message: None,
@@ -3372,6 +3559,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "sealed == true",
             requires: None,
             by: &[],
+            args: &[],
             set: &[],
             append: None,
             message: None,
@@ -3394,6 +3582,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "sealed == false",
             requires: None,
             by: &[],
+            args: &[],
             set: &[],
             append: None,
             message: None,
@@ -3409,6 +3598,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Person],
+            args: &[],
             set: &[
                 ("sealed", rt::Update::Constant(rt::Constant::Flag(true))),
                 ("leg", rt::Update::Constant(rt::Constant::Count(1))),
@@ -3427,6 +3617,24 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Person],
+            args: &[
+                rt::ArgumentInfo {
+                    name: "more",
+                    takes: "more",
+                },
+                rt::ArgumentInfo {
+                    name: "in",
+                    takes: "in",
+                },
+                rt::ArgumentInfo {
+                    name: "port",
+                    takes: "port",
+                },
+                rt::ArgumentInfo {
+                    name: "when",
+                    takes: "",
+                },
+            ],
             set: &[
                 (
                     "legs",
@@ -3460,6 +3668,24 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Person],
+            args: &[
+                rt::ArgumentInfo {
+                    name: "more",
+                    takes: "more",
+                },
+                rt::ArgumentInfo {
+                    name: "in",
+                    takes: "in",
+                },
+                rt::ArgumentInfo {
+                    name: "port",
+                    takes: "port",
+                },
+                rt::ArgumentInfo {
+                    name: "when",
+                    takes: "",
+                },
+            ],
             set: &[
                 (
                     "legs",
@@ -3484,6 +3710,122 @@ pub static TABLE: rt::Table = rt::Table {
             ends_turn: false,
             doc: "Further legs.",
             line: 209u32,
+        },
+        rt::EdgeInfo {
+            transition: "steer",
+            from: 3usize,
+            to: 3usize,
+            when: Some(
+                rt::Guard::All(
+                    &[
+                        rt::Guard::Compare {
+                            left: rt::Operand::Argument {
+                                name: "rope",
+                                offset: 0,
+                            },
+                            sign: rt::Sign::Equal,
+                            right: rt::Operand::Constant(rt::Constant::Text("bight")),
+                        },
+                        rt::Guard::Compare {
+                            left: rt::Operand::Argument {
+                                name: "tons",
+                                offset: 1,
+                            },
+                            sign: rt::Sign::Less,
+                            right: rt::Operand::Field {
+                                name: "legs",
+                                offset: 0,
+                            },
+                        },
+                    ],
+                ),
+            ),
+            when_text: "args.rope == \"bight\" and args.tons + 1 < legs",
+            requires: None,
+            by: &[rt::Actor::Person],
+            args: &[
+                rt::ArgumentInfo {
+                    name: "rope",
+                    takes: "bight|knot",
+                },
+                rt::ArgumentInfo {
+                    name: "tons",
+                    takes: "tons",
+                },
+                rt::ArgumentInfo {
+                    name: "side",
+                    takes: "port",
+                },
+            ],
+            set: &[
+                ("loop", rt::Update::Argument("rope")),
+                ("why", rt::Update::Argument("side")),
+                (
+                    "ports",
+                    rt::Update::Plus {
+                        name: "ports",
+                        argument: "side",
+                    },
+                ),
+            ],
+            append: None,
+            message: None,
+            ends_turn: false,
+            doc: "",
+            line: 217u32,
+        },
+        rt::EdgeInfo {
+            transition: "steer",
+            from: 3usize,
+            to: 4usize,
+            when: Some(
+                rt::Guard::Any(
+                    &[
+                        rt::Guard::Compare {
+                            left: rt::Operand::Argument {
+                                name: "rope",
+                                offset: 0,
+                            },
+                            sign: rt::Sign::NotEqual,
+                            right: rt::Operand::Constant(rt::Constant::Text("bight")),
+                        },
+                        rt::Guard::Compare {
+                            left: rt::Operand::Field {
+                                name: "legs",
+                                offset: 0,
+                            },
+                            sign: rt::Sign::LessOrEqual,
+                            right: rt::Operand::Argument {
+                                name: "tons",
+                                offset: 1,
+                            },
+                        },
+                    ],
+                ),
+            ),
+            when_text: "args.rope != \"bight\" or legs <= args.tons + 1",
+            requires: None,
+            by: &[rt::Actor::Person],
+            args: &[
+                rt::ArgumentInfo {
+                    name: "rope",
+                    takes: "bight|knot",
+                },
+                rt::ArgumentInfo {
+                    name: "tons",
+                    takes: "tons",
+                },
+                rt::ArgumentInfo {
+                    name: "side",
+                    takes: "port",
+                },
+            ],
+            set: &[],
+            append: None,
+            message: None,
+            ends_turn: false,
+            doc: "",
+            line: 225u32,
         },
         rt::EdgeInfo {
             transition: "lighten",
@@ -3514,6 +3856,12 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "legs >= 3 and toll > 0",
             requires: None,
             by: &[rt::Actor::Person],
+            args: &[
+                rt::ArgumentInfo {
+                    name: "pilot",
+                    takes: "pilot",
+                },
+            ],
             set: &[
                 (
                     "legs",
@@ -3528,7 +3876,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 217u32,
+            line: 232u32,
         },
         rt::EdgeInfo {
             transition: "hail",
@@ -3538,12 +3886,13 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
+            args: &[],
             set: &[],
             append: None,
             message: None,
             ends_turn: false,
             doc: "",
-            line: 225u32,
+            line: 240u32,
         },
         rt::EdgeInfo {
             transition: "call",
@@ -3553,6 +3902,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
+            args: &[],
             set: &[],
             append: None,
             message: Some(rt::Message {
@@ -3563,7 +3913,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 229u32,
+            line: 244u32,
         },
         rt::EdgeInfo {
             transition: "take",
@@ -3573,12 +3923,13 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Person],
+            args: &[],
             set: &[],
             append: None,
             message: None,
             ends_turn: false,
             doc: "",
-            line: 234u32,
+            line: 249u32,
         },
         rt::EdgeInfo {
             transition: "leave",
@@ -3588,12 +3939,18 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Person],
+            args: &[
+                rt::ArgumentInfo {
+                    name: "words",
+                    takes: "words",
+                },
+            ],
             set: &[("why", rt::Update::Argument("words"))],
             append: None,
             message: None,
             ends_turn: false,
             doc: "",
-            line: 239u32,
+            line: 254u32,
         },
         rt::EdgeInfo {
             transition: "head",
@@ -3603,12 +3960,18 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Person],
+            args: &[
+                rt::ArgumentInfo {
+                    name: "port",
+                    takes: "port",
+                },
+            ],
             set: &[("why", rt::Update::Argument("port"))],
             append: None,
             message: None,
             ends_turn: false,
             doc: "",
-            line: 246u32,
+            line: 261u32,
         },
         rt::EdgeInfo {
             transition: "dry",
@@ -3618,6 +3981,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
+            args: &[],
             set: &[
                 ("departed", rt::Update::Now { offset: 0 }),
                 ("toll", rt::Update::Constant(rt::Constant::Count(4_000_000))),
@@ -3626,7 +3990,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 253u32,
+            line: 268u32,
         },
         rt::EdgeInfo {
             transition: "flood",
@@ -3636,6 +4000,24 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
+            args: &[
+                rt::ArgumentInfo {
+                    name: "in",
+                    takes: "in",
+                },
+                rt::ArgumentInfo {
+                    name: "sealed",
+                    takes: "",
+                },
+                rt::ArgumentInfo {
+                    name: "legs",
+                    takes: "legs",
+                },
+                rt::ArgumentInfo {
+                    name: "list",
+                    takes: "list",
+                },
+            ],
             set: &[
                 ("why", rt::Update::Argument("in")),
                 ("sealed", rt::Update::Argument("sealed")),
@@ -3646,7 +4028,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 258u32,
+            line: 273u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3663,6 +4045,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "reminders < 1",
             requires: None,
             by: &[],
+            args: &[],
             set: &[
                 (
                     "reminders",
@@ -3681,7 +4064,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 264u32,
+            line: 279u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3698,6 +4081,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "reminders < 1",
             requires: None,
             by: &[],
+            args: &[],
             set: &[
                 (
                     "reminders",
@@ -3716,7 +4100,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 264u32,
+            line: 279u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3733,6 +4117,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "reminders < 1",
             requires: None,
             by: &[],
+            args: &[],
             set: &[
                 (
                     "reminders",
@@ -3751,7 +4136,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 264u32,
+            line: 279u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3768,6 +4153,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "reminders < 1",
             requires: None,
             by: &[],
+            args: &[],
             set: &[
                 (
                     "reminders",
@@ -3786,7 +4172,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 264u32,
+            line: 279u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3803,6 +4189,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "reminders < 1",
             requires: None,
             by: &[],
+            args: &[],
             set: &[
                 (
                     "reminders",
@@ -3821,7 +4208,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 264u32,
+            line: 279u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -3838,6 +4225,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "reminders < 1",
             requires: None,
             by: &[],
+            args: &[],
             set: &[
                 (
                     "reminders",
@@ -3856,7 +4244,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 264u32,
+            line: 279u32,
         },
         rt::EdgeInfo {
             transition: "retry",
@@ -3873,6 +4261,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "failures < 1",
             requires: None,
             by: &[],
+            args: &[],
             set: &[
                 (
                     "failures",
@@ -3886,7 +4275,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 271u32,
+            line: 286u32,
         },
         rt::EdgeInfo {
             transition: "condemn",
@@ -3903,6 +4292,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "failures + 1 > 1",
             requires: None,
             by: &[],
+            args: &[],
             set: &[
                 (
                     "failures",
@@ -3916,7 +4306,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 277u32,
+            line: 292u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3926,12 +4316,13 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            args: &[],
             set: &[],
             append: None,
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 283u32,
+            line: 298u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3941,12 +4332,13 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            args: &[],
             set: &[],
             append: None,
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 283u32,
+            line: 298u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3956,12 +4348,13 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            args: &[],
             set: &[],
             append: None,
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 283u32,
+            line: 298u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3971,12 +4364,13 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            args: &[],
             set: &[],
             append: None,
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 283u32,
+            line: 298u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -3986,12 +4380,13 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            args: &[],
             set: &[],
             append: None,
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 283u32,
+            line: 298u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -4001,12 +4396,13 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            args: &[],
             set: &[],
             append: None,
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 283u32,
+            line: 298u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -4016,12 +4412,13 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            args: &[],
             set: &[],
             append: None,
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 283u32,
+            line: 298u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -4031,12 +4428,13 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            args: &[],
             set: &[],
             append: None,
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 283u32,
+            line: 298u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -4046,12 +4444,13 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            args: &[],
             set: &[],
             append: None,
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 283u32,
+            line: 298u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
@@ -4061,12 +4460,13 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            args: &[],
             set: &[],
             append: None,
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 283u32,
+            line: 298u32,
         },
     ],
     personas: PERSONAS,
@@ -4110,7 +4510,7 @@ const PROGRAM: &str = match option_env!("CARGO_BIN_NAME") {
 pub static STATE: rt::StateSpec = rt::StateSpec {
     machine: "voyage",
     program: PROGRAM,
-    graph_hash: "e66e4982bd691531",
+    graph_hash: "2098971b4894de53",
     folder: ".voyage",
     folder_env: Some("VOYAGE_FOLDER"),
     file: None,
@@ -4142,6 +4542,7 @@ pub static STATE: rt::StateSpec = rt::StateSpec {
         "why",
         "weather",
         "ports",
+        "loop",
         "toll",
         "pilot",
         "departed",
@@ -4160,10 +4561,10 @@ pub const SOURCE: &str = include_str!(
     concat!(env!("CARGO_MANIFEST_DIR"), "/machine.toml")
 );
 /// The fields, phases and transitions of the machine, as Markdown.
-pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line. The graph hash of this version is `e66e4982bd691531`.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `loop` | `knot`, `bight` | optional |  |\n| `weather` | `calm`, `rough`, `storm`; null for `\"calm\"` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `departed` | when the ship left; a time, ISO 8601 in UTC, whole seconds; null where it is not set |  | the machine |\n| `pilot` | who is at the helm; an id; null for none; only in `sailing`, else null |  | the machine |\n| `toll` | what the harbours take; a whole number from 0; only in `sailing` and `arrived`, else null |  | the machine |\n| `ports` | where it has been; a list of texts on one line |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair` (why = \"found\"); stalled: `wave`, else `repair` (why = \"again\"); nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave`; another text: `leave`; unanswered: `remind` |\n| `naming` |  | ask: one of `ports`: `head` |\n| `musing` | The question is Rust's. | ask: options of the program; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood` (in = \"the \\\"pump\\\"\", sealed = true, legs = 4000000); missing: `remind` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0`, `why = args.why` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `lighten` | sailing | sailing | `legs >= 3 and toll > 0` |  | person | `legs = legs - 1`, `pilot = args.pilot` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person | `why = args.words` |\n| `head` | naming | musing |  |  | person | `why = args.port` |\n| `dry` | pumping | sailing |  |  | hook | `departed = now`, `toll = 4000000` |\n| `flood` | pumping | sunk |  |  | hook | `why = args.in`, `sealed = args.sealed`, `legs = args.legs`, `manifest = args.list` |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | musing | musing | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | naming | sunk |  |  | agent, person |  |\n| `scuttle` | musing | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n";
+pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line. The graph hash of this version is `2098971b4894de53`.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `loop` | `knot`, `bight` | optional | the machine |\n| `weather` | `calm`, `rough`, `storm`; null for `\"calm\"` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `departed` | when the ship left; a time, ISO 8601 in UTC, whole seconds; null where it is not set |  | the machine |\n| `pilot` | who is at the helm; an id; null for none; only in `sailing`, else null |  | the machine |\n| `toll` | what the harbours take; a whole number from 0; only in `sailing` and `arrived`, else null |  | the machine |\n| `ports` | where it has been; a list of texts on one line |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair` (why = \"found\"); stalled: `wave`, else `repair` (why = \"again\"); nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave`; another text: `leave`; unanswered: `remind` |\n| `naming` |  | ask: one of `ports`: `head` |\n| `musing` | The question is Rust's. | ask: options of the program; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood` (in = \"the \\\"pump\\\"\", sealed = true, legs = 4000000); missing: `remind` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0`, `why = args.why` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `steer` | sailing | sailing | `args.rope == \"bight\" and args.tons + 1 < legs` |  | person | `loop = args.rope`, `why = args.side`, `ports = ports + args.side` |\n| `steer` | sailing | mooring | `args.rope != \"bight\" or legs <= args.tons + 1` |  | person |  |\n| `lighten` | sailing | sailing | `legs >= 3 and toll > 0` |  | person | `legs = legs - 1`, `pilot = args.pilot` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person | `why = args.words` |\n| `head` | naming | musing |  |  | person | `why = args.port` |\n| `dry` | pumping | sailing |  |  | hook | `departed = now`, `toll = 4000000` |\n| `flood` | pumping | sunk |  |  | hook | `why = args.in`, `sealed = args.sealed`, `legs = args.legs`, `manifest = args.list` |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | musing | musing | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | naming | sunk |  |  | agent, person |  |\n| `scuttle` | musing | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n";
 /// The machine's graph, as a Mermaid flowchart.
-pub const DIAGRAM: &str = "flowchart TD\n    mode_0([\"outward\"]):::mode\n    mode_1([\"homeward\"]):::mode\n    mode_2([\"trial\"]):::mode\n    mode_3([\"chart\"]):::mode\n    phase_loading(\"loading<br/><i>require-file</i><br/>and again by:<br/>remind\")\n    phase_inspecting(\"inspecting<br/><i>review</i><br/>and again by:<br/>sign (verb)<br/>repair<br/><i>leg #lt; legs</i><br/>remind<br/>retry\")\n    phase_match(\"match<br/><i>approve</i><br/>and again by:<br/>grant (person)\")\n    phase_sailing(\"sailing<br/><i>written in Rust</i><br/>and again by:<br/>tack<br/><i>weather #33;= #34;storm#34; and leg #lt; legs</i><br/>grant (person)<br/>lighten (person)\")\n    phase_mooring(\"mooring<br/><i>wait-for</i><br/>and again by:<br/>remind\")\n    phase_hailing(\"hailing<br/><i>announce</i>\")\n    phase_asking(\"asking<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_naming(\"naming<br/><i>ask</i>\")\n    phase_musing(\"musing<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_pumping(\"pumping<br/><i>run</i><br/>and again by:<br/>remind\")\n    phase_arrived[[\"arrived\"]]:::terminal\n    phase_sunk[[\"sunk\"]]:::terminal\n    anywhere([\"any phase\"]):::mode\n    mode_0 --> phase_loading\n    mode_1 --> phase_sailing\n    mode_2 --> phase_mooring\n    mode_3 --> phase_naming\n    phase_loading -->|\"inspect\"| phase_inspecting\n    phase_inspecting -->|\"pass<br/>wave<br/>repair<br/><i>leg #gt;= legs</i>\"| phase_match\n    phase_inspecting --> phase_inspecting\n    phase_sailing --> phase_sailing\n    phase_sailing -->|\"tack<br/><i>weather == #34;storm#34; or leg #gt;= legs</i>\"| phase_arrived\n    phase_match -->|\"tack<br/><i>sealed == true</i>\"| phase_sailing\n    phase_match -->|\"tack<br/><i>sealed == false</i>\"| phase_sunk\n    phase_match -.->|\"move (person)\"| phase_sailing\n    phase_match -.-> phase_match\n    phase_mooring -->|\"hail\"| phase_hailing\n    phase_hailing -->|\"call\"| phase_asking\n    phase_asking -.->|\"take (person)\"| phase_pumping\n    phase_asking -.->|\"leave (person)\"| phase_sunk\n    phase_naming -.->|\"head (person)\"| phase_musing\n    phase_pumping -->|\"dry\"| phase_sailing\n    phase_pumping -->|\"flood\"| phase_sunk\n    phase_loading --> phase_loading\n    phase_mooring --> phase_mooring\n    phase_asking --> phase_asking\n    phase_musing --> phase_musing\n    phase_pumping --> phase_pumping\n    phase_inspecting -->|\"condemn\"| phase_sunk\n    anywhere -.->|\"scuttle (verb)\"| phase_sunk\n    classDef mode fill:none,stroke-dasharray:2 3\n    classDef terminal stroke-width:2px\n";
+pub const DIAGRAM: &str = "flowchart TD\n    mode_0([\"outward\"]):::mode\n    mode_1([\"homeward\"]):::mode\n    mode_2([\"trial\"]):::mode\n    mode_3([\"chart\"]):::mode\n    phase_loading(\"loading<br/><i>require-file</i><br/>and again by:<br/>remind\")\n    phase_inspecting(\"inspecting<br/><i>review</i><br/>and again by:<br/>sign (verb)<br/>repair<br/><i>leg #lt; legs</i><br/>remind<br/>retry\")\n    phase_match(\"match<br/><i>approve</i><br/>and again by:<br/>grant (person)\")\n    phase_sailing(\"sailing<br/><i>written in Rust</i><br/>and again by:<br/>tack<br/><i>weather #33;= #34;storm#34; and leg #lt; legs</i><br/>grant (person)<br/>steer (person)<br/><i>args.rope == #34;bight#34; and args.tons + 1 #lt; legs</i><br/>lighten (person)\")\n    phase_mooring(\"mooring<br/><i>wait-for</i><br/>and again by:<br/>remind\")\n    phase_hailing(\"hailing<br/><i>announce</i>\")\n    phase_asking(\"asking<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_naming(\"naming<br/><i>ask</i>\")\n    phase_musing(\"musing<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_pumping(\"pumping<br/><i>run</i><br/>and again by:<br/>remind\")\n    phase_arrived[[\"arrived\"]]:::terminal\n    phase_sunk[[\"sunk\"]]:::terminal\n    anywhere([\"any phase\"]):::mode\n    mode_0 --> phase_loading\n    mode_1 --> phase_sailing\n    mode_2 --> phase_mooring\n    mode_3 --> phase_naming\n    phase_loading -->|\"inspect\"| phase_inspecting\n    phase_inspecting -->|\"pass<br/>wave<br/>repair<br/><i>leg #gt;= legs</i>\"| phase_match\n    phase_inspecting --> phase_inspecting\n    phase_sailing --> phase_sailing\n    phase_sailing -->|\"tack<br/><i>weather == #34;storm#34; or leg #gt;= legs</i>\"| phase_arrived\n    phase_match -->|\"tack<br/><i>sealed == true</i>\"| phase_sailing\n    phase_match -->|\"tack<br/><i>sealed == false</i>\"| phase_sunk\n    phase_match -.->|\"move (person)\"| phase_sailing\n    phase_match -.-> phase_match\n    phase_sailing -.->|\"steer (person)<br/><i>args.rope #33;= #34;bight#34; or legs #lt;= args.tons + 1</i>\"| phase_mooring\n    phase_mooring -->|\"hail\"| phase_hailing\n    phase_hailing -->|\"call\"| phase_asking\n    phase_asking -.->|\"take (person)\"| phase_pumping\n    phase_asking -.->|\"leave (person)\"| phase_sunk\n    phase_naming -.->|\"head (person)\"| phase_musing\n    phase_pumping -->|\"dry\"| phase_sailing\n    phase_pumping -->|\"flood\"| phase_sunk\n    phase_loading --> phase_loading\n    phase_mooring --> phase_mooring\n    phase_asking --> phase_asking\n    phase_musing --> phase_musing\n    phase_pumping --> phase_pumping\n    phase_inspecting -->|\"condemn\"| phase_sunk\n    anywhere -.->|\"scuttle (verb)\"| phase_sunk\n    classDef mode fill:none,stroke-dasharray:2 3\n    classDef terminal stroke-width:2px\n";
 /// What the meaning of a state document depends on, as JSON. Its digest is the graph hash.
-pub const SHAPE: &str = "{\"shape\":1,\"machine\":\"voyage\",\"state\":{\"folder\":\".voyage\",\"extension\":\"log\",\"form\":\"lines\",\"ids\":\"name\"},\"fields\":[\n{\"name\":\"mode\",\"kind\":\"held\",\"holds\":\"mode\"},\n{\"name\":\"phase\",\"kind\":\"held\",\"holds\":\"phase\"},\n{\"name\":\"ship\",\"kind\":\"held\",\"holds\":\"id\"},\n{\"name\":\"harbour\",\"kind\":\"held\",\"holds\":\"root\"},\n{\"name\":\"crew\",\"kind\":\"held\",\"holds\":\"session\"},\n{\"name\":\"started\",\"kind\":\"held\",\"holds\":\"started\"},\n{\"name\":\"started_epoch\",\"kind\":\"held\",\"holds\":\"started-epoch\"},\n{\"name\":\"updated\",\"kind\":\"held\",\"holds\":\"updated\"},\n{\"name\":\"cargo\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"required\",\"owned\":true},\n{\"name\":\"type\",\"kind\":\"one_of\",\"words\":[\"sail\",\"steam-ship\",\"2-masted\"],\"initial\":\"sail\",\"at_start\":\"optional\"},\n{\"name\":\"manifest\",\"kind\":\"path\",\"initial\":\"MANIFEST.md\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"before\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"leg\",\"kind\":\"count\",\"initial\":1,\"owned\":true},\n{\"name\":\"legs\",\"kind\":\"count\",\"initial\":2,\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"sealed\",\"kind\":\"flag\",\"initial\":false,\"owned\":true},\n{\"name\":\"loop\",\"kind\":\"one_of\",\"words\":[\"knot\",\"bight\"],\"initial\":\"knot\",\"at_start\":\"optional\"},\n{\"name\":\"weather\",\"kind\":\"one_of\",\"words\":[\"calm\",\"rough\",\"storm\"],\"initial\":\"calm\",\"null\":\"calm\",\"owned\":true},\n{\"name\":\"why\",\"kind\":\"text\",\"initial\":\"no \\\"reason\\\" \\\\ yet\",\"owned\":true},\n{\"name\":\"departed\",\"kind\":\"time\",\"initial\":null,\"owned\":true},\n{\"name\":\"pilot\",\"kind\":\"id\",\"initial\":\"\",\"in\":[\"sailing\"],\"owned\":true},\n{\"name\":\"toll\",\"kind\":\"count\",\"initial\":5,\"in\":[\"sailing\",\"arrived\"],\"owned\":true},\n{\"name\":\"ports\",\"kind\":\"list\",\"initial\":[\"home\"],\"owned\":true},\n{\"name\":\"reminders\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"failures\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"revision\",\"kind\":\"held\",\"holds\":\"revision\"},\n{\"name\":\"machine\",\"kind\":\"held\",\"holds\":\"machine\"},\n{\"name\":\"graph\",\"kind\":\"held\",\"holds\":\"graph-hash\"}\n],\"phases\":[\n{\"name\":\"loading\",\"stored\":\"loading\",\"terminal\":false},\n{\"name\":\"inspecting\",\"stored\":\"inspecting\",\"terminal\":false},\n{\"name\":\"match\",\"stored\":\"in-match\",\"terminal\":false},\n{\"name\":\"sailing\",\"stored\":\"sailing\",\"terminal\":false},\n{\"name\":\"mooring\",\"stored\":\"mooring\",\"terminal\":false},\n{\"name\":\"hailing\",\"stored\":\"hailing\",\"terminal\":false},\n{\"name\":\"asking\",\"stored\":\"asking\",\"terminal\":false},\n{\"name\":\"naming\",\"stored\":\"naming\",\"terminal\":false},\n{\"name\":\"musing\",\"stored\":\"musing\",\"terminal\":false},\n{\"name\":\"pumping\",\"stored\":\"pumping\",\"terminal\":false},\n{\"name\":\"arrived\",\"stored\":\"arrived\",\"terminal\":true},\n{\"name\":\"sunk\",\"stored\":\"sunk\",\"terminal\":true}\n],\"edges\":[\n{\"transition\":\"inspect\",\"from\":\"loading\",\"to\":\"inspecting\",\"set\":{\"reminders\":\"0\"}},\n{\"transition\":\"pass\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"wave\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == true\",\"requires\":\"reviewed\"},\n{\"transition\":\"sign\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"by\":[\"agent\",\"person\"],\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"leg < legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"},\"set\":{\"leg\":\"leg + 1\",\"reminders\":\"0\",\"failures\":\"0\",\"why\":\"args.why\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"leg >= legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"weather != \\\"storm\\\" and leg < legs\",\"set\":{\"leg\":\"leg + 1\",\"weather\":\"next(weather)\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"arrived\",\"when\":\"weather == \\\"storm\\\" or leg >= legs\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sailing\",\"when\":\"sealed == true\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sunk\",\"when\":\"sealed == false\"},\n{\"transition\":\"move\",\"from\":\"match\",\"to\":\"sailing\",\"by\":[\"person\"],\"set\":{\"sealed\":\"true\",\"leg\":\"1\"}},\n{\"transition\":\"grant\",\"from\":\"sailing\",\"to\":\"sailing\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"grant\",\"from\":\"match\",\"to\":\"match\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"lighten\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"legs >= 3 and toll > 0\",\"by\":[\"person\"],\"args\":{\"pilot\":\"id\"},\"set\":{\"legs\":\"legs - 1\",\"pilot\":\"args.pilot\"}},\n{\"transition\":\"hail\",\"from\":\"mooring\",\"to\":\"hailing\"},\n{\"transition\":\"call\",\"from\":\"hailing\",\"to\":\"asking\"},\n{\"transition\":\"take\",\"from\":\"asking\",\"to\":\"pumping\",\"by\":[\"person\"]},\n{\"transition\":\"leave\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"person\"],\"args\":{\"words\":\"text\"},\"set\":{\"why\":\"args.words\"}},\n{\"transition\":\"head\",\"from\":\"naming\",\"to\":\"musing\",\"by\":[\"person\"],\"args\":{\"port\":\"text, optional\"},\"set\":{\"why\":\"args.port\"}},\n{\"transition\":\"dry\",\"from\":\"pumping\",\"to\":\"sailing\",\"set\":{\"departed\":\"now\",\"toll\":\"4000000\"}},\n{\"transition\":\"flood\",\"from\":\"pumping\",\"to\":\"sunk\",\"args\":{\"in\":\"text\",\"sealed\":\"flag\",\"legs\":\"count, optional\",\"list\":\"path, optional\"},\"set\":{\"why\":\"args.in\",\"sealed\":\"args.sealed\",\"legs\":\"args.legs\",\"manifest\":\"args.list\"}},\n{\"transition\":\"remind\",\"from\":\"loading\",\"to\":\"loading\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"mooring\",\"to\":\"mooring\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"asking\",\"to\":\"asking\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"musing\",\"to\":\"musing\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"pumping\",\"to\":\"pumping\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"retry\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"failures < 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"condemn\",\"from\":\"inspecting\",\"to\":\"sunk\",\"when\":\"failures + 1 > 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"scuttle\",\"from\":\"loading\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"inspecting\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"match\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"sailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"mooring\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"hailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"naming\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"musing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"pumping\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]}\n]}";
+pub const SHAPE: &str = "{\"shape\":1,\"machine\":\"voyage\",\"state\":{\"folder\":\".voyage\",\"extension\":\"log\",\"form\":\"lines\",\"ids\":\"name\"},\"fields\":[\n{\"name\":\"mode\",\"kind\":\"held\",\"holds\":\"mode\"},\n{\"name\":\"phase\",\"kind\":\"held\",\"holds\":\"phase\"},\n{\"name\":\"ship\",\"kind\":\"held\",\"holds\":\"id\"},\n{\"name\":\"harbour\",\"kind\":\"held\",\"holds\":\"root\"},\n{\"name\":\"crew\",\"kind\":\"held\",\"holds\":\"session\"},\n{\"name\":\"started\",\"kind\":\"held\",\"holds\":\"started\"},\n{\"name\":\"started_epoch\",\"kind\":\"held\",\"holds\":\"started-epoch\"},\n{\"name\":\"updated\",\"kind\":\"held\",\"holds\":\"updated\"},\n{\"name\":\"cargo\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"required\",\"owned\":true},\n{\"name\":\"type\",\"kind\":\"one_of\",\"words\":[\"sail\",\"steam-ship\",\"2-masted\"],\"initial\":\"sail\",\"at_start\":\"optional\"},\n{\"name\":\"manifest\",\"kind\":\"path\",\"initial\":\"MANIFEST.md\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"before\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"leg\",\"kind\":\"count\",\"initial\":1,\"owned\":true},\n{\"name\":\"legs\",\"kind\":\"count\",\"initial\":2,\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"sealed\",\"kind\":\"flag\",\"initial\":false,\"owned\":true},\n{\"name\":\"loop\",\"kind\":\"one_of\",\"words\":[\"knot\",\"bight\"],\"initial\":\"knot\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"weather\",\"kind\":\"one_of\",\"words\":[\"calm\",\"rough\",\"storm\"],\"initial\":\"calm\",\"null\":\"calm\",\"owned\":true},\n{\"name\":\"why\",\"kind\":\"text\",\"initial\":\"no \\\"reason\\\" \\\\ yet\",\"owned\":true},\n{\"name\":\"departed\",\"kind\":\"time\",\"initial\":null,\"owned\":true},\n{\"name\":\"pilot\",\"kind\":\"id\",\"initial\":\"\",\"in\":[\"sailing\"],\"owned\":true},\n{\"name\":\"toll\",\"kind\":\"count\",\"initial\":5,\"in\":[\"sailing\",\"arrived\"],\"owned\":true},\n{\"name\":\"ports\",\"kind\":\"list\",\"initial\":[\"home\"],\"owned\":true},\n{\"name\":\"reminders\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"failures\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"revision\",\"kind\":\"held\",\"holds\":\"revision\"},\n{\"name\":\"machine\",\"kind\":\"held\",\"holds\":\"machine\"},\n{\"name\":\"graph\",\"kind\":\"held\",\"holds\":\"graph-hash\"}\n],\"phases\":[\n{\"name\":\"loading\",\"stored\":\"loading\",\"terminal\":false},\n{\"name\":\"inspecting\",\"stored\":\"inspecting\",\"terminal\":false},\n{\"name\":\"match\",\"stored\":\"in-match\",\"terminal\":false},\n{\"name\":\"sailing\",\"stored\":\"sailing\",\"terminal\":false},\n{\"name\":\"mooring\",\"stored\":\"mooring\",\"terminal\":false},\n{\"name\":\"hailing\",\"stored\":\"hailing\",\"terminal\":false},\n{\"name\":\"asking\",\"stored\":\"asking\",\"terminal\":false},\n{\"name\":\"naming\",\"stored\":\"naming\",\"terminal\":false},\n{\"name\":\"musing\",\"stored\":\"musing\",\"terminal\":false},\n{\"name\":\"pumping\",\"stored\":\"pumping\",\"terminal\":false},\n{\"name\":\"arrived\",\"stored\":\"arrived\",\"terminal\":true},\n{\"name\":\"sunk\",\"stored\":\"sunk\",\"terminal\":true}\n],\"edges\":[\n{\"transition\":\"inspect\",\"from\":\"loading\",\"to\":\"inspecting\",\"set\":{\"reminders\":\"0\"}},\n{\"transition\":\"pass\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"wave\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == true\",\"requires\":\"reviewed\"},\n{\"transition\":\"sign\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"by\":[\"agent\",\"person\"],\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"leg < legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"},\"set\":{\"leg\":\"leg + 1\",\"reminders\":\"0\",\"failures\":\"0\",\"why\":\"args.why\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"leg >= legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"weather != \\\"storm\\\" and leg < legs\",\"set\":{\"leg\":\"leg + 1\",\"weather\":\"next(weather)\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"arrived\",\"when\":\"weather == \\\"storm\\\" or leg >= legs\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sailing\",\"when\":\"sealed == true\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sunk\",\"when\":\"sealed == false\"},\n{\"transition\":\"move\",\"from\":\"match\",\"to\":\"sailing\",\"by\":[\"person\"],\"set\":{\"sealed\":\"true\",\"leg\":\"1\"}},\n{\"transition\":\"grant\",\"from\":\"sailing\",\"to\":\"sailing\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"grant\",\"from\":\"match\",\"to\":\"match\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"steer\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"args.rope == \\\"bight\\\" and args.tons + 1 < legs\",\"by\":[\"person\"],\"args\":{\"rope\":\"bight | knot\",\"tons\":\"count\",\"side\":\"port, optional\"},\"set\":{\"loop\":\"args.rope\",\"why\":\"args.side\",\"ports\":\"ports + args.side\"}},\n{\"transition\":\"steer\",\"from\":\"sailing\",\"to\":\"mooring\",\"when\":\"args.rope != \\\"bight\\\" or legs <= args.tons + 1\",\"by\":[\"person\"],\"args\":{\"rope\":\"bight | knot\",\"tons\":\"count\",\"side\":\"port, optional\"}},\n{\"transition\":\"lighten\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"legs >= 3 and toll > 0\",\"by\":[\"person\"],\"args\":{\"pilot\":\"id\"},\"set\":{\"legs\":\"legs - 1\",\"pilot\":\"args.pilot\"}},\n{\"transition\":\"hail\",\"from\":\"mooring\",\"to\":\"hailing\"},\n{\"transition\":\"call\",\"from\":\"hailing\",\"to\":\"asking\"},\n{\"transition\":\"take\",\"from\":\"asking\",\"to\":\"pumping\",\"by\":[\"person\"]},\n{\"transition\":\"leave\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"person\"],\"args\":{\"words\":\"text\"},\"set\":{\"why\":\"args.words\"}},\n{\"transition\":\"head\",\"from\":\"naming\",\"to\":\"musing\",\"by\":[\"person\"],\"args\":{\"port\":\"text, optional\"},\"set\":{\"why\":\"args.port\"}},\n{\"transition\":\"dry\",\"from\":\"pumping\",\"to\":\"sailing\",\"set\":{\"departed\":\"now\",\"toll\":\"4000000\"}},\n{\"transition\":\"flood\",\"from\":\"pumping\",\"to\":\"sunk\",\"args\":{\"in\":\"text\",\"sealed\":\"flag\",\"legs\":\"count, optional\",\"list\":\"path, optional\"},\"set\":{\"why\":\"args.in\",\"sealed\":\"args.sealed\",\"legs\":\"args.legs\",\"manifest\":\"args.list\"}},\n{\"transition\":\"remind\",\"from\":\"loading\",\"to\":\"loading\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"mooring\",\"to\":\"mooring\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"asking\",\"to\":\"asking\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"musing\",\"to\":\"musing\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"pumping\",\"to\":\"pumping\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"retry\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"failures < 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"condemn\",\"from\":\"inspecting\",\"to\":\"sunk\",\"when\":\"failures + 1 > 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"scuttle\",\"from\":\"loading\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"inspecting\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"match\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"sailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"mooring\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"hailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"naming\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"musing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"pumping\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]}\n]}";
 /// The machine's `[[migrations]]` as JSON; empty where there are none.
 pub const MIGRATIONS: &str = "";

@@ -147,7 +147,7 @@ fn edge_of(
     );
     let record = before.map(|before| Record::of_change(store.spec(), id, before));
     let holds = |edge: &EdgeInfo| match (&edge.when, &record) {
-        (Some(guard), Some(record)) => guard.holds(table, record, change.at).unwrap_or(false),
+        (Some(guard), Some(record)) => guard.holds(table, record, None, change.at).unwrap_or(false),
         _ => true,
     };
     let edges = table.edges_at(table.transitions.iter().find(|name| **name == change.what)?, from);

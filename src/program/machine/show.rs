@@ -166,11 +166,11 @@ fn edges(subject: &Subject) -> Vec<Value> {
         let declared = edge.declared;
         let by = declared.by.iter();
         let args = declared.args.iter().map(|argument| {
-            let about = json!({
-                "type": word_of(&ArgumentKind::ALL, &argument.kind.value),
-                "doc": argument.doc,
-                "optional": argument.optional,
-            });
+            let (key, kind) = match &argument.kind.value {
+                ArgumentKind::OneOf(words) => ("one_of", json!(words)),
+                plain => ("type", json!(word_of(&ArgumentKind::PLAIN, plain))),
+            };
+            let about = json!({ key: kind, "doc": argument.doc, "optional": argument.optional });
             (argument.name.value.clone(), about)
         });
         let set = declared

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{At, AtStart};
+use crate::model::{ArgumentKind, At, AtStart};
 
 fn field(name: &str, kind: FieldKind) -> Field {
     let name = At::new(name.to_owned(), 0..0);
@@ -25,27 +25,36 @@ fn fields() -> Vec<Field> {
         .map(|word| At::new(word.to_owned(), 0..0))
         .to_vec();
     let one_of = || FieldKind::OneOf(words.clone());
+    vec![field("i", FieldKind::Count), field("v", one_of())]
+}
+
+fn arguments() -> Vec<Argument> {
+    let argument = |name: &str, kind| Argument {
+        name: At::new(name.to_owned(), 0..0),
+        kind: At::new(kind, 0..0),
+        doc: String::new(),
+        optional: false,
+    };
+    let words = ["x", "y", "z"].map(str::to_owned).to_vec();
     vec![
-        field("i", FieldKind::Count),
-        field("j", FieldKind::Count),
-        field("v", one_of()),
-        field("w", one_of()),
+        argument("j", ArgumentKind::Count),
+        argument("w", ArgumentKind::OneOf(words)),
     ]
 }
 
-/// Values of `i`, `j`, `v` and `w`.
+/// Values of the fields `i` and `v` and the arguments `j` and `w`, in the order of the alphabet.
 type Values = (i64, i64, &'static str, &'static str);
 
 fn holds(guard: &Guard, values: Values) -> bool {
     let number = |operand: &Operand| match operand {
         Operand::Field { name, offset } if name.value == "i" => Some(values.0 + offset),
-        Operand::Field { name, offset } if name.value == "j" => Some(values.1 + offset),
+        Operand::Argument { name, offset } if name.value == "j" => Some(values.1 + offset),
         Operand::Constant(Constant::Count(number)) => Some(i64::try_from(*number).unwrap()),
         _ => None,
     };
     let text = |operand: &Operand| match operand {
-        Operand::Field { name, .. } if name.value == "v" => values.2.to_owned(),
-        Operand::Field { .. } => values.3.to_owned(),
+        Operand::Field { .. } => values.2.to_owned(),
+        Operand::Argument { .. } => values.3.to_owned(),
         Operand::Constant(constant) => word(constant),
         Operand::Length { .. } | Operand::Now { .. } => unreachable!("`guard` makes none"),
     };
@@ -70,9 +79,12 @@ fn holds(guard: &Guard, values: Values) -> bool {
 }
 
 fn guard() -> impl Strategy<Value = Guard> {
-    let named = |name: &'static str, offset| Operand::Field {
-        name: At::new(name.to_owned(), 0..0),
-        offset,
+    let named = |name: &'static str, offset| {
+        let at = At::new(name.to_owned(), 0..0);
+        match name {
+            "i" | "v" => Operand::Field { name: at, offset },
+            _ => Operand::Argument { name: at, offset },
+        }
     };
     let count = prop_oneof![
         (prop::sample::select(vec!["i", "j"]), -2_i64..3).prop_map(move |(name, offset)| named(name, offset)),
@@ -117,12 +129,12 @@ proptest! {
     fn the_solver_finds_values_where_there_are_any(
         wanted in prop::collection::vec((guard(), any::<bool>()), 1..4)
     ) {
-        let declared = fields();
+        let (declared, arguments) = (fields(), arguments());
         let index: HashMap<&str, &Field> = declared.iter().map(|field| (field.name.value.as_str(), field)).collect();
         let wanted: Vec<(&Guard, bool)> = wanted.iter().map(|(guard, wanted)| (guard, *wanted)).collect();
         let fits = |values: Values| wanted.iter().all(|(guard, wanted)| holds(guard, values) == *wanted);
         let known = all_values().any(fits);
-        match (Solver { fields: &index, left: u64::MAX }).solve(&wanted) {
+        match (Solver { fields: &index, left: u64::MAX }).solve(&arguments, &wanted) {
             Answer::GaveUp => prop_assert!(false, "gave up"),
             Answer::Never => prop_assert!(!known),
             Answer::Example(example) => {
@@ -133,7 +145,7 @@ proptest! {
                     let word = said(name).map_or("x", |text| text.trim_matches('"'));
                     ["x", "y", "z"].into_iter().find(|known| *known == word).unwrap()
                 };
-                prop_assert!(fits((number("i"), number("j"), word("v"), word("w"))), "{example:?}");
+                prop_assert!(fits((number("i"), number("args.j"), word("v"), word("args.w"))), "{example:?}");
             }
         }
     }
@@ -151,7 +163,7 @@ fn numbers_hold(guard: &Guard, values: Numbers) -> bool {
         Operand::Constant(Constant::Count(number) | Constant::Time(number)) => {
             i64::try_from(*number).unwrap()
         }
-        Operand::Constant(_) => unreachable!("`number_guard` makes none"),
+        Operand::Argument { .. } | Operand::Constant(_) => unreachable!("`number_guard` makes none"),
     };
     match guard {
         Guard::All(parts) => parts.iter().all(|part| numbers_hold(part, values)),
@@ -222,7 +234,7 @@ proptest! {
         // `now` is never 0, whatever the clock.
         let mut all = (0..14).flat_map(|a| (1..15).flat_map(move |b| (0..14).map(move |c| (a, b, c))));
         let known = all.any(|(t, now, n)| (0..14).any(|i| fits((t, now, n, i))));
-        match (Solver { fields: &index, left: u64::MAX }).solve(&wanted) {
+        match (Solver { fields: &index, left: u64::MAX }).solve(&[], &wanted) {
             Answer::GaveUp => prop_assert!(false, "gave up"),
             Answer::Never => prop_assert!(!known),
             Answer::Example(example) => {
