@@ -30,7 +30,13 @@ pub(super) enum Command {
     /// Review the round that a loop is in, or follow the review that is running
     Review(Review),
     /// Let a loop that waits, or that was put aside, go on (a person's command)
-    Resume(Target),
+    Resume {
+        #[command(flatten)]
+        target: Target,
+        /// Take it over, too, as `adopt` does
+        #[arg(long)]
+        adopt: bool,
+    },
     /// Take a loop over into this session (a person's command)
     Adopt(Target),
     /// Take up a state document that this program did not write (a person's command)

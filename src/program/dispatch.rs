@@ -93,7 +93,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         Command::List(format) => display::list::<M>(format.json),
         Command::Journal(journal) => display::journal::<M>(&journal),
         Command::Review(arguments) => review::review(program, &arguments),
-        Command::Resume(target) => loops::resume(program, &target),
+        Command::Resume { target, adopt } => loops::resume(program, &target, adopt),
         Command::Adopt(target) => loops::adopt(program, &target),
         Command::Import { file, id } => import::import(program, &file, id.as_deref()),
         Command::Personas => display::personas(info),
@@ -142,7 +142,7 @@ fn called<M: CommandLine>(program: &Program<M>, hook: Hook) -> Exit {
 fn changes_loops(command: &Command) -> bool {
     match command {
         Command::Review(_)
-        | Command::Resume(_)
+        | Command::Resume { .. }
         | Command::Adopt(_)
         | Command::Import { .. }
         | Command::Sweep { dry_run: false, .. }

@@ -14,7 +14,7 @@ use super::incompatible::{self, ends_anywhere};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{attempts, chosen, locate, messages, next_action, out, rounds, session_start, typed, verbs};
-use crate::behaviours::LoopHandle;
+use crate::behaviours::{LoopHandle, words};
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Table};
 use crate::store::{Listed, LoopId, Store, StoreError};
@@ -374,7 +374,11 @@ fn say_again<M: CommandLine>(program: &Program<M>, held: &M::Any) {
 }
 
 /// Lets a loop go on that was put aside, or that waits where the machine has a transition `resume`.
-pub(super) fn resume<M: CommandLine>(program: &Program<M>, target: &Target) -> Result<Exit, Failure> {
+pub(super) fn resume<M: CommandLine>(
+    program: &Program<M>,
+    target: &Target,
+    adopt: bool,
+) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
     let (id, actor) = named(info, target, "resume")?;
@@ -405,6 +409,7 @@ pub(super) fn resume<M: CommandLine>(program: &Program<M>, target: &Target) -> R
                 "Loop {id} is in phase {} and waits for {}\nNext: {}",
                 phase.name, next.waits_for, next.next
             ));
+            whose(info, held.raw(), &caller, adopt)?;
             say_again(program, &held);
             return Ok(Exit::Complete);
         }
@@ -414,17 +419,34 @@ pub(super) fn resume<M: CommandLine>(program: &Program<M>, target: &Target) -> R
         .review
         .map(|spec| rounds::of_most(raw, spec.round));
     out::line(&format!(
-        "Loop {id} goes on in phase {}{}. The next stop of its session drives it.",
+        "Loop {id} goes on in phase {}{}.",
         messages::phase(raw).name,
         round.map(|round| format!(", round {round}")).unwrap_or_default()
     ));
+    whose(info, raw, &caller, adopt)
+}
+
+/// Says whose stops drive a loop that goes on, after it was taken over where that is wanted.
+fn whose(info: &ProgramInfo, raw: &Raw, caller: &Caller, adopt: bool) -> Result<Exit, Failure> {
+    if adopt {
+        return adopt_held(raw);
+    }
+    let id = raw.id();
     let owner = text::one_line(&raw.text(info.state.fields.session), 200);
-    if caller.session.is_some_and(|session| session != owner) {
-        out::line(&format!(
+    out::line(&match &caller.session {
+        _ if [UNKNOWN, ""].contains(&owner.as_str()) => {
+            "It belongs to nobody: the next session that ends a turn in this project takes it.".to_owned()
+        }
+        Some(session) if *session == owner => "The next stop of this session drives it.".to_owned(),
+        Some(_) => format!(
             "It belongs to session {owner}; to take it over into this one:{}",
             info.command(&format!("adopt {id}"))
-        ));
-    }
+        ),
+        None => format!(
+            "The stops of session {owner} drive it. To have the next session take it that ends a turn in this project:{}",
+            words::lines(&[format!("{} resume {id} --adopt", info.program)])
+        ),
+    });
     Ok(Exit::Complete)
 }
 

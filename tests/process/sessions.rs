@@ -370,6 +370,48 @@ fn a_person_adopts_a_loop_for_whichever_session_comes_next() {
 }
 
 #[test]
+fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
+    let (project, id) = Project::reviewing(&[]);
+    let said = project.run(&["resume", &id]).exits(0);
+    assert!(
+        said.out.contains("The stops of session s1 drive it.")
+            && said
+                .out
+                .contains(&format!("\n    claudex-loop resume {id} --adopt\n")),
+        "{}",
+        said.out
+    );
+    assert_eq!(project.field(&id, "session_id"), "s1");
+    project
+        .run(&["resume", &id, "--adopt"])
+        .exits(0)
+        .says("goes on in phase reviewing, round 1 of 3.")
+        .says("belongs to nobody now");
+    assert_eq!(project.field(&id, "session_id"), "unknown");
+    project
+        .run(&["resume", &id])
+        .exits(0)
+        .says("It belongs to nobody: the next session that ends a turn");
+    project.fire_as("fresh").blocked();
+    assert_eq!(project.field(&id, "session_id"), "fresh");
+    assert_eq!(project.fire_as("s1").approved(), "");
+    // Inside a session it is that one which takes it.
+    project.type_line("s1", &format!("/claudex:resume {id}"));
+    project
+        .run_in_session("s1", &["resume", "--from-prompt", "--adopt"])
+        .exits(0)
+        .says("belongs to this session now");
+    assert_eq!(project.field(&id, "session_id"), "s1");
+    // An agent takes over nothing.
+    let before = project.state(&id);
+    project
+        .run_in_session("s2", &["resume", &id, "--adopt"])
+        .exits(1)
+        .says("is a person’s decision");
+    assert_eq!(project.state(&id), before);
+}
+
+#[test]
 fn a_session_that_takes_a_loop_up_as_it_sums_up_is_handed_the_summary() {
     for (rounds, reviewer, title) in [
         ("3", "fake-clean", "### Claudex plan loop complete ✓"),
