@@ -15,6 +15,7 @@ pub mod context;
 pub mod doctor;
 pub mod driver;
 pub mod interview;
+pub mod new;
 pub mod report;
 pub mod run;
 pub mod runner;
@@ -41,6 +42,7 @@ impl OnStop for PlanLoop {}
 pub fn program() -> Program<typestate::Plan> {
     typestate::program(PlanLoop)
         .command(run::command(), run::run)
+        .command(new::command(), new::run)
         .arguments(start::arguments)
         .start(start::fields)
         .context(context::of)

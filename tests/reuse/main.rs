@@ -13,6 +13,7 @@ mod building;
 mod checked;
 mod document;
 mod mismatch;
+mod new;
 mod outside;
 mod own_loop;
 mod packages;

@@ -2,6 +2,7 @@
 //! letter outside ASCII, with our crates as they were packed.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
@@ -22,7 +23,11 @@ fn shell(home: &Path) -> Command {
         .env_clear()
         .env(
             "PATH",
-            format!("{}:/usr/local/bin:/usr/bin:/bin", tools.display()),
+            format!(
+                "{}:{}/tools:/usr/local/bin:/usr/bin:/bin",
+                tools.display(),
+                home.display()
+            ),
         )
         .env("CARGO_HOME", kept("CARGO_HOME", ".cargo"))
         .env("RUSTUP_HOME", kept("RUSTUP_HOME", ".rustup"))
@@ -52,13 +57,18 @@ fn the_walk_through_is_what_happens_to_who_follows_it() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().canonicalize().unwrap().join("a reäder's home");
     fs::create_dir(&home).unwrap();
+    let tools = home.join("tools");
+    fs::create_dir(&tools).unwrap();
+    symlink(env!("CARGO_BIN_EXE_claudex-loop"), tools.join("claudex-loop")).unwrap();
     let work = home.join("release-train");
     let mut reader = Reader::new(shell(&home), &home, &work);
     for block in blocks(&document()) {
         reader.follow(&block);
-        if work.is_dir() && !work.join("Cargo.lock").exists() {
-            // Offline there are the versions of our lock file, and it may be that no others are there.
-            fs::copy(ours().join("Cargo.lock"), work.join("Cargo.lock")).unwrap();
+        for made in [&home.join("haiku"), &work] {
+            if made.is_dir() && !made.join("Cargo.lock").exists() {
+                // Offline there are the versions of our lock file, and it may be that no others are there.
+                fs::copy(ours().join("Cargo.lock"), made.join("Cargo.lock")).unwrap();
+            }
         }
     }
 }

@@ -1,0 +1,116 @@
+//! `new`: a crate with a machine of its own, as small as one can be that does something.
+
+use std::fs;
+use std::io::{self, Write as _};
+
+use camino::Utf8Path;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::info::ProgramInfo;
+use claudex_loop::program::out;
+use claudex_loop::text;
+
+/// The files, with what is filled in.
+const FILES: [(&str, &str); 5] = [
+    ("Cargo.toml", include_str!("new/Cargo.toml.in")),
+    ("build.rs", include_str!("new/build.rs.in")),
+    ("machine.toml", include_str!("new/machine.toml.in")),
+    ("messages/writing.md", include_str!("new/writing.md.in")),
+    ("src/main.rs", include_str!("new/main.rs.in")),
+];
+/// The longest name, in bytes: that of a machine.
+const LONGEST: usize = 64;
+/// What a module, a crate beside ours, or the type of a machine cannot be called.
+const TAKEN: &str = "abstract alloc any-loop as async await become box break claudex-build claudex-loop const continue core crate do done \
+                     dyn else enum extern false fields fields-in final finish fn for from from-raw gen if impl in in-phase into iterator \
+                     let loop macro match mod mode mode-iter move mut on-stop option override phase phase-iter priv proc-macro pub ref \
+                     remind result return self start static std string struct super test trait transition transition-iter true try \
+                     type typeof unsafe unsized use vec verb virtual where while writing yield";
+
+/// Write a crate with a small loop of its own, to begin with
+#[derive(Debug, Args)]
+struct New {
+    /// The crate's name, and that of the folder that is made here
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+/// Returns the subcommand.
+pub fn command() -> Command {
+    New::augment_args(Command::new("new").about("Write a crate with a small loop of its own, to begin with"))
+}
+
+/// Writes the crate.
+///
+/// # Errors
+/// The name cannot be a crate's, there is something of that name already, or the files cannot be written.
+pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let New { name } = New::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
+    if let Some(wrong) = wrong_with(&name) {
+        return Err(Failure::plain(
+            Exit::Usage,
+            "claudex::new::name",
+            format!("“{}” {wrong}", text::one_line(&text::shown(&name), 80)),
+            &format!(
+                "name it after what it does:\n    {} new release-train",
+                info.program
+            ),
+        ));
+    }
+    let folder = Utf8Path::new(&name);
+    write(folder).map_err(|error| {
+        let (why, help) = match error.kind() {
+            io::ErrorKind::AlreadyExists => (
+                format!("{folder} is there already, and nothing is written over"),
+                "take another name, or go to another folder",
+            ),
+            _ => (
+                format!("{folder} cannot be written: {error}"),
+                "make room, or go to a folder that you can write to",
+            ),
+        };
+        Failure::plain(Exit::Refused, "claudex::new", why, help)
+    })?;
+    let files = FILES.map(|(file, _)| file).join(", ");
+    out::line(&format!("The crate {name} is in {folder}: {files}. To try it:"));
+    out::line(&format!(
+        "    cd {folder}\n    cargo run --quiet -- start \"a haiku\""
+    ));
+    Ok(Exit::Complete)
+}
+
+/// Returns what keeps a name from being that of a crate and, with `_` for `-`, of a machine.
+fn wrong_with(name: &str) -> Option<&'static str> {
+    let is_part = |part: &str| {
+        let usual = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit();
+        !part.is_empty() && part.chars().all(usual)
+    };
+    let is_name = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.split(['-', '_']).all(is_part)
+        && name.len() <= LONGEST;
+    match is_name {
+        false => Some(
+            "is no name for a crate here: a to z first, then also 0 to 9, with single - or _ between, 64 at most",
+        ),
+        true if TAKEN.split(' ').any(|taken| taken == name.replace('_', "-")) => {
+            Some("means something else in Rust, in cargo or in the machine")
+        }
+        true => None,
+    }
+}
+
+/// Writes the files into a folder that is made for them.
+fn write(folder: &Utf8Path) -> io::Result<()> {
+    fs::create_dir(folder)?;
+    let machine = folder.as_str().replace('-', "_");
+    for (file, text) in FILES {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        let text = text
+            .replace("@crate@", folder.as_str())
+            .replace("@machine@", &machine)
+            .replace("@version@", env!("CARGO_PKG_VERSION"));
+        fs::File::create_new(&path)?.write_all(text.as_bytes())?;
+    }
+    Ok(())
+}
