@@ -1,0 +1,2 @@
+//! Tests of any machine.
+pub mod search;

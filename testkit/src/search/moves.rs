@@ -1,0 +1,481 @@
+//! What can happen next to a loop: a stop that sees something, a review, a verb, a wait; and what each leaves.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use claudex_build::model::{
+    Actor, Behaviour, Edge, Evidence, Field, FieldKind, Guard, Machine, Operand, Sign, Transition, Update,
+};
+
+use super::state::{State, Value, Visit};
+use super::values::{GIVEN, Relevant, each, offset_of};
+
+/// What a reviewer says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Says {
+    /// Nothing is to be found.
+    Clean,
+    /// Something that it has not found before.
+    Findings,
+    /// What it found the last time.
+    Same,
+    /// Nothing: it fails.
+    Failed,
+}
+
+/// What happens.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Act {
+    /// A stop, at which the phase's behaviour sees this outcome.
+    Stop(String),
+    /// A stop, at which the machine's own Rust takes this transition.
+    Own(String),
+    /// A verb.
+    Verb {
+        /// Who calls it.
+        by: Actor,
+        /// The transition.
+        transition: String,
+        /// Its arguments.
+        arguments: Vec<(String, Value)>,
+        /// Whether findings that are open have to be rejected.
+        rejecting: bool,
+    },
+    /// A review.
+    Review(Says),
+    /// Seconds go by.
+    Wait(u64),
+}
+
+/// What happens, and the edge that is taken thereby.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What happens.
+    pub act: Act,
+    /// The edge's index in [`Machine::edges`].
+    pub edge: Option<usize>,
+    /// What the program has to leave.
+    pub leaves: State,
+}
+
+pub(super) struct Moves<'s> {
+    pub(super) machine: &'s Machine,
+    pub(super) edges: &'s [Edge<'s>],
+    pub(super) own: &'s dyn Fn(&str, &str) -> bool,
+    pub(super) relevant: &'s Relevant,
+    /// The fields by their names.
+    pub(super) index: HashMap<&'s str, usize>,
+    pub(super) now: u64,
+}
+
+impl Moves<'_> {
+    /// Returns the loop that a start makes.
+    pub(super) fn start(&self, mode: usize, given: &[(usize, Value)]) -> State {
+        let mode = &self.machine.modes[mode];
+        let phase = self.phase(&mode.start.value);
+        let value = |(at, field): (usize, &Field)| {
+            if !field.exists_in(&mode.start.value) {
+                return Value::Absent;
+            }
+            let own = mode
+                .initial
+                .iter()
+                .find(|(name, _)| name.value == field.name.value);
+            let given = given
+                .iter()
+                .find(|(known, _)| *known == at)
+                .map(|(_, value)| value.clone());
+            given
+                .or_else(|| own.map(|(_, constant)| Value::of(&constant.value)))
+                .or_else(|| field.initial().as_ref().map(Value::of))
+                .unwrap_or(Value::Absent)
+        };
+        State {
+            phase,
+            values: self.machine.fields.iter().enumerate().map(value).collect(),
+            visit: Visit::Unreviewed,
+            same: (0, 0),
+            waited: 0,
+        }
+    }
+
+    /// Returns everything that can happen in a state, each with the state that follows.
+    pub(super) fn from(&self, state: &State) -> Vec<(Step, State)> {
+        let mut all = Vec::new();
+        let phase = &self.machine.phases[state.phase];
+        if phase.terminal {
+            return all;
+        }
+        if let Some(behaviour) = &phase.on_stop {
+            for (outcome, names) in &behaviour.outcomes {
+                if !self.can_see(behaviour, outcome, state) {
+                    continue;
+                }
+                let taken = names.iter().find_map(|name| self.open(&name.value, state));
+                if let Some(edge) = taken {
+                    let failed = outcome == "failed" && behaviour.name.value == "review";
+                    all.extend(self.taking(state, Act::Stop(outcome.clone()), edge, &[], failed));
+                }
+            }
+            if behaviour.name.value == "review" {
+                self.reviews(behaviour, state, &mut all);
+            }
+        }
+        for (index, edge) in self.edges.iter().enumerate() {
+            if edge.from == state.phase && self.is_open(edge, state) {
+                self.verbs(state, index, &mut all);
+            }
+        }
+        self.waits(state, &mut all);
+        all
+    }
+
+    /// The verbs, and what the machine's own Rust may do.
+    fn verbs(&self, state: &State, index: usize, all: &mut Vec<(Step, State)>) {
+        let declared = self.edges[index].declared;
+        let (phase, name) = (&self.machine.phases[state.phase], &declared.name.value);
+        let named = phase.on_stop.as_ref().is_some_and(|behaviour| {
+            let mut named = behaviour.outcomes.iter().flat_map(|(_, names)| names);
+            named.any(|named| named.value == *name)
+        });
+        let rejecting = match declared.requires.as_ref().map(|evidence| evidence.value) {
+            None => false,
+            Some(_) if state.visit == Visit::Clean => false,
+            Some(evidence) if state.visit == Visit::Findings => evidence == Evidence::Settled,
+            Some(_) => return,
+        };
+        let act = match declared.by.first() {
+            Some(by) => Some(by.value),
+            None if !named && (self.own)(&phase.name.value, name) => None,
+            None => return,
+        };
+        for arguments in self.arguments(declared) {
+            let act = match act {
+                None => Act::Own(name.clone()),
+                Some(by) => Act::Verb {
+                    by,
+                    transition: name.clone(),
+                    arguments: arguments.clone(),
+                    rejecting,
+                },
+            };
+            all.extend(self.taking(state, act, index, &arguments, false));
+        }
+    }
+
+    fn reviews(&self, behaviour: &Behaviour, state: &State, all: &mut Vec<(Step, State)>) {
+        if matches!(state.visit, Visit::Clean | Visit::Findings) {
+            return;
+        }
+        let stalls = stalls(behaviour);
+        let persona = self.persona(behaviour, state);
+        for says in [Says::Clean, Says::Findings, Says::Same, Says::Failed] {
+            if says == Says::Same && !stalls {
+                continue;
+            }
+            let mut next = state.clone();
+            next.visit = match says {
+                Says::Clean => Visit::Clean,
+                Says::Findings | Says::Same => Visit::Findings,
+                Says::Failed => Visit::Failed,
+            };
+            if says != Says::Failed {
+                let before = if state.same.0 == persona { state.same.1 } else { 0 };
+                next.same = (
+                    persona,
+                    if says == Says::Same {
+                        (before + 1).min(3)
+                    } else {
+                        0
+                    },
+                );
+            }
+            let step = Step {
+                act: Act::Review(says),
+                edge: None,
+                leaves: next.clone(),
+            };
+            all.push((step, next));
+        }
+    }
+
+    /// Who reviews the round, by its place; only where rounds can stall it matters.
+    fn persona(&self, behaviour: &Behaviour, state: &State) -> u64 {
+        let all = match behaviour.personas.len() {
+            0 => self.machine.personas.len(),
+            own => own,
+        };
+        let round = behaviour
+            .parameter("round")
+            .and_then(|name| self.field(&name.value));
+        match round.map(|round| &state.values[round]) {
+            Some(Value::Number(round)) => (*round).min(all.max(1) as u64),
+            _ => 0,
+        }
+    }
+
+    /// Waits until a guard, or what a phase waits for, sees another time than now.
+    fn waits(&self, state: &State, all: &mut Vec<(Step, State)>) {
+        let now = self.now + state.waited;
+        let mut until = Vec::new();
+        for edge in self.edges.iter().filter(|edge| edge.from == state.phase) {
+            let Some(guard) = &edge.declared.when else {
+                continue;
+            };
+            each(&guard.value, &mut |left, _, right| {
+                let (time, other) = match (left, right) {
+                    (Operand::Now { .. }, other) => (left, other),
+                    (other, Operand::Now { .. }) => (right, other),
+                    _ => return,
+                };
+                if let Some(Side::Number(other)) = self.side(other, state) {
+                    until.extend([0, 1].map(|more| other - i128::from(offset_of(time)) + more));
+                }
+            });
+        }
+        let waits = self.machine.phases[state.phase].on_stop.as_ref();
+        if let Some(Value::Number(time)) = waits
+            .and_then(|behaviour| behaviour.parameter("field"))
+            .and_then(|name| self.field(&name.value))
+            .filter(|field| self.machine.fields[*field].kind == FieldKind::Time)
+            .map(|field| &state.values[field])
+        {
+            until.push(i128::from(*time));
+        }
+        for seconds in until
+            .into_iter()
+            .filter_map(|until| u64::try_from(until - i128::from(now)).ok())
+        {
+            if seconds > 0 {
+                let mut next = state.clone();
+                next.waited += seconds;
+                let step = Step {
+                    act: Act::Wait(seconds),
+                    edge: None,
+                    leaves: next.clone(),
+                };
+                all.push((step, next));
+            }
+        }
+    }
+
+    /// Whether a behaviour can be made to see an outcome.
+    fn can_see(&self, behaviour: &Behaviour, outcome: &str, state: &State) -> bool {
+        let stalled = stalls(behaviour) && state.same.1 >= 3;
+        match (behaviour.name.value.as_str(), outcome) {
+            ("review", "clean") => state.visit == Visit::Clean,
+            ("review", "findings") => state.visit == Visit::Findings && !stalled,
+            ("review", "stalled") => state.visit == Visit::Findings && stalled,
+            ("review", "failed") => state.visit == Visit::Failed,
+            ("review", _) => state.visit == Visit::Unreviewed,
+            ("run", outcome) => outcome != "running",
+            ("wait-for", outcome) => {
+                let field = behaviour
+                    .parameter("field")
+                    .and_then(|name| self.field(&name.value));
+                field.is_none_or(|field| {
+                    let kind = &self.machine.fields[field].kind;
+                    let yes = state.values[field].says_yes(kind, self.now + state.waited);
+                    yes == (outcome == "there")
+                })
+            }
+            _ => true,
+        }
+    }
+
+    /// The edge of a transition that is open here.
+    fn open(&self, transition: &str, state: &State) -> Option<usize> {
+        self.edges.iter().position(|edge| {
+            edge.from == state.phase && edge.declared.name.value == transition && self.is_open(edge, state)
+        })
+    }
+
+    pub(super) fn is_open(&self, edge: &Edge<'_>, state: &State) -> bool {
+        let guard = edge.declared.when.as_ref();
+        guard.is_none_or(|guard| self.holds(&guard.value, state))
+    }
+
+    fn holds(&self, guard: &Guard, state: &State) -> bool {
+        match guard {
+            Guard::All(parts) => parts.iter().all(|part| self.holds(part, state)),
+            Guard::Any(parts) => parts.iter().any(|part| self.holds(part, state)),
+            Guard::Compare { left, sign, right } => {
+                let sides = self.side(left, state).zip(self.side(right, state));
+                let order = sides.and_then(|(left, right)| left.partial_cmp(&right));
+                match sign {
+                    Sign::Equal => order == Some(Ordering::Equal),
+                    Sign::NotEqual => order != Some(Ordering::Equal),
+                    Sign::Less => order == Some(Ordering::Less),
+                    Sign::LessOrEqual => order.is_some_and(Ordering::is_le),
+                    Sign::Greater => order == Some(Ordering::Greater),
+                    Sign::GreaterOrEqual => order.is_some_and(Ordering::is_ge),
+                }
+            }
+        }
+    }
+
+    fn side(&self, operand: &Operand, state: &State) -> Option<Side> {
+        let value = match operand {
+            Operand::Constant(constant) => Value::of(constant),
+            Operand::Now { .. } => Value::Number(self.now + state.waited),
+            Operand::Field { name, .. } | Operand::Length { name, .. } => {
+                state.values[self.field(&name.value)?].clone()
+            }
+        };
+        Some(match value {
+            Value::Number(number) => Side::Number(i128::from(number) + i128::from(offset_of(operand))),
+            Value::List(texts) => Side::Number(texts.len() as i128 + i128::from(offset_of(operand))),
+            Value::Flag(flag) => Side::Flag(flag),
+            Value::Text(text) => Side::Text(text),
+            Value::Absent => return None,
+        })
+    }
+
+    /// The loop after an edge; None where a number would leave its range.
+    fn taking(
+        &self,
+        state: &State,
+        act: Act,
+        index: usize,
+        arguments: &[(String, Value)],
+        counted: bool,
+    ) -> Option<(Step, State)> {
+        let edge = &self.edges[index];
+        let argument = |name: &str| {
+            arguments
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value)
+        };
+        let (from, to) = (self.name(edge.from), self.name(edge.to));
+        let mut next = state.clone();
+        for (at, field) in self.machine.fields.iter().enumerate() {
+            let set = edge
+                .declared
+                .set
+                .iter()
+                .find(|(name, _)| name.value == field.name.value);
+            next.values[at] = match (set, field.exists_in(from), field.exists_in(to)) {
+                (_, _, false) => Value::Absent,
+                (Some((_, update)), ..) => self.updated(&update.value, at, state, &argument)?,
+                (None, false, true) => field.initial().as_ref().map_or(Value::Absent, Value::of),
+                (None, ..) => continue,
+            };
+        }
+        next.phase = edge.to;
+        let round = self.machine.phases[edge.to].on_stop.as_ref();
+        let round = round
+            .and_then(|behaviour| behaviour.parameter("round"))
+            .and_then(|name| self.field(&name.value));
+        let advances = round.is_some_and(|round| next.values[round] != state.values[round]);
+        if edge.from != edge.to || advances || counted {
+            next.visit = Visit::Unreviewed;
+        }
+        let step = Step {
+            act,
+            edge: Some(index),
+            leaves: next.clone(),
+        };
+        Some((step, next))
+    }
+
+    fn updated<'v>(
+        &self,
+        update: &Update,
+        field: usize,
+        state: &State,
+        argument: &impl Fn(&str) -> Option<&'v Value>,
+    ) -> Option<Value> {
+        let read = |name: &str| self.field(name).map(|at| state.values[at].clone());
+        Some(match update {
+            Update::Constant(constant) => Value::of(constant),
+            Update::Field { name, offset } => match read(name)? {
+                Value::Number(number) => Value::Number(number.checked_add_signed(*offset)?),
+                other => other,
+            },
+            Update::Next(name) => {
+                let at = self.field(name)?;
+                let FieldKind::OneOf(words) = &self.machine.fields[at].kind else {
+                    return None;
+                };
+                let Value::Text(now) = &state.values[at] else {
+                    return None;
+                };
+                let place = words.iter().position(|word| word.value == *now)?;
+                Value::Text(words[(place + 1) % words.len()].value.clone())
+            }
+            Update::Now { offset } => Value::Number((self.now + state.waited).checked_add_signed(*offset)?),
+            Update::Argument(name) => match argument(name) {
+                Some(value) => value.clone(),
+                None => state.values[field].clone(),
+            },
+            Update::Plus { name, argument: of } => match (read(name)?, argument(of)) {
+                (Value::Number(number), Some(Value::Number(more))) => {
+                    Value::Number(number.checked_add(*more)?)
+                }
+                (Value::List(mut texts), Some(Value::Text(text))) => {
+                    texts.push(text.clone());
+                    Value::List(texts)
+                }
+                (Value::List(mut texts), Some(_)) => {
+                    texts.push(GIVEN.to_owned());
+                    Value::List(texts)
+                }
+                (value, _) => value,
+            },
+        })
+    }
+
+    /// Every choice of arguments that is worth a try.
+    fn arguments(&self, declared: &Transition) -> Vec<Vec<(String, Value)>> {
+        let mut all: Vec<Vec<(String, Value)>> = vec![Vec::new()];
+        for argument in &declared.args {
+            let values = self
+                .relevant
+                .arguments(self.machine, declared, argument, self.now);
+            all = all
+                .iter()
+                .flat_map(|before| {
+                    values.iter().map(move |value| {
+                        let mut given = before.clone();
+                        given.push((argument.name.value.clone(), value.clone()));
+                        given
+                    })
+                })
+                .take(64)
+                .collect();
+        }
+        all
+    }
+
+    fn field(&self, name: &str) -> Option<usize> {
+        self.index.get(name).copied()
+    }
+
+    fn phase(&self, name: &str) -> usize {
+        let found = self
+            .machine
+            .phases
+            .iter()
+            .position(|phase| phase.name.value == name);
+        found.unwrap_or_default()
+    }
+
+    fn name(&self, phase: usize) -> &str {
+        &self.machine.phases[phase].name.value
+    }
+}
+
+/// Whether a review of this phase has transitions for rounds that go nowhere.
+fn stalls(behaviour: &Behaviour) -> bool {
+    let mut outcomes = behaviour.outcomes.iter();
+    outcomes.any(|(name, names)| name == "stalled" && !names.is_empty())
+}
+
+/// One side of a comparison.
+#[derive(Debug, PartialEq, PartialOrd)]
+enum Side {
+    Number(i128),
+    Flag(bool),
+    Text(String),
+}
