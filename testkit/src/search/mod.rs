@@ -10,9 +10,10 @@ mod state;
 mod values;
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
 
 use claudex_build::line_of;
-use claudex_build::model::{AtStart, Edge, Machine, guard_text};
+use claudex_build::model::{AtStart, Edge, Machine, Transition, guard_text};
 
 pub use moves::{Act, Says, Step};
 pub use state::{State, Value, Visit};
@@ -75,8 +76,29 @@ pub struct Found {
 pub struct Search<'m> {
     machine: &'m Machine,
     edges: Vec<Edge<'m>>,
-    own: &'m dyn Fn(&str, &str) -> bool,
+    relevant: Relevant,
+    own: &'m dyn Own,
     now: u64,
+}
+
+/// Says of a phase and a transition whether the Rust of the machine's program takes it at a stop.
+pub trait Own {
+    /// Returns whether it does.
+    fn takes(&self, phase: &str, transition: &str) -> bool;
+}
+
+impl<F: Fn(&str, &str) -> bool> Own for F {
+    fn takes(&self, phase: &str, transition: &str) -> bool {
+        self(phase, transition)
+    }
+}
+
+impl fmt::Debug for Search<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Search")
+            .field("machine", &self.machine.name.value)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What was learnt of an edge besides.
@@ -89,32 +111,52 @@ struct Seen {
 impl<'m> Search<'m> {
     /// Prepares a search. `own` says of a phase and a transition whether the Rust of the machine's program takes it at a stop; `now` is the
     /// time, in seconds since 1970.
-    pub fn new(machine: &'m Machine, own: &'m dyn Fn(&str, &str) -> bool, now: u64) -> Self {
+    pub fn new(machine: &'m Machine, own: &'m dyn Own, now: u64) -> Self {
         Self {
             machine,
             edges: machine.edges(),
+            relevant: Relevant::of(machine),
             own,
             now,
         }
     }
 
-    /// Finds the ways. `source` is the text of the machine file, and `file` its name.
-    pub fn run(&self, file: &str, source: &str) -> Found {
-        let relevant = Relevant::of(self.machine);
-        let moves = Moves {
+    fn moves(&self) -> Moves<'_> {
+        let fields = self.machine.fields.iter().enumerate();
+        Moves {
             machine: self.machine,
             edges: &self.edges,
             own: self.own,
-            relevant: &relevant,
-            index: self
-                .machine
-                .fields
-                .iter()
-                .enumerate()
-                .map(|(at, field)| (&*field.name.value, at))
-                .collect(),
+            relevant: &self.relevant,
+            index: fields.map(|(at, field)| (&*field.name.value, at)).collect(),
             now: self.now,
-        };
+        }
+    }
+
+    /// Returns the loop after a step; None where that cannot be taken.
+    pub(crate) fn after(&self, state: &State, step: &Step) -> Option<State> {
+        self.moves().again(state, step)
+    }
+
+    /// Returns whether a transition has an edge whose guard holds.
+    pub(crate) fn is_open(&self, state: &State, transition: &str) -> bool {
+        let moves = self.moves();
+        let mut edges = self.edges.iter().filter(|edge| edge.from == state.phase);
+        edges.any(|edge| edge.declared.name.value == transition && moves.is_open(edge, state))
+    }
+
+    /// Returns the plainest arguments of a transition.
+    pub(crate) fn plain_arguments(&self, declared: &Transition) -> Vec<(String, Value)> {
+        self.moves()
+            .arguments(declared)
+            .into_iter()
+            .next()
+            .unwrap_or_default()
+    }
+
+    /// Finds the ways. `source` is the text of the machine file, and `file` its name.
+    pub fn run(&self, file: &str, source: &str) -> Found {
+        let (relevant, moves) = (&self.relevant, self.moves());
         let mut found: HashMap<usize, Way> = HashMap::new();
         let mut seen = vec![Seen::default(); self.edges.len()];
         let mut states = 0;
@@ -128,7 +170,7 @@ impl<'m> Search<'m> {
                 // What else may differ is of use only where it opens an edge that is still missing.
                 let missing = (0..self.edges.len()).filter(|edge| !found.contains_key(edge));
                 let wanted = relevant.opening(self.machine, missing.map(|edge| &self.edges[edge]));
-                for given in self.starts(&relevant, &wanted, different, mode) {
+                for given in self.starts(relevant, &wanted, different, mode) {
                     starts += 1;
                     if found.len() == self.edges.len() || known.len() >= STATES || starts > STARTS {
                         break;
@@ -137,7 +179,7 @@ impl<'m> Search<'m> {
                     let from = (mode, given, begin);
                     self.visit(
                         &moves,
-                        &relevant,
+                        relevant,
                         from,
                         (&mut found, &mut seen, &mut known),
                         patience,

@@ -7,6 +7,7 @@ use claudex_build::model::{
     Actor, Behaviour, Edge, Evidence, Field, FieldKind, Guard, Machine, Operand, Sign, Transition, Update,
 };
 
+use super::Own;
 use super::state::{State, Value, Visit};
 use super::values::{GIVEN, Relevant, each, offset_of};
 
@@ -61,7 +62,7 @@ pub struct Step {
 pub(super) struct Moves<'s> {
     pub(super) machine: &'s Machine,
     pub(super) edges: &'s [Edge<'s>],
-    pub(super) own: &'s dyn Fn(&str, &str) -> bool,
+    pub(super) own: &'s dyn Own,
     pub(super) relevant: &'s Relevant,
     /// The fields by their names.
     pub(super) index: HashMap<&'s str, usize>,
@@ -130,6 +131,20 @@ impl Moves<'_> {
         all
     }
 
+    /// Takes a step again that was found from a state like this one.
+    pub(super) fn again(&self, state: &State, step: &Step) -> Option<State> {
+        let edge = step.edge.filter(|edge| self.is_open(&self.edges[*edge], state))?;
+        let arguments = match &step.act {
+            Act::Verb { arguments, .. } => &arguments[..],
+            _ => &[],
+        };
+        let behaviour = self.machine.phases[state.phase].on_stop.as_ref();
+        let reviews = behaviour.is_some_and(|behaviour| behaviour.name.value == "review");
+        let failed = reviews && step.act == Act::Stop("failed".to_owned());
+        self.taking(state, step.act.clone(), edge, arguments, failed)
+            .map(|(_, next)| next)
+    }
+
     /// The verbs, and what the machine's own Rust may do.
     fn verbs(&self, state: &State, index: usize, all: &mut Vec<(Step, State)>) {
         let declared = self.edges[index].declared;
@@ -146,7 +161,7 @@ impl Moves<'_> {
         };
         let act = match declared.by.first() {
             Some(by) => Some(by.value),
-            None if !named && (self.own)(&phase.name.value, name) => None,
+            None if !named && self.own.takes(&phase.name.value, name) => None,
             None => return,
         };
         for arguments in self.arguments(declared) {
@@ -427,7 +442,7 @@ impl Moves<'_> {
     }
 
     /// Every choice of arguments that is worth a try.
-    fn arguments(&self, declared: &Transition) -> Vec<Vec<(String, Value)>> {
+    pub(super) fn arguments(&self, declared: &Transition) -> Vec<Vec<(String, Value)>> {
         let mut all: Vec<Vec<(String, Value)>> = vec![Vec::new()];
         for argument in &declared.args {
             let values = self

@@ -1,0 +1,318 @@
+//! What a stranger says of a machine that its file cannot, and which suites are run.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use claudex_build::model::{FieldKind, Held, Machine};
+use serde_json::{Map, Value as Json};
+
+use crate::error::{Failure, Failures, Suite};
+use crate::project::Project;
+use crate::report::Report;
+use crate::search::{Act, Own, Search, State, Step, Value};
+use crate::suites;
+use crate::text::{kebab, plain};
+
+/// What is done in a project.
+type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
+
+/// The tests of one machine and its program.
+pub struct Kit {
+    file: PathBuf,
+    given: Given,
+}
+
+/// What a machine file cannot say.
+pub(crate) struct Given {
+    pub(crate) program: PathBuf,
+    pub(crate) plugin: Option<PathBuf>,
+    /// Whether everything is tried, or a choice that takes less than a minute.
+    pub(crate) whole: bool,
+    flags: HashMap<String, String>,
+    texts: HashMap<String, String>,
+    projects: Vec<Prepare>,
+    own: Vec<(String, String, Prepare)>,
+}
+
+/// Everything that the suites go by.
+pub(crate) struct Setup {
+    pub(crate) machine: Machine,
+    pub(crate) source: String,
+    /// The machine file's name.
+    pub(crate) file: String,
+    pub(crate) given: Given,
+    now: u64,
+}
+
+impl fmt::Debug for Kit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kit")
+            .field("file", &self.file)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Kit {
+    /// Prepares the tests of the machine in this file, with the program that was built from it.
+    pub fn new(machine: impl AsRef<Path>, program: impl AsRef<Path>) -> Self {
+        Self {
+            file: machine.as_ref().to_owned(),
+            given: Given {
+                program: program.as_ref().to_owned(),
+                plugin: None,
+                whole: false,
+                flags: HashMap::new(),
+                texts: HashMap::new(),
+                projects: Vec::new(),
+                own: Vec::new(),
+            },
+        }
+    }
+
+    /// Names the flag of `start` that gives a field, where the program calls it otherwise.
+    #[must_use]
+    pub fn flag(mut self, field: &str, flag: &str) -> Self {
+        self.given.flags.insert(field.to_owned(), flag.to_owned());
+        self
+    }
+
+    /// Gives a text that a start requires, where the program does not take any.
+    #[must_use]
+    pub fn given(mut self, field: &str, text: &str) -> Self {
+        self.given.texts.insert(field.to_owned(), text.to_owned());
+        self
+    }
+
+    /// Prepares each project before a start: files that have to be there, a history of git.
+    #[must_use]
+    pub fn project(mut self, prepare: impl Fn(&Project) -> io::Result<()> + Send + Sync + 'static) -> Self {
+        self.given.projects.push(Box::new(prepare));
+        self
+    }
+
+    /// Says how the machine's own Rust is made to take a transition at the next stop in a phase. Without it the edges of a phase without
+    /// `on_stop` are left to verbs, and named as not reached.
+    #[must_use]
+    pub fn own(
+        mut self,
+        phase: &str,
+        transition: &str,
+        prepare: impl Fn(&Project) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        self.given
+            .own
+            .push((phase.to_owned(), transition.to_owned(), Box::new(prepare)));
+        self
+    }
+
+    /// Names the folder of the plugin that is committed.
+    #[must_use]
+    pub fn plugin(mut self, folder: impl AsRef<Path>) -> Self {
+        self.given.plugin = Some(folder.as_ref().to_owned());
+        self
+    }
+
+    /// Runs what takes less than a minute; everything where the variable `CLAUDEX_TESTKIT` is `whole`.
+    ///
+    /// # Errors
+    /// Every promise that is broken.
+    pub fn quick(self) -> Result<Report, Failures> {
+        match std::env::var("CLAUDEX_TESTKIT") {
+            Ok(much) if much == "whole" => self.whole(),
+            _ => self.run(),
+        }
+    }
+
+    /// Runs everything.
+    ///
+    /// # Errors
+    /// Every promise that is broken.
+    pub fn whole(mut self) -> Result<Report, Failures> {
+        self.given.whole = true;
+        self.run()
+    }
+
+    fn run(self) -> Result<Report, Failures> {
+        let begun = Instant::now();
+        let mut report = Report::default();
+        let mut list = Vec::new();
+        match self.read() {
+            Err(failure) => list.push(failure),
+            Ok(setup) => {
+                report.machine.clone_from(&setup.machine.name.value);
+                suites::run(&setup, &mut report, &mut list);
+            }
+        }
+        report.took = begun.elapsed();
+        match list.is_empty() {
+            true => Ok(report),
+            false => Err(Failures { list, report }),
+        }
+    }
+
+    fn read(self) -> Result<Setup, Failure> {
+        let failed = |place: &Path, what: String, help| Failure {
+            suite: Suite::SetUp,
+            place: place.display().to_string(),
+            what,
+            help,
+        };
+        let source = std::fs::read_to_string(&self.file).map_err(|error| {
+            let help = "give the path of the machine file, from the package’s folder";
+            failed(&self.file, error.to_string(), help)
+        })?;
+        let file = self
+            .file
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let machine = claudex_build::check_source(&file, &source);
+        let machine =
+            machine.map_err(|found| failed(&self.file, found.to_string(), "mend the machine file"))?;
+        if !self.given.program.is_file() {
+            let help = "give the path of the built program: `env!(\"CARGO_BIN_EXE_name\")`";
+            return Err(failed(&self.given.program, "no such program".to_owned(), help));
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Ok(Setup {
+            machine,
+            source,
+            file,
+            given: self.given,
+            now: now.map_or(0, |since| since.as_secs()),
+        })
+    }
+}
+
+impl Own for Setup {
+    fn takes(&self, phase: &str, transition: &str) -> bool {
+        self.given
+            .own
+            .iter()
+            .any(|(of, name, _)| of == phase && name == transition)
+    }
+}
+
+impl Setup {
+    /// Makes a project that has what the machine needs.
+    pub(crate) fn project(&self) -> io::Result<Project> {
+        let project = Project::new(&self.given.program)?;
+        self.given
+            .projects
+            .iter()
+            .try_for_each(|prepare| prepare(&project))?;
+        Ok(project)
+    }
+
+    pub(crate) fn search(&self) -> Search<'_> {
+        Search::new(&self.machine, self, self.now)
+    }
+
+    /// Has the machine's own Rust take a transition at the next stop.
+    pub(crate) fn prepare(&self, phase: usize, transition: &str, project: &Project) -> io::Result<()> {
+        let phase = &self.machine.phases[phase].name.value;
+        let mut own = self
+            .given
+            .own
+            .iter()
+            .filter(|(of, name, _)| of == phase && name == transition);
+        own.try_for_each(|(_, _, prepare)| prepare(project))
+    }
+
+    /// Returns the flag of `start` that gives a field.
+    pub(crate) fn flag(&self, field: &str) -> String {
+        self.given
+            .flags
+            .get(field)
+            .cloned()
+            .unwrap_or_else(|| kebab(field))
+    }
+
+    pub(crate) fn text(&self, field: &str, text: &str) -> String {
+        self.given
+            .texts
+            .get(field)
+            .cloned()
+            .unwrap_or_else(|| text.to_owned())
+    }
+
+    /// Returns the commands that phases run.
+    pub(crate) fn commands(&self) -> Vec<String> {
+        let behaviours = self
+            .machine
+            .phases
+            .iter()
+            .filter_map(|phase| phase.on_stop.as_ref());
+        let named = behaviours.filter_map(|behaviour| behaviour.parameter("command"));
+        let mut all: Vec<String> = named.map(|name| name.value.clone()).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// Returns the form of a phase in documents and journals.
+    pub(crate) fn stored(&self, phase: usize) -> &str {
+        let phase = &self.machine.phases[phase];
+        phase
+            .stored
+            .as_ref()
+            .map_or(&phase.name.value, |stored| &stored.value)
+    }
+
+    pub(crate) fn holder_of_id(&self) -> String {
+        self.machine.holder(Held::Id).unwrap_or("id").to_owned()
+    }
+
+    /// Reads what a program made of a start out of the journal's fields, by the kinds that the model has.
+    pub(crate) fn values(&self, fields: &Map<String, Json>, model: &State) -> Vec<Value> {
+        let all = self.machine.fields.iter().zip(&model.values);
+        all.map(|(field, value)| {
+            let found = fields.get(&field.name.value).unwrap_or(&Json::Null);
+            match (value, &field.kind) {
+                (Value::Absent, _) | (_, FieldKind::Time) => value.clone(),
+                (Value::Number(_), _) => found.as_u64().map_or_else(|| value.clone(), Value::Number),
+                (Value::Flag(_), _) => found.as_bool().map_or_else(|| value.clone(), Value::Flag),
+                (Value::Text(_), _) => Value::Text(plain(found)),
+                (Value::List(_), _) => {
+                    Value::List(found.as_array().into_iter().flatten().map(plain).collect())
+                }
+            }
+        })
+        .collect()
+    }
+
+    /// Names a step: `a review that finds something`, `a stop that sees written takes begin`.
+    pub(crate) fn step_text(&self, step: &Step) -> String {
+        let edges = self.machine.edges();
+        let taken = step
+            .edge
+            .map(|edge| format!(" takes {}", edges[edge].declared.name.value));
+        let taken = taken.unwrap_or_default();
+        match &step.act {
+            Act::Stop(outcome) => format!("a stop that sees {outcome}{taken}"),
+            Act::Own(_) => format!("a stop{taken}"),
+            Act::Verb { by, transition, .. } => {
+                format!(
+                    "{} by the {}",
+                    kebab(transition),
+                    format!("{by:?}").to_lowercase()
+                )
+            }
+            Act::Review(says) => format!("a review ({})", format!("{says:?}").to_lowercase()),
+            Act::Wait(seconds) => format!("{seconds} s"),
+        }
+    }
+
+    pub(crate) fn failure(&self, suite: Suite, place: &str, what: String, help: &'static str) -> Failure {
+        Failure {
+            suite,
+            place: place.to_owned(),
+            what,
+            help,
+        }
+    }
+}
