@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json};
 use crate::error::{Failure, Failures, Suite};
 use crate::project::Project;
 use crate::report::Report;
-use crate::search::{Act, Own, Search, State, Step, Value};
+use crate::search::{Act, Search, State, Step, Value};
 use crate::suites;
 use crate::text::{kebab, plain};
 
@@ -188,15 +188,6 @@ impl Kit {
     }
 }
 
-impl Own for Setup {
-    fn takes(&self, phase: &str, transition: &str) -> bool {
-        self.given
-            .own
-            .iter()
-            .any(|(of, name, _)| of == phase && name == transition)
-    }
-}
-
 impl Setup {
     /// Makes a project that has what the machine needs.
     pub(crate) fn project(&self) -> io::Result<Project> {
@@ -209,7 +200,11 @@ impl Setup {
     }
 
     pub(crate) fn search(&self) -> Search<'_> {
-        Search::new(&self.machine, self, self.now)
+        let own = |phase: &str, transition: &str| {
+            let mut own = self.given.own.iter();
+            own.any(|(of, name, _)| of == phase && name == transition)
+        };
+        Search::new(&self.machine, own, self.now)
     }
 
     /// Has the machine's own Rust take a transition at the next stop.

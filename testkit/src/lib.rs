@@ -12,6 +12,7 @@
 //! [`Failures`] say what went wrong, where, and what to do.
 
 mod error;
+pub mod folders;
 mod kit;
 mod project;
 mod report;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use claudex_build::model::{Actor, ArgumentKind, FieldKind, IdForm};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::error::{Failure, Suite};
 use crate::kit::Setup;
-use crate::project::{Output, Project, as_agent, feed, output, put};
+use crate::project::{Output, Project, as_agent, feed, put};
 use crate::search::{Act, Says, State, Step, Value, Way};
 use crate::text::{fill, is_alike, kebab, quoted};
 
@@ -34,6 +34,43 @@ pub(crate) struct Loop<'k> {
     findings: u32,
 }
 
+/// A call of the program, by the client's hook where nobody's name is given.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) by: Option<Actor>,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) input: String,
+}
+
+impl Call {
+    pub(crate) fn of(by: Actor, arguments: Vec<String>) -> Self {
+        Self {
+            by: Some(by),
+            arguments,
+            input: String::new(),
+        }
+    }
+
+    pub(crate) fn make(&self, project: &Project) -> io::Result<Output> {
+        feed(self.command(project, &[]), self.input.as_bytes())
+    }
+
+    /// Returns the command, behind another one such as `strace`.
+    pub(crate) fn command(&self, project: &Project, behind: &[&str]) -> Command {
+        let program = project.program().to_string_lossy().into_owned();
+        let mut command = project.tool(behind.first().unwrap_or(&program.as_str()));
+        command.args(behind.iter().skip(1));
+        if !behind.is_empty() {
+            command.arg(program);
+        }
+        command.args(&self.arguments);
+        if self.by == Some(Actor::Agent) {
+            as_agent(&mut command);
+        }
+        command
+    }
+}
+
 /// A journal as it was read.
 pub(crate) struct Journal {
     pub(crate) bytes: Vec<u8>,
@@ -52,13 +89,12 @@ impl Journal {
 }
 
 impl<'k> Loop<'k> {
-    /// Starts a loop in a project that has what its machine needs.
-    pub(crate) fn begin(setup: &'k Setup, way: &Way) -> Result<Self, Failure> {
-        let failed = |what: String| {
-            setup.failure(Suite::Walks, "start", what, "see to it that the start passes: `Kit::project`, `Kit::flag` and `Kit::given` say what it needs")
-        };
-        let project = setup.project().map_err(|error| failed(error.to_string()))?;
-        let mut begun = Self {
+    /// Makes a project that has what its machine needs, for a loop that is yet to start.
+    pub(crate) fn ready(setup: &'k Setup, way: &Way) -> Result<Self, Failure> {
+        let project = setup
+            .project()
+            .map_err(|error| not_started(setup, error.to_string()))?;
+        let ready = Self {
             setup,
             project,
             id: String::new(),
@@ -67,26 +103,34 @@ impl<'k> Loop<'k> {
             commands: HashMap::new(),
             findings: 0,
         };
-        begun.configure().map_err(|error| failed(error.to_string()))?;
-        let (arguments, by) = begun.start_line(way, "kit_1");
-        let line: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let said = begun.by(by, &line).map_err(|error| failed(error.to_string()))?;
+        ready
+            .configure()
+            .map_err(|error| not_started(setup, error.to_string()))?;
+        Ok(ready)
+    }
+
+    /// Starts a loop in a project of its own.
+    pub(crate) fn begin(setup: &'k Setup, way: &Way) -> Result<Self, Failure> {
+        let mut begun = Self::ready(setup, way)?;
+        let (line, by) = begun.start_line(way, "kit_1");
+        let arguments: Vec<&str> = line.iter().map(String::as_str).collect();
         begun.path.push(arguments.join(" "));
+        let failed = |error: io::Error| not_started(setup, error.to_string());
+        let said = begun.by(by, &arguments).map_err(failed)?;
         if said.code != Some(0) {
-            return Err(failed(format!(
-                "`{}` was refused: {}",
-                arguments.join(" "),
-                said.short()
-            )));
+            return Err(not_started(
+                setup,
+                format!("`{}` was refused: {}", arguments.join(" "), said.short()),
+            ));
         }
-        begun.id = begun
-            .ids()
-            .pop()
-            .ok_or_else(|| failed(format!("no journal lies in {}", setup.machine.state.folder.value)))?;
-        let fields = begun
-            .journal()
-            .map_err(|error| failed(error.to_string()))?
-            .fields();
+        let none = || {
+            not_started(
+                setup,
+                format!("no journal lies in {}", setup.machine.state.folder.value),
+            )
+        };
+        begun.id = begun.ids().pop().ok_or_else(none)?;
+        let fields = begun.journal().map_err(failed)?.fields();
         begun.state.values = setup.values(&fields, &begun.state);
         Ok(begun)
     }
@@ -177,19 +221,16 @@ impl<'k> Loop<'k> {
     /// Makes the next step and holds what the program made of it against the model.
     pub(crate) fn step(&mut self, step: &Step) -> Result<(), Failure> {
         self.path.push(self.setup.step_text(step));
-        let fail = |this: &Self, what: String| {
-            this.failure(
-                Suite::Walks,
-                what,
-                "the machine file says what this step leaves; see which of the two is wrong",
-            )
-        };
-        let system = |this: &Self, error: io::Error| fail(this, error.to_string());
-        let before = self.journal().map_err(|error| system(self, error))?;
+        let before = self.journal().map_err(|error| self.wrong(error.to_string()))?;
         let said = self
             .act(&step.act, &before.fields())
-            .map_err(|error| system(self, error))?;
-        let after = self.journal().map_err(|error| system(self, error))?;
+            .map_err(|error| self.wrong(error.to_string()))?;
+        self.took(step, &before, &said)
+    }
+
+    /// Holds what became of a step against the model.
+    pub(crate) fn took(&mut self, step: &Step, before: &Journal, said: &Output) -> Result<(), Failure> {
+        let after = self.journal().map_err(|error| self.wrong(error.to_string()))?;
         let new = after.changes.get(before.changes.len()..).unwrap_or_default();
         let new: Vec<&Json> = new.iter().filter(|change| change["what"] != "bind").collect();
         let Some(edge) = step.edge else {
@@ -198,48 +239,22 @@ impl<'k> Loop<'k> {
             self.state.values = values;
             return match new[..] {
                 [] => Ok(()),
-                _ => Err(fail(
-                    self,
-                    format!("it changes nothing, and the journal has {}", new[0]["what"]),
-                )),
+                _ => Err(self.wrong(format!(
+                    "it changes nothing, and the journal has {}",
+                    new[0]["what"]
+                ))),
             };
         };
         let [change] = new[..] else {
-            return Err(fail(
-                self,
-                format!(
-                    "one change was expected, and {} were made; the program says: {}",
-                    new.len(),
-                    said.short()
-                ),
-            ));
+            let (made, said) = (new.len(), said.short());
+            return Err(self.wrong(format!(
+                "one change was expected, and {made} were made; the program says: {said}"
+            )));
         };
-        let expected = self.setup.search().after(&self.state, step);
-        let expected = expected.ok_or_else(|| {
-            fail(
-                self,
-                "its guard does not hold after what the start put into the fields".to_owned(),
-            )
+        let expected = self.setup.search().after(&self.state, step).ok_or_else(|| {
+            self.wrong("its guard does not hold after what the start put into the fields".to_owned())
         })?;
-        let machine = &self.setup.machine;
-        let edges = machine.edges();
-        let transition = &edges[edge].declared.name.value;
-        if change["what"] != **transition {
-            return Err(fail(
-                self,
-                format!(
-                    "`{transition}` was expected, and the journal has {}",
-                    change["what"]
-                ),
-            ));
-        }
-        let stored = self.setup.stored(expected.phase);
-        if change["to"] != *stored {
-            return Err(fail(
-                self,
-                format!("it leads to `{stored}`, and the journal has {}", change["to"]),
-            ));
-        }
+        let edges = self.setup.machine.edges();
         let by = match &step.act {
             Act::Verb { by: Actor::Agent, .. } => "agent",
             Act::Verb {
@@ -247,25 +262,35 @@ impl<'k> Loop<'k> {
             } => "person",
             _ => "hook",
         };
-        if change["by"] != by {
-            return Err(fail(
-                self,
-                format!("it was made by the {by}, and the journal has {}", change["by"]),
-            ));
+        for (key, wanted) in [
+            ("what", edges[edge].declared.name.value.as_str()),
+            ("to", self.setup.stored(expected.phase)),
+            ("by", by),
+        ] {
+            if change[key] != *wanted {
+                let found = &change[key];
+                return Err(self.wrong(format!(
+                    "`{key}` of the change is to be \"{wanted}\", and the journal has {found}"
+                )));
+            }
         }
-        for (field, value) in machine.fields.iter().zip(&expected.values) {
+        for (field, value) in self.setup.machine.fields.iter().zip(&expected.values) {
             let name = &field.name.value;
             let found = &change["fields"][name];
             let is_held = matches!(field.kind, FieldKind::Held(_));
             if !is_held && !is_alike(found, value, field.kind == FieldKind::Time) {
-                return Err(fail(
-                    self,
-                    format!("`{name}` is {value} by the machine file, and {found} in the journal"),
-                ));
+                return Err(self.wrong(format!(
+                    "`{name}` is {value} by the machine file, and {found} in the journal"
+                )));
             }
         }
         self.state = expected;
         Ok(())
+    }
+
+    fn wrong(&self, what: String) -> Failure {
+        let help = "the machine file says what this step leaves; see which of the two is wrong";
+        self.failure(Suite::Walks, what, help)
     }
 
     /// Has something happen.
@@ -276,26 +301,47 @@ impl<'k> Loop<'k> {
                 std::thread::sleep(Duration::from_secs(*seconds));
                 self.project.person(&["status"])
             }
+            Act::Stop(outcome) if self.is_running(outcome) => self.stop_during_a_review(fields),
+            _ => self.prepare(act, fields)?.make(&self.project),
+        }
+    }
+
+    /// Whether a stop is to see a review that runs.
+    pub(crate) fn is_running(&self, outcome: &str) -> bool {
+        let behaviour = self.setup.machine.phases[self.state.phase].on_stop.as_ref();
+        outcome == "running" && behaviour.is_some_and(|behaviour| behaviour.name.value == "review")
+    }
+
+    /// Makes everything ready for something to happen, and returns the call that makes it happen.
+    pub(crate) fn prepare(&mut self, act: &Act, fields: &Map<String, Json>) -> io::Result<Call> {
+        let stop = || Call {
+            by: None,
+            arguments: ["hook", "stop"].map(str::to_owned).into(),
+            input: self.project.event(crate::project::SESSION).to_string(),
+        };
+        Ok(match act {
+            Act::Wait(_) => Call::of(Actor::Person, vec!["status".to_owned()]),
             Act::Own(transition) => {
                 self.setup.prepare(self.state.phase, transition, &self.project)?;
-                self.project.stop()
+                stop()
             }
             Act::Review(says) => {
                 self.prepare_review(fields)?;
                 self.reviewer(*says)?;
-                self.project.agent(&["review", &self.id])
+                Call::of(Actor::Agent, vec!["review".to_owned(), self.id.clone()])
             }
-            Act::Stop(outcome) => self.stop_seeing(outcome, fields),
+            Act::Stop(outcome) => {
+                let call = stop();
+                self.show(outcome, fields)?;
+                call
+            }
             Act::Verb {
                 by,
                 transition,
                 arguments,
                 rejecting,
-            } => {
-                let line = self.verb_line(transition, arguments, *rejecting);
-                self.by(*by, &line.iter().map(String::as_str).collect::<Vec<_>>())
-            }
-        }
+            } => Call::of(*by, self.verb_line(transition, arguments, *rejecting)),
+        })
     }
 
     /// Returns the command line of a verb.
@@ -332,11 +378,11 @@ impl<'k> Loop<'k> {
         line
     }
 
-    /// Makes what the phase looks at be so, and stops.
-    fn stop_seeing(&mut self, outcome: &str, fields: &Map<String, Json>) -> io::Result<Output> {
+    /// Makes what the phase looks at be so.
+    fn show(&mut self, outcome: &str, fields: &Map<String, Json>) -> io::Result<()> {
         let phase = &self.setup.machine.phases[self.state.phase];
         let Some(behaviour) = &phase.on_stop else {
-            return self.project.stop();
+            return Ok(());
         };
         let parameter = |name: &str| behaviour.parameter(name).map(|value| fill(&value.value, fields));
         let (name, file) = (
@@ -365,10 +411,9 @@ impl<'k> Loop<'k> {
                 self.commands.insert(command, ends);
                 self.configure()?;
             }
-            ("review", "running", _) => return self.stop_during_a_review(fields),
             _ => {}
         }
-        self.project.stop()
+        Ok(())
     }
 
     /// Stops while a review runs, which then ends without a word.
@@ -505,17 +550,12 @@ impl<'k> Loop<'k> {
         }
         feed(command, event.to_string().as_bytes())
     }
+}
 
-    /// Runs the program under another one, such as strace.
-    pub(crate) fn under(&self, wrapper: &[&str], arguments: &[&str], input: &[u8]) -> io::Result<Output> {
-        let (tool, flags) = wrapper.split_first().unwrap_or((&"env", &[]));
-        let mut command = self.project.tool(tool);
-        command.args(flags).arg(self.project.program()).args(arguments);
-        if arguments.first() == Some(&"hook") {
-            return feed(command, input);
-        }
-        output(&mut command)
-    }
+fn not_started(setup: &Setup, what: String) -> Failure {
+    let help =
+        "see to it that the start passes: `Kit::project`, `Kit::flag` and `Kit::given` say what it needs";
+    setup.failure(Suite::SetUp, "start", what, help)
 }
 
 /// Ends a process that the kit started.

@@ -7,7 +7,7 @@ const NOW: u64 = 1_800_000_000;
 
 fn searched(name: &str, source: &str) -> (Machine, Found) {
     let machine = claudex_build::check_source(name, source).unwrap_or_else(|found| panic!("{found}"));
-    let found = Search::new(&machine, &|_, _| true, NOW).run(name, source);
+    let found = Search::new(&machine, |_, _| true, NOW).run(name, source);
     (machine, found)
 }
 
@@ -41,8 +41,7 @@ fn small(fields: &str, behaviour: &str, transitions: &str) -> (Machine, Found) {
     );
     let machine =
         claudex_build::check_source("small.toml", &source).unwrap_or_else(|found| panic!("{found}"));
-    let found =
-        Search::new(&machine, &|_, transition| transition != "nobody", NOW).run("small.toml", &source);
+    let found = Search::new(&machine, |_, transition| transition != "nobody", NOW).run("small.toml", &source);
     (machine, found)
 }
 

@@ -77,20 +77,8 @@ pub struct Search<'m> {
     machine: &'m Machine,
     edges: Vec<Edge<'m>>,
     relevant: Relevant,
-    own: &'m dyn Own,
+    own: Box<dyn Fn(&str, &str) -> bool + 'm>,
     now: u64,
-}
-
-/// Says of a phase and a transition whether the Rust of the machine's program takes it at a stop.
-pub trait Own {
-    /// Returns whether it does.
-    fn takes(&self, phase: &str, transition: &str) -> bool;
-}
-
-impl<F: Fn(&str, &str) -> bool> Own for F {
-    fn takes(&self, phase: &str, transition: &str) -> bool {
-        self(phase, transition)
-    }
 }
 
 impl fmt::Debug for Search<'_> {
@@ -111,12 +99,12 @@ struct Seen {
 impl<'m> Search<'m> {
     /// Prepares a search. `own` says of a phase and a transition whether the Rust of the machine's program takes it at a stop; `now` is the
     /// time, in seconds since 1970.
-    pub fn new(machine: &'m Machine, own: &'m dyn Own, now: u64) -> Self {
+    pub fn new(machine: &'m Machine, own: impl Fn(&str, &str) -> bool + 'm, now: u64) -> Self {
         Self {
             machine,
             edges: machine.edges(),
             relevant: Relevant::of(machine),
-            own,
+            own: Box::new(own),
             now,
         }
     }
@@ -126,7 +114,7 @@ impl<'m> Search<'m> {
         Moves {
             machine: self.machine,
             edges: &self.edges,
-            own: self.own,
+            own: &self.own,
             relevant: &self.relevant,
             index: fields.map(|(at, field)| (&*field.name.value, at)).collect(),
             now: self.now,

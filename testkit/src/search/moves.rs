@@ -7,7 +7,6 @@ use claudex_build::model::{
     Actor, Behaviour, Edge, Evidence, Field, FieldKind, Guard, Machine, Operand, Sign, Transition, Update,
 };
 
-use super::Own;
 use super::state::{State, Value, Visit};
 use super::values::{GIVEN, Relevant, each, offset_of};
 
@@ -62,7 +61,7 @@ pub struct Step {
 pub(super) struct Moves<'s> {
     pub(super) machine: &'s Machine,
     pub(super) edges: &'s [Edge<'s>],
-    pub(super) own: &'s dyn Own,
+    pub(super) own: &'s dyn Fn(&str, &str) -> bool,
     pub(super) relevant: &'s Relevant,
     /// The fields by their names.
     pub(super) index: HashMap<&'s str, usize>,
@@ -161,7 +160,7 @@ impl Moves<'_> {
         };
         let act = match declared.by.first() {
             Some(by) => Some(by.value),
-            None if !named && self.own.takes(&phase.name.value, name) => None,
+            None if !named && (self.own)(&phase.name.value, name) => None,
             None => return,
         };
         for arguments in self.arguments(declared) {

@@ -1,30 +1,52 @@
-//! Folders that nobody would make by mistake: everything that a stop reads, with something else in its place. The tests hold a
-//! stop to its answer in each of them, the benches to its time.
+//! Folders that nobody would make by mistake: everything that a stop reads, with something else in its place. The kit holds a
+//! stop to its answer in each of them, a benchmark may hold it to its time.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A project with a loop whose first round has its findings, below one folder with the person's home.
-pub(crate) struct Healthy {
-    pub(crate) root: PathBuf,
-    pub(crate) home: PathBuf,
-    pub(crate) id: String,
+/// A project with a loop under way, below one folder with the person's home.
+#[derive(Debug, Clone)]
+pub struct Healthy {
+    /// The project.
+    pub root: PathBuf,
+    /// The person's home: `state` and `config` in it are what XDG calls so.
+    pub home: PathBuf,
+    /// The loop's id.
+    pub id: String,
+    /// The state folder, from the root.
+    pub folder: String,
+    /// The state document, from the root.
+    pub document: String,
+    /// The program's name, and that of the project's configuration.
+    pub names: (String, String),
 }
 
 /// One thing in the place of another.
-pub(crate) struct Case {
-    pub(crate) name: String,
+pub struct Case {
+    /// What stands where.
+    pub name: String,
     /// What a shell does before it calls the program, with the root as `$root`; nothing where no shell is needed.
-    pub(crate) before: &'static str,
+    pub before: &'static str,
     make: Box<Make>,
 }
 
 impl Case {
     /// Makes the folder, and returns what the place holds that must stay; `None` where this user may not make it.
-    pub(crate) fn make(&self, healthy: &Healthy) -> Option<PathBuf> {
+    ///
+    /// # Panics
+    /// The system refuses what a test relies on.
+    pub fn make(&self, healthy: &Healthy) -> Option<PathBuf> {
         (self.make)(healthy)
+    }
+}
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Case")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -34,13 +56,19 @@ impl Healthy {
     }
 
     /// Keeps the project as it is now.
-    pub(crate) fn keep(&self) {
+    ///
+    /// # Panics
+    /// The system refuses.
+    pub fn keep(&self) {
         fs::create_dir(self.pristine()).expect("a folder beside the home");
         run("cp", &["-a".as_ref(), &self.home, &self.root, &self.pristine()]);
     }
 
     /// Makes it as it was when it was kept.
-    pub(crate) fn restore(&self) {
+    ///
+    /// # Panics
+    /// The system refuses.
+    pub fn restore(&self) {
         for place in [&self.home, &self.root] {
             run("chmod", &["-R".as_ref(), "u+rwX".as_ref(), place]);
             run("rm", &["-rf".as_ref(), place]);
@@ -50,18 +78,22 @@ impl Healthy {
     }
 
     /// Returns where a link leads that leads out.
-    pub(crate) fn outside(&self) -> PathBuf {
+    pub fn outside(&self) -> PathBuf {
         self.home.join("outside")
     }
 
     fn state(&self, name: &str) -> PathBuf {
         let name = name.replace("ID", &self.id);
         self.root
-            .join(format!(".claude/claudex/{name}").trim_end_matches('/'))
+            .join(format!("{}/{name}", self.folder).trim_end_matches('/'))
+    }
+
+    fn document(&self) -> PathBuf {
+        self.root.join(&self.document)
     }
 
     fn user(&self, name: &str) -> PathBuf {
-        self.home.join("state/claudex-loop").join(name)
+        self.home.join("state").join(&self.names.0).join(name)
     }
 
     fn record(&self) -> PathBuf {
@@ -80,11 +112,7 @@ impl Healthy {
             .next()
             .expect("a shape");
         let hash = shape.file_stem().expect("a hash").to_string_lossy().into_owned();
-        for file in [
-            self.state("ID.state"),
-            self.state("ID/journal.jsonl"),
-            self.record(),
-        ] {
+        for file in [self.document(), self.state("ID/journal.jsonl"), self.record()] {
             replace(&file, &hash, "00ff00ff00ff00ff");
         }
         let other = shape.with_file_name("00ff00ff00ff00ff.json");
@@ -93,13 +121,13 @@ impl Healthy {
     }
 }
 
-type Make = dyn Fn(&Healthy) -> Option<PathBuf>;
+type Make = dyn Fn(&Healthy) -> Option<PathBuf> + Sync;
 type Place = (&'static str, fn(&Healthy) -> PathBuf);
 /// Puts something in a place; false where this user may not.
 type Kind = (&'static str, fn(&Path, &Healthy) -> bool);
 
 const FILES: [Place; 11] = [
-    ("the state document", |of| of.state("ID.state")),
+    ("the state document", |of| of.document()),
     ("the journal", |of| of.state("ID/journal.jsonl")),
     ("the lock", |of| of.state(".lock")),
     ("the review's lock", |of| of.state("ID/run.lock")),
@@ -112,7 +140,7 @@ const FILES: [Place; 11] = [
         of.home.join("config/claudex-loop/config.toml")
     }),
     ("the project's configuration", |of| {
-        of.root.join(".claude/claudex.toml")
+        of.root.join(format!(".claude/{}.toml", of.names.1))
     }),
 ];
 
@@ -241,7 +269,7 @@ const IN_FOLDERS: [Kind; 3] = [
 ];
 
 /// Lists every case.
-pub(crate) fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (places, more) in [(&FILES[..], &IN_FILES[..]), (&FOLDERS, &IN_FOLDERS)] {
         for (what, place) in places.iter().copied() {
@@ -265,8 +293,8 @@ pub(crate) fn cases() -> Vec<Case> {
         ("a clock that is a year ahead", -1),
     ] {
         let make = move |of: &Healthy| {
-            let year: i32 = of.id[..4].parse().expect("an id begins with its year");
-            for file in [of.state("ID.state"), of.state("ID/journal.jsonl"), of.record()] {
+            let year = i32::from(jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).year());
+            for file in [of.document(), of.state("ID/journal.jsonl"), of.record()] {
                 replace(&file, &format!("{year}-"), &format!("{}-", year + by));
                 let moved = std::time::Duration::from_secs(366 * 24 * 60 * 60);
                 let now = std::time::SystemTime::now();
@@ -278,7 +306,7 @@ pub(crate) fn cases() -> Vec<Case> {
                     .set_modified(at)
                     .expect("a time");
             }
-            Some(of.state("ID.state"))
+            Some(of.document())
         };
         cases.push(Case {
             name: name.to_owned(),
@@ -302,8 +330,7 @@ pub(crate) fn cases() -> Vec<Case> {
                 .args(["-Urm", "true"])
                 .stderr(std::process::Stdio::null())
                 .status();
-            may.is_ok_and(|status| status.success())
-                .then(|| of.state("ID.state"))
+            may.is_ok_and(|status| status.success()).then(|| of.document())
         };
         cases.push(Case {
             name: name.to_owned(),
