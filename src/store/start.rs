@@ -179,7 +179,10 @@ impl Store {
         let taken = taken
             .and_then(|import| import.file.file_name())
             .map(str::to_owned);
-        let is_left = is_left(here, &id);
+        let is_left = match lines_left(here, &id) {
+            Some(1) => !self.has_state_file(here, &id),
+            lines => lines == Some(0),
+        };
         if here.has(&self.name_of(&id)) && !in_place
             || here.has(id.as_str()) && !is_left
             || swept_folder.is_some_and(|swept| swept.has(id.as_str()))
@@ -362,16 +365,14 @@ impl Store {
     }
 }
 
-/// Returns whether a loop's folder is what a crash left of a start that had not happened yet: nothing but the begin of a line.
-fn is_left(here: &Folder, id: &LoopId) -> bool {
-    let Ok(folder) = here.below(id.as_str()) else {
-        return false;
-    };
-    let is_bare = folder
-        .names(|name| name != JOURNAL)
-        .is_ok_and(|others| others.is_empty());
-    let journal = if_there(folder.read(JOURNAL, LONGEST_LINE));
-    is_bare && journal.is_ok_and(|journal| journal.is_none_or(|bytes| !bytes.contains(&b'\n')))
+/// Returns how many whole lines the journal of a loop has whose folder holds nothing else. None or one is what a crash leaves of a start: until the
+/// document is there, neither a list nor a stop sees a loop, so who starts it again must not be told that there is one.
+fn lines_left(here: &Folder, id: &LoopId) -> Option<usize> {
+    let folder = here.below(id.as_str()).ok()?;
+    let others = folder.names(|name| name != JOURNAL).ok()?;
+    let journal = if_there(folder.read(JOURNAL, LONGEST_LINE)).ok()?;
+    let lines = |bytes: Vec<u8>| bytes.iter().filter(|byte| **byte == b'\n').count();
+    others.is_empty().then(|| journal.map_or(0, lines))
 }
 
 /// Takes away folders that were made for a start that failed. The lock file goes while it is held: whoever waits for

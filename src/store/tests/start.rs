@@ -249,7 +249,7 @@ fn what_a_repository_ships_is_left_alone_and_counts_for_nothing() {
 }
 
 #[test]
-fn a_name_of_a_machine_with_names_can_be_chosen() {
+fn a_name_can_be_chosen_and_is_free_after_a_start_that_was_cut_off() {
     static NAMED: crate::store::StateSpec = crate::store::StateSpec {
         ids: IdForm::Name,
         ..crate::store::testing::SPEC
@@ -262,14 +262,23 @@ fn a_name_of_a_machine_with_names_can_be_chosen() {
         store.home().clone(),
     );
     let id = LoopId::parse("tasks", IdForm::Name).unwrap();
-    let with = StartPlan {
+    let with = || StartPlan {
         now: jiff::Timestamp::now(),
         stale_after: None,
         by: "test".to_owned(),
         id: Some(id.clone()),
         fields: |_: &LoopId| fields(),
     };
-    assert_eq!(store.start(with).unwrap().get("review_id"), Some(word("tasks")));
+    // A name whose start was cut off is free: nobody sees a loop there.
+    for point in [Point::HalfLine, Point::Journaled] {
+        crash_at(point, || store.start(with()));
+        assert_eq!(store.list().len(), 0, "{point:?}");
+    }
+    assert_eq!(store.start(with()).unwrap().get("review_id"), Some(word("tasks")));
+    assert!(matches!(
+        store.start(with()),
+        Err(StartError::Active { .. } | StartError::Store(_))
+    ));
     assert_eq!(store.open(&id).unwrap().record.phase(), "drafting");
 }
 
