@@ -5,7 +5,10 @@ use claudex_testkit::{Kit, Project};
 /// A work tree with a change in it, which the mode `review` reviews.
 fn changed(project: &Project) -> std::io::Result<()> {
     project.write("greeting.txt", "hello\n")?;
-    for arguments in [&["add", "greeting.txt"][..], &["commit", "--quiet", "-m", "a greeting"]] {
+    for arguments in [
+        &["add", "greeting.txt"][..],
+        &["commit", "--quiet", "-m", "a greeting"],
+    ] {
         project.tool("git").args(arguments).status()?;
     }
     project.write("greeting.txt", "good morning\n")

@@ -4,8 +4,6 @@
 //! `ROW`. `docs/performance.md` has a table with its machine and date.
 
 mod commit;
-#[path = "../../tests/support/hostile.rs"]
-mod folders;
 mod many;
 mod pair;
 mod stop;

@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::folders::{Healthy, cases};
+use claudex_testkit::folders::{Healthy, cases};
+
 use crate::pair::{Measure, Row, median, ratio, timed};
 
 /// How many stops are measured as one.
@@ -158,6 +159,9 @@ fn hostile() -> Row {
     let healthy = Healthy {
         root: root.clone(),
         home: home.clone(),
+        folder: ".claude/claudex".to_owned(),
+        document: format!(".claude/claudex/{id}.state"),
+        names: ("claudex-loop".to_owned(), "claudex".to_owned()),
         id,
     };
     healthy.keep();

@@ -1,10 +1,6 @@
 //! What stands where a file of the project should, and what only looks like a loop: nobody is held, told twice, or moved.
 
-use std::os::unix::fs::FileTypeExt as _;
-use std::path::Path;
-
-use crate::folders::{self, Healthy};
-use crate::support::{Project, Stop, feed, tree};
+use crate::support::Project;
 
 /// Runs `work` and says whether it was done within some seconds: a hook that hangs is worse than one that fails.
 fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
@@ -116,62 +112,4 @@ fn rollback_leaves_the_loops_of_other_projects_that_share_the_folder() {
     let left = theirs.run(&["status"]).exits(0);
     assert!(left.out.contains(&other), "{}", left.out);
     assert!(!folder.join(format!("{mine}.state")).exists());
-}
-
-/// Returns whether what stands there is of a kind that is never ours to read or to take away.
-fn is_special(place: &Path) -> bool {
-    let kind = std::fs::symlink_metadata(place).map(|found| found.file_type());
-    kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_symlink())
-}
-
-/// Makes a stop in every so many of the hostile folders.
-#[expect(
-    clippy::print_stderr,
-    reason = "what this machine does not let a test make is named"
-)]
-fn stop_in_each(every: usize, from: usize) {
-    let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "lint").exits(0);
-    let healthy = Healthy {
-        root: project.root.clone(),
-        home: project.home.clone(),
-        id,
-    };
-    healthy.keep();
-    let project = std::sync::Arc::new(project);
-    let event = format!(r#"{{"session_id":"s1","cwd":{:?}}}"#, project.root);
-    for case in folders::cases().into_iter().skip(from).step_by(every) {
-        healthy.restore();
-        let Some(place) = case.make(&healthy) else {
-            eprintln!("skipped, for this user may not make it: {}", case.name);
-            continue;
-        };
-        let (special, outside) = (is_special(&place), tree(&healthy.outside()));
-        let command = match case.before {
-            "" => project.command(&["hook", "stop"]),
-            before => {
-                let script = format!("root=$1; {before} && cd / && exec claudex-loop hook stop");
-                let root = project.root.to_str().unwrap();
-                project.shell("unshare", &["-Urm", "sh", "-c", &script, "sh", root])
-            }
-        };
-        let event = event.clone();
-        let ran = in_time(move || feed(command, event.as_bytes()))
-            .unwrap_or_else(|| panic!("{}: it hangs", case.name));
-        let answered = std::panic::catch_unwind(|| Stop::read(&ran));
-        assert!(answered.is_ok(), "{}: {ran:?}", case.name);
-        assert!(!ran.err.contains("panicked"), "{}: {ran:?}", case.name);
-        assert_eq!(is_special(&place), special, "{}: {ran:?}", case.name);
-        assert_eq!(tree(&healthy.outside()), outside, "{}: {ran:?}", case.name);
-    }
-    healthy.restore();
-}
-
-#[test]
-fn a_stop_in_any_hostile_folder_is_one_answer_and_changes_nothing_of_others() {
-    std::thread::scope(|scope| {
-        for from in 0..4 {
-            scope.spawn(move || stop_in_each(4, from));
-        }
-    });
 }

@@ -4,8 +4,6 @@ mod bad_paths;
 mod config;
 mod coverage;
 mod doctor;
-#[path = "../support/hostile.rs"]
-mod folders;
 mod following;
 mod going_on;
 mod helping;

@@ -14,13 +14,10 @@ use crate::search::Way;
 
 /// How long a stop may take, in seconds: a hook that hangs is worse than one that fails.
 const PATIENCE: &str = "30";
-/// What takes long to make is left to the whole set.
-const LARGE: [&str; 2] = ["20,000", "names of 255 bytes"];
 
 /// Makes a stop in every hostile folder.
 pub(crate) fn run(setup: &Setup, way: &Way, report: &mut Report, failures: &mut Vec<Failure>) {
-    let mut cases = folders::cases();
-    cases.retain(|case| setup.given.whole || !LARGE.iter().any(|large| case.name.contains(large)));
+    let cases = folders::cases();
     let parts: usize = std::thread::available_parallelism().map_or(2, |all| all.get() * 2);
     let mut tried = 0;
     let ended: Vec<_> = std::thread::scope(|scope| {
@@ -66,6 +63,7 @@ fn stops<'c>(
 ) -> Result<usize, Failure> {
     let mut held = Loop::begin(setup, way)?;
     let system = |held: &Loop<'_>, error: std::io::Error| fail(held, error.to_string());
+    way.steps.iter().try_for_each(|step| held.step(step))?;
     held.project.stop().map_err(|error| system(&held, error))?;
     let healthy = healthy(&held);
     held.project.keep().map_err(|error| system(&held, error))?;

@@ -12,7 +12,7 @@ mod versions;
 use crate::error::{Failure, Suite};
 use crate::kit::Setup;
 use crate::report::Report;
-use crate::search::Way;
+use crate::search::{Act, Says, Way};
 use crate::walk;
 
 /// Runs all suites.
@@ -28,9 +28,20 @@ pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure
         steps: Vec::new(),
         ..way.clone()
     };
+    // A loop that was reviewed has every file that there is.
+    let reviewed = found.ways.iter().find_map(|way| {
+        let at = way
+            .steps
+            .iter()
+            .position(|step| matches!(step.act, Act::Review(Says::Findings)))?;
+        let mut steps = way.steps.clone();
+        steps.truncate(at + 1);
+        let waits = steps.iter().any(|step| matches!(step.act, Act::Wait(_)));
+        (!waits).then(|| Way { steps, ..way.clone() })
+    });
     walk::run(setup, &found.ways, report, failures);
     kills::run(setup, &found.ways, report, failures);
-    folders::run(setup, &start, report, failures);
+    folders::run(setup, reviewed.as_ref().unwrap_or(&start), report, failures);
     let mut one = |ran: Result<(), Failure>| failures.extend(ran.err());
     one(input::run(setup, &start, report));
     one(crowd::run(setup, &start, report));
