@@ -1,6 +1,10 @@
-//! What holds for any machine holds for the plan loop.
+//! What holds for any machine holds for the plan loop; and a program that breaks a promise fails the kit.
 
-use claudex_testkit::{Kit, Project};
+use std::os::unix::fs::PermissionsExt as _;
+
+use claudex_testkit::{Kit, Project, Suite};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_claudex-loop");
 
 /// A work tree with a change in it, which the mode `review` reviews.
 fn changed(project: &Project) -> std::io::Result<()> {
@@ -14,11 +18,92 @@ fn changed(project: &Project) -> std::io::Result<()> {
     project.write("greeting.txt", "good morning\n")
 }
 
+fn kit(program: &str) -> Kit {
+    let kit = Kit::new("machine.toml", program).plugin("plugin");
+    kit.flag("max_rounds", "rounds").project(changed)
+}
+
 #[test]
 #[expect(clippy::print_stdout, reason = "what was tried is what the test has to say")]
 fn the_plan_loop_passes_the_kit() {
-    let kit = Kit::new("machine.toml", env!("CARGO_BIN_EXE_claudex-loop")).plugin("plugin");
-    let report = kit.flag("max_rounds", "rounds").project(changed).quick().unwrap();
+    let report = kit(PROGRAM).quick().unwrap();
     println!("{report}");
     assert_eq!(report.unreached, []);
+}
+
+/// The program behind a shell that breaks one promise: which, is its first word.
+const FAULTY: &str = r#"
+state=.claude/claudex
+case $fault:$1 in
+writes-on-refusal:mark-done | writes-on-refusal:more | writes-on-refusal:cancel)
+    "$real" "$@" && exit 0
+    code=$?
+    echo '# refused' >>"$state/$2.state"
+    exit $code
+    ;;
+loses-a-line:hook)
+    "$real" "$@" || exit
+    for journal in "$state"/2*/journal.jsonl; do sed -i '$d' "$journal"; done
+    ;;
+blocks-on-garbage:hook)
+    input=$(cat | tr -d '\0')
+    case $2:$input in
+    stop:'{"session_id":"kit-session"'*) printf %s "$input" | "$real" "$@" ;;
+    stop:*) echo '{"decision":"block","reason":"What was that?"}' ;;
+    *) printf %s "$input" | "$real" "$@" ;;
+    esac
+    ;;
+follows-a-forged-line:hook)
+    if grep -qs '"what":"forged"' "$state"/2*/journal.jsonl; then : >followed; fi
+    exec "$real" "$@"
+    ;;
+follows-a-forged-line:status)
+    if [ -e followed ]; then "$real" "$@" | sed 's/"phase": "[a-z]*"/"phase": "done"/'; else "$real" "$@"; fi
+    ;;
+writes-another-plugin:plugin)
+    "$real" "$@" && echo 'One line more.' >>"$3/README.md"
+    ;;
+*) exec "$real" "$@" ;;
+esac
+"#;
+
+#[test]
+fn a_program_with_five_faults_fails_the_kit_five_times() {
+    let folder = tempfile::tempdir().unwrap();
+    for (fault, suite, said) in [
+        ("none", Suite::Forged, ""),
+        (
+            "writes-on-refusal",
+            Suite::Refusals,
+            "is refused, and the document has changed",
+        ),
+        (
+            "loses-a-line",
+            Suite::Walks,
+            "one change was expected, and 0 were made",
+        ),
+        ("blocks-on-garbage", Suite::Input, "it holds the agent"),
+        (
+            "follows-a-forged-line",
+            Suite::Forged,
+            "a change that the machine does not have took the loop to `done`",
+        ),
+        (
+            "writes-another-plugin",
+            Suite::Plugin,
+            "stale, since the machine or a text of it has changed: [\"README.md\"]",
+        ),
+    ] {
+        let program = folder.path().join(fault);
+        let script = format!("#!/bin/sh\nfault={fault}\nreal='{PROGRAM}'\n{FAULTY}");
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let ran = kit(program.to_str().unwrap()).only(suite).quick();
+        let failures = ran.map_or_else(|failures| failures.list, |_| Vec::new());
+        assert_eq!(failures.is_empty(), said.is_empty(), "{fault}: {failures:?}");
+        for failure in &failures {
+            assert_eq!(failure.suite, suite, "{fault}: {failure}");
+            assert!(failure.what.contains(said), "{fault}: {failure}");
+        }
+    }
 }

@@ -63,7 +63,7 @@ pub struct Failures {
     /// The promises that were broken, in the order of the suites.
     pub list: Vec<Failure>,
     /// What was tried.
-    pub report: Report,
+    pub report: Box<Report>,
 }
 
 impl fmt::Display for Failures {

@@ -31,6 +31,8 @@ pub(crate) struct Given {
     pub(crate) plugin: Option<PathBuf>,
     /// Whether everything is tried, or a choice that takes less than a minute.
     pub(crate) whole: bool,
+    /// The one suite that is wanted.
+    only: Option<Suite>,
     flags: HashMap<String, String>,
     texts: HashMap<String, String>,
     projects: Vec<Prepare>,
@@ -64,6 +66,7 @@ impl Kit {
                 program: program.as_ref().to_owned(),
                 plugin: None,
                 whole: false,
+                only: None,
                 flags: HashMap::new(),
                 texts: HashMap::new(),
                 projects: Vec::new(),
@@ -115,6 +118,13 @@ impl Kit {
         self
     }
 
+    /// Runs one suite alone: to look at a failure again.
+    #[must_use]
+    pub fn only(mut self, suite: Suite) -> Self {
+        self.given.only = Some(suite);
+        self
+    }
+
     /// Runs what takes less than a minute; everything where the variable `CLAUDEX_TESTKIT` is `whole`.
     ///
     /// # Errors
@@ -149,7 +159,10 @@ impl Kit {
         report.took = begun.elapsed();
         match list.is_empty() {
             true => Ok(report),
-            false => Err(Failures { list, report }),
+            false => Err(Failures {
+                list,
+                report: Box::new(report),
+            }),
         }
     }
 
@@ -189,6 +202,11 @@ impl Kit {
 }
 
 impl Setup {
+    /// Returns whether a suite is wanted.
+    pub(crate) fn wants(&self, suite: Suite) -> bool {
+        self.given.only.is_none_or(|only| only == suite)
+    }
+
     /// Makes a project that has what the machine needs.
     pub(crate) fn project(&self) -> io::Result<Project> {
         let project = Project::new(&self.given.program)?;

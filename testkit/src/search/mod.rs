@@ -72,12 +72,15 @@ pub struct Found {
     pub states: usize,
 }
 
+/// Says of a phase and a transition whether the machine's own Rust takes it at a stop.
+type Takes<'m> = dyn Fn(&str, &str) -> bool + 'm;
+
 /// Searches a machine.
 pub struct Search<'m> {
     machine: &'m Machine,
     edges: Vec<Edge<'m>>,
     relevant: Relevant,
-    own: Box<dyn Fn(&str, &str) -> bool + 'm>,
+    own: Box<Takes<'m>>,
     now: u64,
 }
 

@@ -15,7 +15,10 @@ use crate::report::Report;
 use crate::search::{Act, Says, Way};
 use crate::walk;
 
-/// Runs all suites.
+/// A suite that needs one loop, just started.
+type RunSuite = fn(&Setup, &Way, &mut Report) -> Result<(), Failure>;
+
+/// Runs the suites that are wanted.
 pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure>) {
     let found = setup.search().run(&setup.file, &setup.source);
     report.unreached = found.unreached;
@@ -39,13 +42,23 @@ pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure
         let waits = steps.iter().any(|step| matches!(step.act, Act::Wait(_)));
         (!waits).then(|| Way { steps, ..way.clone() })
     });
-    walk::run(setup, &found.ways, report, failures);
-    kills::run(setup, &found.ways, report, failures);
-    folders::run(setup, reviewed.as_ref().unwrap_or(&start), report, failures);
-    let mut one = |ran: Result<(), Failure>| failures.extend(ran.err());
-    one(input::run(setup, &start, report));
-    one(crowd::run(setup, &start, report));
-    one(forged::run(setup, &start, report));
-    one(versions::run(setup, &start, report));
-    one(plugin::run(setup, report));
+    if setup.wants(Suite::Walks) || setup.wants(Suite::Refusals) {
+        walk::run(setup, &found.ways, report, failures);
+    }
+    if setup.wants(Suite::Kills) {
+        kills::run(setup, &found.ways, report, failures);
+    }
+    if setup.wants(Suite::Folders) {
+        folders::run(setup, reviewed.as_ref().unwrap_or(&start), report, failures);
+    }
+    let others: [(Suite, RunSuite); 5] = [
+        (Suite::Input, input::run),
+        (Suite::Crowd, crowd::run),
+        (Suite::Forged, forged::run),
+        (Suite::Migrations, versions::run),
+        (Suite::Plugin, plugin::run),
+    ];
+    for (_, run) in others.iter().filter(|(suite, _)| setup.wants(*suite)) {
+        failures.extend(run(setup, &start, report).err());
+    }
 }

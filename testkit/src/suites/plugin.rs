@@ -8,9 +8,13 @@ use crate::error::{Failure, Suite};
 use crate::kit::Setup;
 use crate::project::{Files, files};
 use crate::report::Report;
+use crate::search::Way;
+
+/// The list of what a write made.
+const LIST: &str = ".claude-plugin/files.sha256";
 
 /// Writes the plugin anew and compares it.
-pub(crate) fn run(setup: &Setup, report: &mut Report) -> Result<(), Failure> {
+pub(crate) fn run(setup: &Setup, _: &Way, report: &mut Report) -> Result<(), Failure> {
     let Some(folder) = &setup.given.plugin else {
         if setup.machine.plugin.is_some() {
             let why = "say with `Kit::plugin` where it is committed";
@@ -30,13 +34,18 @@ pub(crate) fn run(setup: &Setup, report: &mut Report) -> Result<(), Failure> {
         return Err(fail(format!("it cannot be written: {}", said.short())));
     }
     let (committed, written) = (below(folder), below(&again));
-    let names: BTreeSet<_> = committed.keys().chain(written.keys()).collect();
-    let listed = |name: &str| {
-        written.keys().any(|path| path == name) || name.starts_with("commands/") || name.starts_with("hooks/")
-    };
-    let stale: Vec<&String> = names
+    // What a person put beside them is in no list.
+    let list = committed
+        .get(LIST)
+        .map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned());
+    let list = list.unwrap_or_default();
+    let listed = list
+        .lines()
+        .filter_map(|line| Some(line.split_once("  ")?.1.to_owned()));
+    let names: BTreeSet<String> = listed.chain(written.keys().cloned()).collect();
+    let stale: Vec<String> = names
         .into_iter()
-        .filter(|name| committed.get(*name) != written.get(*name) && listed(name))
+        .filter(|name| committed.get(name) != written.get(name))
         .collect();
     if !stale.is_empty() {
         return Err(fail(format!(
@@ -50,7 +59,7 @@ pub(crate) fn run(setup: &Setup, report: &mut Report) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the files below a folder: path, whether it is a program, bytes. What a person put beside them is theirs.
+/// Returns the files below a folder: path, whether it is a program, bytes.
 fn below(folder: &Path) -> std::collections::BTreeMap<String, (bool, Vec<u8>)> {
     let all: Files = files(folder);
     let file = |(path, bytes): (std::path::PathBuf, Option<Vec<u8>>)| {
