@@ -39,6 +39,9 @@ pub enum Suite {
     /// The committed plugin is what the program writes.
     #[display("plugin")]
     Plugin,
+    /// What is no edge does not compile.
+    #[display("illegal edges")]
+    Edges,
 }
 
 /// A promise that was broken.

@@ -45,6 +45,8 @@ pub(crate) struct Setup {
     pub(crate) source: String,
     /// The machine file's name.
     pub(crate) file: String,
+    /// The folder that it lies in.
+    pub(crate) folder: PathBuf,
     pub(crate) given: Given,
     now: u64,
 }
@@ -191,10 +193,12 @@ impl Kit {
             return Err(failed(&self.given.program, "no such program".to_owned(), help));
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let folder = self.file.parent().filter(|folder| *folder != Path::new(""));
         Ok(Setup {
             machine,
             source,
             file,
+            folder: folder.unwrap_or(Path::new(".")).to_owned(),
             given: self.given,
             now: now.map_or(0, |since| since.as_secs()),
         })

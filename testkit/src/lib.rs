@@ -14,6 +14,7 @@
 mod error;
 pub mod folders;
 mod kit;
+pub mod pairs;
 mod project;
 mod report;
 mod runs;

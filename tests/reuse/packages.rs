@@ -20,6 +20,8 @@ pub(crate) struct Packages {
     pub(crate) build: PathBuf,
     /// claudex-lint.
     pub(crate) lint: PathBuf,
+    /// claudex-testkit.
+    pub(crate) testkit: PathBuf,
 }
 
 /// Packs and unpacks them, once in a test program.
@@ -37,6 +39,8 @@ pub(crate) fn packages() -> &'static Packages {
                 "claudex-lint",
                 "-p",
                 "claudex-loop",
+                "-p",
+                "claudex-testkit",
             ])
             .args(["--allow-dirty", "--offline", "--no-verify"])
             .output()
@@ -50,6 +54,7 @@ pub(crate) fn packages() -> &'static Packages {
             runtime: unpacked("claudex-loop"),
             build: unpacked("claudex-build"),
             lint: unpacked("claudex-lint"),
+            testkit: unpacked("claudex-testkit"),
         }
     })
 }
@@ -170,7 +175,11 @@ fn the_runtime_holds_what_it_is_built_from_and_what_people_read_and_nothing_else
 #[test]
 fn the_crates_below_hold_their_sources_and_their_licences() {
     let packages = packages();
-    for (folder, unpacked) in [("codegen", &packages.build), ("lint", &packages.lint)] {
+    for (folder, unpacked) in [
+        ("codegen", &packages.build),
+        ("lint", &packages.lint),
+        ("testkit", &packages.testkit),
+    ] {
         let folder = ours().join(folder);
         let alone = ["Cargo.toml", "README.md", "LICENSE-APACHE", "LICENSE-MIT"];
         let expected: BTreeSet<String> = sources(&folder)
@@ -190,7 +199,13 @@ fn the_crates_below_hold_their_sources_and_their_licences() {
 #[test]
 fn what_is_packed_is_small_and_scripts_stay_programs() {
     let packages = packages();
-    for folder in [&packages.runtime, &packages.build, &packages.lint] {
+    let all = [
+        &packages.runtime,
+        &packages.build,
+        &packages.lint,
+        &packages.testkit,
+    ];
+    for folder in all {
         let archive = with_end(folder, "crate");
         let packed = fs::metadata(&archive).unwrap().len();
         assert!(packed < 1 << 20, "{} has {packed} bytes", archive.display());

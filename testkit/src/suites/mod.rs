@@ -1,6 +1,7 @@
 //! The suites, in the order in which they are run.
 
 mod crowd;
+mod edges;
 mod folders;
 mod forged;
 mod input;
@@ -51,12 +52,13 @@ pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure
     if setup.wants(Suite::Folders) {
         folders::run(setup, reviewed.as_ref().unwrap_or(&start), report, failures);
     }
-    let others: [(Suite, RunSuite); 5] = [
+    let others: [(Suite, RunSuite); 6] = [
         (Suite::Input, input::run),
         (Suite::Crowd, crowd::run),
         (Suite::Forged, forged::run),
         (Suite::Migrations, versions::run),
         (Suite::Plugin, plugin::run),
+        (Suite::Edges, edges::run),
     ];
     for (_, run) in others.iter().filter(|(suite, _)| setup.wants(*suite)) {
         failures.extend(run(setup, &start, report).err());

@@ -1,0 +1,139 @@
+//! An edge that the machine file does not declare does not compile: a crate with a call for every pair of a phase and a transition is
+//! checked by the compiler, with the engine that the package itself depends on. Part of the whole set, since that is built anew for it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value as Json;
+
+use crate::error::{Failure, Suite};
+use crate::kit::Setup;
+use crate::pairs::{self, Subject};
+use crate::project::put;
+use crate::report::Report;
+use crate::search::Way;
+
+/// Checks every pair.
+pub(crate) fn run(setup: &Setup, _: &Way, report: &mut Report) -> Result<(), Failure> {
+    if !setup.given.whole {
+        return Ok(());
+    }
+    let fail = |what: String| {
+        let help = "see what the compiler says of the generated types";
+        setup.failure(Suite::Edges, &setup.file, what, help)
+    };
+    let system = |error: io::Error| fail(error.to_string());
+    let Some(found) = found(&setup.folder).map_err(system)? else {
+        let why = "cargo does not say where the package’s `claudex-loop` and `claudex-build` lie".to_owned();
+        report.left_out.push((Suite::Edges, why));
+        return Ok(());
+    };
+    let folder = tempfile::tempdir().map_err(system)?;
+    let folder = folder.path();
+    let name = &setup.machine.name.value;
+    let subject = [Subject {
+        machine: &setup.machine,
+        source: &setup.source,
+        file: "machine.toml".to_owned(),
+        module: format!("crate::{name}"),
+    }];
+    written(setup, &found, folder).map_err(system)?;
+    let calls = folder.join("src/calls.rs");
+    put(&calls, &pairs::calls(&subject, false)).map_err(system)?;
+    let clean = check(folder, &found).map_err(system)?;
+    if !clean.status.success() {
+        let said = String::from_utf8_lossy(&clean.stderr).into_owned();
+        return Err(fail(format!(
+            "not every edge compiles without a warning:\n{said}"
+        )));
+    }
+    put(&calls, &pairs::calls(&subject, true)).map_err(system)?;
+    let checked = check(folder, &found).map_err(system)?;
+    let wrong = pairs::judge(
+        &subject,
+        &String::from_utf8_lossy(&checked.stdout),
+        "src/calls.rs",
+    );
+    if !wrong.is_empty() {
+        return Err(fail(wrong.join("\n")));
+    }
+    let (legal, illegal) = pairs::count(&subject);
+    report.tried.push((
+        Suite::Edges,
+        format!("{legal} pairs of a phase and a transition compile, {illegal} do not"),
+    ));
+    Ok(())
+}
+
+/// Where the package has its crates from.
+struct Crates {
+    engine: PathBuf,
+    build: PathBuf,
+    lock: PathBuf,
+    target: PathBuf,
+}
+
+fn found(package: &Path) -> io::Result<Option<Crates>> {
+    let said = cargo(package)
+        .args(["metadata", "--format-version", "1", "--offline"])
+        .output()?;
+    let said: Json = serde_json::from_slice(&said.stdout).unwrap_or_default();
+    let of = |name: &str| {
+        let mut packages = said["packages"].as_array().into_iter().flatten();
+        let manifest = packages.find(|package| package["name"] == name)?["manifest_path"].as_str()?;
+        Some(Path::new(manifest).parent()?.to_owned())
+    };
+    let path = |key: &str| said[key].as_str().map(PathBuf::from);
+    Ok((|| {
+        Some(Crates {
+            engine: of("claudex-loop")?,
+            build: of("claudex-build")?,
+            lock: path("workspace_root")?.join("Cargo.lock"),
+            target: path("target_directory")?.join("testkit"),
+        })
+    })())
+}
+
+/// Writes a crate that has the machine and nothing else.
+fn written(setup: &Setup, found: &Crates, folder: &Path) -> io::Result<()> {
+    let manifest = format!(
+        "[package]\nname = \"pairs\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+         claudex-loop = {{ path = {:?}, default-features = false }}\n\n[build-dependencies]\n\
+         claudex-build = {{ path = {:?} }}\n",
+        found.engine, found.build,
+    );
+    put(&folder.join("Cargo.toml"), &manifest)?;
+    let build = "fn main() {\n    claudex_build::Config::new().compile(\"machine.toml\");\n}\n";
+    put(&folder.join("build.rs"), build)?;
+    put(&folder.join("machine.toml"), &setup.source)?;
+    let generated = claudex_build::generate("machine.toml", &setup.source).map_err(io::Error::other)?;
+    for template in generated.messages {
+        put(&folder.join(template), "A message.\n")?;
+    }
+    let library = format!(
+        "//! Every pair of a phase and a transition.\n#![deny(warnings)]\n#![allow(missing_docs)]\n\npub mod calls;\n\
+         claudex_loop::machine!({});\n",
+        setup.machine.name.value
+    );
+    put(&folder.join("src/lib.rs"), &library)?;
+    std::fs::copy(&found.lock, folder.join("Cargo.lock")).map(drop)
+}
+
+fn check(folder: &Path, found: &Crates) -> io::Result<Output> {
+    let mut cargo = cargo(folder);
+    cargo
+        .args(["check", "--lib", "--offline", "--message-format=json"])
+        .env("CARGO_TARGET_DIR", &found.target)
+        .output()
+}
+
+/// The cargo that runs the tests. The flags of their build are not for this one.
+fn cargo(folder: &Path) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo
+        .current_dir(folder)
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS");
+    cargo
+}
