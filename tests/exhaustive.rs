@@ -45,11 +45,8 @@ fn exactly_the_edges_of_every_machine_compile_and_the_rest_is_told_where_it_woul
         "src/calls.rs",
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    for subject in &subjects {
+    for (found, subject) in all.iter().zip(&subjects) {
         let (legal, illegal) = pairs::count(std::slice::from_ref(subject));
-        println!(
-            "{}: {legal} pairs compile, {illegal} do not",
-            subject.machine.name.value
-        );
+        println!("{}: {legal} pairs compile, {illegal} do not", found.place);
     }
 }

@@ -13,7 +13,8 @@ mod machines;
 #[path = "support/stranger.rs"]
 mod stranger;
 
-use machines::{Found, type_of};
+use claudex_testkit::pairs::type_of;
+use machines::Found;
 
 /// The calls of one machine.
 fn calls(found: &Found) -> String {

@@ -129,7 +129,7 @@ fn pairs<'s>(subjects: &'s [Subject<'s>]) -> Vec<Pair<'s>> {
     pairs
 }
 
-const HEAD: &str = "//! One call per line.\nfn any<T>() -> T { unimplemented!() }\n";
+const HEAD: &str = "//! One call per line.\n#[allow(dead_code)]\nfn any<T>() -> T { unimplemented!() }\n";
 
 /// Returns a module with one call per line: those of edges, which have to compile without a warning, or all.
 pub fn calls(subjects: &[Subject<'_>], all: bool) -> String {
@@ -198,8 +198,8 @@ pub fn judge(subjects: &[Subject<'_>], output: &str, path: &str) -> Vec<String> 
     wrong
 }
 
-/// Returns a phase's type: `mark_done` is `MarkDone`.
-fn type_of(name: &str) -> String {
+/// Returns the type that is generated of a phase or a machine, as a Rust reader expects it: `mark_done` is `MarkDone`.
+pub fn type_of(name: &str) -> String {
     let upper = |part: &str| part[..1].to_uppercase() + &part[1..];
     let parts = name.split('_').filter(|part| !part.is_empty());
     parts.map(upper).collect()

@@ -114,12 +114,3 @@ pub(crate) fn crate_of(name: &str, machines: &[Found]) -> Crate {
     );
     stranger
 }
-
-/// A phase's or transition's type, as a Rust reader expects it: `mark_done` is `MarkDone`.
-pub(crate) fn type_of(name: &str) -> String {
-    let upper = |part: &str| part[..1].to_uppercase() + &part[1..];
-    name.split('_')
-        .filter(|part| !part.is_empty())
-        .map(upper)
-        .collect()
-}

@@ -41,7 +41,7 @@ pub(crate) fn run(setup: &Setup, _: &Way, report: &mut Report) -> Result<(), Fai
     written(setup, &found, folder).map_err(system)?;
     let calls = folder.join("src/calls.rs");
     put(&calls, &pairs::calls(&subject, false)).map_err(system)?;
-    let clean = check(folder, &found).map_err(system)?;
+    let clean = check(folder, &found, &[]).map_err(system)?;
     if !clean.status.success() {
         let said = String::from_utf8_lossy(&clean.stderr).into_owned();
         return Err(fail(format!(
@@ -49,7 +49,7 @@ pub(crate) fn run(setup: &Setup, _: &Way, report: &mut Report) -> Result<(), Fai
         )));
     }
     put(&calls, &pairs::calls(&subject, true)).map_err(system)?;
-    let checked = check(folder, &found).map_err(system)?;
+    let checked = check(folder, &found, &["--message-format=json"]).map_err(system)?;
     let wrong = pairs::judge(
         &subject,
         &String::from_utf8_lossy(&checked.stdout),
@@ -120,12 +120,10 @@ fn written(setup: &Setup, found: &Crates, folder: &Path) -> io::Result<()> {
     std::fs::copy(&found.lock, folder.join("Cargo.lock")).map(drop)
 }
 
-fn check(folder: &Path, found: &Crates) -> io::Result<Output> {
+fn check(folder: &Path, found: &Crates, flags: &[&str]) -> io::Result<Output> {
     let mut cargo = cargo(folder);
-    cargo
-        .args(["check", "--lib", "--offline", "--message-format=json"])
-        .env("CARGO_TARGET_DIR", &found.target)
-        .output()
+    let cargo = cargo.args(["check", "--lib", "--offline"]).args(flags);
+    cargo.env("CARGO_TARGET_DIR", &found.target).output()
 }
 
 /// The cargo that runs the tests. The flags of their build are not for this one.

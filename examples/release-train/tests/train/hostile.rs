@@ -3,35 +3,6 @@
 use crate::support::{Yard, decision, snapshot};
 
 #[test]
-fn a_stop_that_cannot_be_read_lets_the_turn_end_and_says_why() {
-    let yard = Yard::new();
-    let id = yard.start("train", "1.0");
-    let before = std::fs::read(yard.state(&id)).unwrap();
-    let huge = format!("{{\"session_id\": \"{}\"}}", "x".repeat(9 * 1024 * 1024));
-    for input in [
-        b"" as &[u8],
-        b"\n",
-        b"null",
-        b"[]",
-        b"\"stop\"",
-        b"{",
-        b"{\"session_id\": \"s",
-        b"\xff\xfe{}",
-        huge.as_bytes(),
-        "[".repeat(100_000).as_bytes(),
-    ] {
-        let (decided, said) = decision(&yard.hook("stop", input));
-        assert_eq!(decided, "approve");
-        assert!(
-            said.starts_with("release-train: the Stop hook’s input: "),
-            "{said}"
-        );
-        assert_eq!(yard.hook("answer", input), "");
-    }
-    assert_eq!(std::fs::read(yard.state(&id)).unwrap(), before);
-}
-
-#[test]
 fn a_version_is_a_text_and_nothing_else() {
     for version in [
         "it's \"1.0\" $(touch pwned) `touch pwned` ; touch pwned",
@@ -74,19 +45,6 @@ fn a_version_that_is_a_path_leads_nowhere_else_and_a_question_is_one_line() {
     assert!(told.is_some());
     let said = yard.approves_in_two();
     assert!(said.contains("waits for"), "{said}");
-}
-
-#[test]
-fn a_state_file_edited_by_hand_is_set_back_and_the_person_is_told() {
-    let (yard, id) = Yard::approving("1.0");
-    let state = std::fs::read_to_string(yard.state(&id)).unwrap();
-    std::fs::write(yard.state(&id), state.replace("phase: approving", "phase: done")).unwrap();
-    let (_, said) = yard.stop();
-    assert_eq!(yard.phase(), "approving", "{said}");
-    let log = std::fs::read_to_string(yard.folder().join("log")).unwrap();
-    assert!(log.contains("phase"), "{log}");
-    std::fs::write(yard.state(&id), "\0\u{fffd}garbage").unwrap();
-    assert_eq!(yard.phase_healed(), "approving");
 }
 
 #[test]

@@ -10,6 +10,5 @@ mod people;
 mod plugin;
 mod reviewed;
 mod support;
-#[path = "../../../../tests/support/trees.rs"]
 mod trees;
 mod way;

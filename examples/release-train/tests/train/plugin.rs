@@ -15,20 +15,6 @@ fn plugin() -> PathBuf {
 }
 
 #[test]
-fn the_committed_plugin_is_what_the_program_writes() {
-    let again = tempfile::tempdir().unwrap();
-    let folder = again.path().join("a \"new\" plugin");
-    let written = Command::new(PROGRAM)
-        .args(["plugin", "write"])
-        .arg(&folder)
-        .output()
-        .unwrap();
-    assert!(written.status.success(), "{written:?}");
-    let mend = "cargo run --quiet -p release-train -- plugin write examples/release-train/plugin";
-    trees::same(&trees::files(&plugin()), &trees::files(&folder), mend);
-}
-
-#[test]
 fn nothing_in_the_plugin_is_named_after_the_engine_but_the_guard_of_its_reviewers() {
     for (path, (_, text)) in trees::files(&plugin()) {
         let named = text.to_lowercase().replace("claudex_reviewer_child", "");
