@@ -133,7 +133,7 @@ impl<'m> Search<'m> {
     pub(crate) fn is_open(&self, state: &State, transition: &str) -> bool {
         let moves = self.moves();
         let mut edges = self.edges.iter().filter(|edge| edge.from == state.phase);
-        edges.any(|edge| edge.declared.name.value == transition && moves.is_open(edge, state))
+        edges.any(|edge| edge.declared.name.value == transition && moves.can_open(edge, state))
     }
 
     /// Returns the plainest arguments of a transition.
@@ -220,7 +220,7 @@ impl<'m> Search<'m> {
             for (index, edge) in self.edges.iter().enumerate() {
                 if edge.from == state.phase {
                     seen[index].entered = true;
-                    seen[index].open |= moves.is_open(edge, &state);
+                    seen[index].open |= moves.can_open(edge, &state);
                 }
             }
             for (step, next) in moves.from(&state) {

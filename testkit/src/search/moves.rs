@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use claudex_build::model::{
-    Actor, Behaviour, Edge, Evidence, Field, FieldKind, Guard, Machine, Operand, Sign, Transition, Update,
+    Actor, Behaviour, Call, Edge, Evidence, Field, FieldKind, Guard, Machine, Operand, Sign, Transition,
+    Update,
 };
 
 use super::state::{State, Value, Visit};
@@ -111,10 +112,13 @@ impl Moves<'_> {
                 if !self.can_see(behaviour, outcome, state) {
                     continue;
                 }
-                let taken = names.iter().find_map(|name| self.open(&name.value, state));
-                if let Some(edge) = taken {
+                let taken = names.iter().find_map(|call| {
+                    let with = constants(call);
+                    Some((self.open(&call.then.value, &with, state)?, with))
+                });
+                if let Some((edge, with)) = taken {
                     let failed = outcome == "failed" && behaviour.name.value == "review";
-                    all.extend(self.taking(state, Act::Stop(outcome.clone()), edge, &[], failed));
+                    all.extend(self.taking(state, Act::Stop(outcome.clone()), edge, &with, failed));
                 }
             }
             if behaviour.name.value == "review" {
@@ -122,7 +126,7 @@ impl Moves<'_> {
             }
         }
         for (index, edge) in self.edges.iter().enumerate() {
-            if edge.from == state.phase && self.is_open(edge, state) {
+            if edge.from == state.phase {
                 self.verbs(state, index, &mut all);
             }
         }
@@ -132,15 +136,27 @@ impl Moves<'_> {
 
     /// Takes a step again that was found from a state like this one.
     pub(super) fn again(&self, state: &State, step: &Step) -> Option<State> {
-        let edge = step.edge.filter(|edge| self.is_open(&self.edges[*edge], state))?;
-        let arguments = match &step.act {
-            Act::Verb { arguments, .. } => &arguments[..],
-            _ => &[],
-        };
         let behaviour = self.machine.phases[state.phase].on_stop.as_ref();
+        let edge = step.edge?;
+        let name = &self.edges[edge].declared.name.value;
+        let arguments = match (&step.act, behaviour) {
+            (Act::Verb { arguments, .. }, _) => arguments.clone(),
+            (Act::Stop(outcome), Some(behaviour)) => {
+                let mut outcomes = behaviour.outcomes.iter().filter(|(known, _)| known == outcome);
+                let mut calls = outcomes.next().into_iter().flat_map(|(_, calls)| calls);
+                calls
+                    .find(|call| call.then.value == *name)
+                    .map(constants)
+                    .unwrap_or_default()
+            }
+            _ => Vec::new(),
+        };
+        if !self.is_open(&self.edges[edge], &arguments, state) {
+            return None;
+        }
         let reviews = behaviour.is_some_and(|behaviour| behaviour.name.value == "review");
         let failed = reviews && step.act == Act::Stop("failed".to_owned());
-        self.taking(state, step.act.clone(), edge, arguments, failed)
+        self.taking(state, step.act.clone(), edge, &arguments, failed)
             .map(|(_, next)| next)
     }
 
@@ -150,7 +166,7 @@ impl Moves<'_> {
         let (phase, name) = (&self.machine.phases[state.phase], &declared.name.value);
         let named = phase.on_stop.as_ref().is_some_and(|behaviour| {
             let mut named = behaviour.outcomes.iter().flat_map(|(_, names)| names);
-            named.any(|named| named.value == *name)
+            named.any(|call| call.then.value == *name)
         });
         let rejecting = match declared.requires.as_ref().map(|evidence| evidence.value) {
             None => false,
@@ -164,6 +180,9 @@ impl Moves<'_> {
             None => return,
         };
         for arguments in self.arguments(declared) {
+            if !self.is_open(&self.edges[index], &arguments, state) {
+                continue;
+            }
             let act = match act {
                 None => Act::Own(name.clone()),
                 Some(by) => Act::Verb {
@@ -242,7 +261,7 @@ impl Moves<'_> {
                     (other, Operand::Now { .. }) => (right, other),
                     _ => return,
                 };
-                if let Some(Side::Number(other)) = self.side(other, state) {
+                if let Some(Side::Number(other)) = self.side(other, &[], state) {
                     until.extend([0, 1].map(|more| other - i128::from(offset_of(time)) + more));
                 }
             });
@@ -298,23 +317,30 @@ impl Moves<'_> {
     }
 
     /// The edge of a transition that is open here.
-    fn open(&self, transition: &str, state: &State) -> Option<usize> {
+    fn open(&self, transition: &str, given: &Given, state: &State) -> Option<usize> {
         self.edges.iter().position(|edge| {
-            edge.from == state.phase && edge.declared.name.value == transition && self.is_open(edge, state)
+            let is_this = edge.from == state.phase && edge.declared.name.value == transition;
+            is_this && self.is_open(edge, given, state)
         })
     }
 
-    pub(super) fn is_open(&self, edge: &Edge<'_>, state: &State) -> bool {
-        let guard = edge.declared.when.as_ref();
-        guard.is_none_or(|guard| self.holds(&guard.value, state))
+    /// Whether an edge is open for some arguments.
+    pub(super) fn can_open(&self, edge: &Edge<'_>, state: &State) -> bool {
+        let mut all = self.arguments(edge.declared).into_iter();
+        all.any(|given| self.is_open(edge, &given, state))
     }
 
-    fn holds(&self, guard: &Guard, state: &State) -> bool {
+    fn is_open(&self, edge: &Edge<'_>, given: &Given, state: &State) -> bool {
+        let guard = edge.declared.when.as_ref();
+        guard.is_none_or(|guard| self.holds(&guard.value, given, state))
+    }
+
+    fn holds(&self, guard: &Guard, given: &Given, state: &State) -> bool {
         match guard {
-            Guard::All(parts) => parts.iter().all(|part| self.holds(part, state)),
-            Guard::Any(parts) => parts.iter().any(|part| self.holds(part, state)),
+            Guard::All(parts) => parts.iter().all(|part| self.holds(part, given, state)),
+            Guard::Any(parts) => parts.iter().any(|part| self.holds(part, given, state)),
             Guard::Compare { left, sign, right } => {
-                let sides = self.side(left, state).zip(self.side(right, state));
+                let sides = self.side(left, given, state).zip(self.side(right, given, state));
                 let order = sides.and_then(|(left, right)| left.partial_cmp(&right));
                 match sign {
                     Sign::Equal => order == Some(Ordering::Equal),
@@ -328,13 +354,14 @@ impl Moves<'_> {
         }
     }
 
-    fn side(&self, operand: &Operand, state: &State) -> Option<Side> {
+    fn side(&self, operand: &Operand, given: &Given, state: &State) -> Option<Side> {
         let value = match operand {
             Operand::Constant(constant) => Value::of(constant),
             Operand::Now { .. } => Value::Number(self.now + state.waited),
             Operand::Field { name, .. } | Operand::Length { name, .. } => {
                 state.values[self.field(&name.value)?].clone()
             }
+            Operand::Argument { name, .. } => given.iter().find(|(known, _)| *known == name.value)?.1.clone(),
         };
         Some(match value {
             Value::Number(number) => Side::Number(i128::from(number) + i128::from(offset_of(operand))),
@@ -478,6 +505,16 @@ impl Moves<'_> {
     fn name(&self, phase: usize) -> &str {
         &self.machine.phases[phase].name.value
     }
+}
+
+/// What a transition's arguments are given.
+type Given = [(String, Value)];
+
+/// Returns what an outcome gives the arguments of a transition.
+fn constants(call: &Call) -> Vec<(String, Value)> {
+    let with = call.with.iter();
+    with.map(|(name, value)| (name.value.clone(), Value::of(&value.value)))
+        .collect()
 }
 
 /// Whether a review of this phase has transitions for rounds that go nowhere.

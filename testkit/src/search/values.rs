@@ -197,8 +197,14 @@ impl Relevant {
             ArgumentKind::Path => FieldKind::Path,
             ArgumentKind::Text => FieldKind::Text,
             ArgumentKind::Id => FieldKind::Id,
+            ArgumentKind::OneOf(_) => FieldKind::Text,
         });
-        let mut values = vec![plain];
+        let mut values = match &argument.kind.value {
+            ArgumentKind::OneOf(words) => words.iter().cloned().map(Value::Text).collect(),
+            ArgumentKind::Flag => [true, false].map(Value::Flag).into(),
+            _ => vec![plain],
+        };
+        values.extend(of_guards(declared, argument));
         for field in into.into_iter().filter(|field| self.is(*field)) {
             if machine.fields[field].kind == FieldKind::List {
                 continue;
@@ -212,6 +218,35 @@ impl Relevant {
         }
         values
     }
+}
+
+/// Returns numbers and texts that the guards of a transition tell apart from others in an argument.
+fn of_guards(declared: &Transition, argument: &Argument) -> Vec<Value> {
+    let mut values = Vec::new();
+    let guards = declared.when.iter();
+    for guard in guards {
+        each(&guard.value, &mut |left, _, right| {
+            for (mine, other) in [(left, right), (right, left)] {
+                let is_mine =
+                    matches!(mine, Operand::Argument { name, .. } if name.value == argument.name.value);
+                let base = match other {
+                    _ if !is_mine => continue,
+                    Operand::Constant(Constant::Count(number)) => i128::from(*number),
+                    // A field's own value stands near its plainest ones.
+                    Operand::Field { .. } => 1,
+                    Operand::Constant(Constant::Text(text)) => {
+                        values.push(Value::Text(text.clone()));
+                        continue;
+                    }
+                    _ => continue,
+                };
+                let base = base - i128::from(offset_of(mine)) + i128::from(offset_of(other));
+                let near = (base - 1..=base + 1).filter_map(|near| u64::try_from(near).ok());
+                values.extend(near.map(Value::Number));
+            }
+        });
+    }
+    values
 }
 
 /// Adds the fields whose values updates bring into those that are marked.
@@ -247,9 +282,10 @@ fn constant_of(operand: &Operand) -> Option<u64> {
 
 pub(super) fn offset_of(operand: &Operand) -> i64 {
     match operand {
-        Operand::Field { offset, .. } | Operand::Length { offset, .. } | Operand::Now { offset, .. } => {
-            *offset
-        }
+        Operand::Field { offset, .. }
+        | Operand::Length { offset, .. }
+        | Operand::Argument { offset, .. }
+        | Operand::Now { offset, .. } => *offset,
         Operand::Constant(_) => 0,
     }
 }
