@@ -9,7 +9,7 @@ mod machines;
 mod stranger;
 
 use claudex_build::model::FieldKind;
-use machines::type_of;
+use claudex_testkit::pairs::type_of;
 
 const HEAD: &str = "//! The code of every machine.
 #![warn(clippy::pedantic, missing_docs, rust_2018_idioms, unreachable_pub)]

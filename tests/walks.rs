@@ -14,6 +14,7 @@ mod machines;
 mod stranger;
 
 use claudex_testkit::pairs::type_of;
+use claudex_testkit::search::{Search, Way};
 use machines::Found;
 
 /// The calls of one machine.
@@ -144,10 +145,23 @@ fn main() {{
     text
 }
 
+/// Whether every edge is taken within the walker's steps, from a start that is given nothing but what it requires. Any other machine is
+/// walked by the kit alone, which searches for what opens an edge.
+fn is_walked_here(found: &Found) -> bool {
+    let search = Search::new(&found.machine, |_, _| true, 0).run(&found.place, &found.source);
+    let required = found.machine.fields.iter();
+    let required = required
+        .filter(|field| field.at_start == AtStart::Required)
+        .count();
+    let plain = |way: &Way| way.given.len() == required && way.edges().count() <= 12;
+    search.ways.iter().all(plain)
+}
+
 #[test]
 #[expect(clippy::print_stdout, reason = "the numbers are what the test has to say")]
 fn every_legal_walk_of_every_machine_leaves_what_the_machine_says_and_takes_every_edge() {
-    let all = machines::all();
+    let mut all = machines::all();
+    all.retain(is_walked_here);
     let stranger = machines::crate_of("walks", &all);
     stranger.write("src/main.rs", &program(&all));
     stranger.write("src/walker.rs", include_str!("walks/walker.rs"));

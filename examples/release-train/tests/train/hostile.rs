@@ -1,6 +1,6 @@
 //! What must break nothing: input that is none, texts that mean something elsewhere, and files that were touched by hand.
 
-use crate::support::{Yard, decision, snapshot};
+use crate::support::{Yard, snapshot};
 
 #[test]
 fn a_version_is_a_text_and_nothing_else() {
@@ -68,12 +68,6 @@ impl Yard {
     fn approves_in_two(&self) -> String {
         self.blocks();
         self.approves()
-    }
-
-    /// The phase, from a status that had something to mend.
-    fn phase_healed(&self) -> String {
-        let shown: serde_json::Value = serde_json::from_str(&self.done(&["status", "--json"])).unwrap();
-        shown["loops"][0]["phase"].as_str().unwrap_or_default().to_owned()
     }
 }
 
