@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use claudex_build::model::{Actor, ArgumentKind, FieldKind, IdForm};
+use claudex_build::model::{Actor, ArgumentKind, FieldKind, Held, IdForm};
 use jiff::Timestamp;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::error::{Failure, Suite};
 use crate::kit::Setup;
-use crate::project::{Output, Project, as_agent, feed, put};
+use crate::project::{Output, Project, SESSION, as_agent, feed, put};
 use crate::search::{Act, Says, State, Step, Value, Way};
 use crate::text::{fill, is_alike, kebab, quoted};
 
@@ -317,7 +317,7 @@ impl<'k> Loop<'k> {
         let stop = || Call {
             by: None,
             arguments: ["hook", "stop"].map(str::to_owned).into(),
-            input: self.project.event(crate::project::SESSION).to_string(),
+            input: self.project.event(SESSION).to_string(),
         };
         Ok(match act {
             Act::Wait(_) => Call::of(Actor::Person, vec!["status".to_owned()]),
@@ -340,7 +340,41 @@ impl<'k> Loop<'k> {
                 transition,
                 arguments,
                 rejecting,
-            } => Call::of(*by, self.verb_line(transition, arguments, *rejecting)),
+            } => match self.dialog(transition, fields) {
+                Some(input) => Call {
+                    by: None,
+                    arguments: ["hook", "answer"].map(str::to_owned).into(),
+                    input,
+                },
+                None => Call::of(*by, self.verb_line(transition, arguments, *rejecting)),
+            },
+        })
+    }
+
+    /// Returns the event of the client's dialog in which a person gives the answer that takes a transition: for the first answer of a
+    /// question. The others are given by their verbs, so that both ways are walked.
+    fn dialog(&self, transition: &str, fields: &Map<String, Json>) -> Option<String> {
+        let machine = &self.setup.machine;
+        let asks = machine.phases[self.state.phase].on_stop.as_ref()?;
+        let option = asks
+            .options
+            .first()
+            .filter(|option| option.then.value == transition)?;
+        let text = |name: &str| Some(fill(&asks.parameter(name)?.value, fields));
+        let (question, header) = (text("question")?, text("header")?);
+        let is_ours = machine
+            .holder(Held::Session)
+            .is_some_and(|session| fields.get(session) == Some(&SESSION.into()));
+        // A header that is longer is cut by the client's dialog.
+        (is_ours && header.chars().count() <= 12).then(|| {
+            json!({
+                "session_id": SESSION, "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion",
+                "cwd": self.project.root(), "tool_input": {}, "tool_response": {
+                    "questions": [{"question": question, "header": header, "options": [], "multiSelect": false}],
+                    "answers": {&question: option.label.value}
+                }
+            })
+            .to_string()
         })
     }
 
@@ -542,7 +576,7 @@ impl<'k> Loop<'k> {
 
     /// A stop with more in its event, or in its environment.
     pub(crate) fn stop_with(&self, key: &str, value: &str, variable: Option<&str>) -> io::Result<Output> {
-        let mut event = self.project.event(crate::project::SESSION);
+        let mut event = self.project.event(SESSION);
         event[key] = value.into();
         let mut command = self.project.command(&["hook", "stop"]);
         if let Some(variable) = variable {
