@@ -62,6 +62,8 @@ pub struct Step {
 pub(super) struct Moves<'s> {
     pub(super) machine: &'s Machine,
     pub(super) edges: &'s [Edge<'s>],
+    /// The edges that leave each phase.
+    pub(super) leaving: &'s [Vec<usize>],
     pub(super) own: &'s dyn Fn(&str, &str) -> bool,
     pub(super) relevant: &'s Relevant,
     /// The fields by their names.
@@ -125,10 +127,8 @@ impl Moves<'_> {
                 self.reviews(behaviour, state, &mut all);
             }
         }
-        for (index, edge) in self.edges.iter().enumerate() {
-            if edge.from == state.phase {
-                self.verbs(state, index, &mut all);
-            }
+        for &index in &self.leaving[state.phase] {
+            self.verbs(state, index, &mut all);
         }
         self.waits(state, &mut all);
         all
@@ -318,9 +318,10 @@ impl Moves<'_> {
 
     /// The edge of a transition that is open here.
     fn open(&self, transition: &str, given: &Given, state: &State) -> Option<usize> {
-        self.edges.iter().position(|edge| {
-            let is_this = edge.from == state.phase && edge.declared.name.value == transition;
-            is_this && self.is_open(edge, given, state)
+        let mut leaving = self.leaving[state.phase].iter().copied();
+        leaving.find(|at| {
+            let edge = &self.edges[*at];
+            edge.declared.name.value == transition && self.is_open(edge, given, state)
         })
     }
 
