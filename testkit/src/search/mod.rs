@@ -5,6 +5,7 @@
 //! stop can see (a file, a verdict, a command's end) is taken as free to happen, and so is a wait for a time. An edge that no start leads
 //! to is named with the reason.
 
+mod edges;
 mod moves;
 mod state;
 mod values;
