@@ -365,3 +365,14 @@ fn a_guard_reads_what_the_transition_is_given() {
     assert!(report("proceed", &["--hard"]).0);
     assert_eq!(project.phase("e"), "done");
 }
+
+#[test]
+fn the_kit_takes_every_edge_of_it() {
+    let project = Project::new();
+    let machine = project.root.join("machine.toml");
+    fs::write(&machine, MACHINE).unwrap();
+    let report = claudex_testkit::Kit::new(machine, &project.program)
+        .quick()
+        .unwrap();
+    assert_eq!(report.unreached, []);
+}
