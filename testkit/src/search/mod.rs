@@ -149,7 +149,7 @@ impl<'m> Search<'m> {
     /// Returns the plainest arguments of a transition.
     pub(crate) fn plain_arguments(&self, declared: &Transition) -> Vec<(String, Value)> {
         self.moves()
-            .arguments(declared)
+            .arguments(declared, None)
             .into_iter()
             .next()
             .unwrap_or_default()

@@ -178,7 +178,7 @@ impl Moves<'_> {
             None if !named && (self.own)(&phase.name.value, name) => None,
             None => return,
         };
-        for arguments in self.arguments(declared) {
+        for arguments in self.arguments(declared, Some(state)) {
             if !self.is_open(&self.edges[index], &arguments, state) {
                 continue;
             }
@@ -326,17 +326,21 @@ impl Moves<'_> {
 
     /// Whether an edge is open for some arguments.
     pub(super) fn can_open(&self, edge: &Edge<'_>, state: &State) -> bool {
-        let mut all = self.arguments(edge.declared).into_iter();
+        let mut all = self.arguments(edge.declared, Some(state)).into_iter();
         all.any(|given| self.is_open(edge, &given, state))
     }
 
     /// Every choice of arguments that is worth a try.
-    pub(super) fn arguments(&self, declared: &Transition) -> Vec<Vec<(String, Value)>> {
+    pub(super) fn arguments(
+        &self,
+        declared: &Transition,
+        state: Option<&State>,
+    ) -> Vec<Vec<(String, Value)>> {
         let mut all: Vec<Vec<(String, Value)>> = vec![Vec::new()];
         for argument in &declared.args {
             let values = self
                 .relevant
-                .arguments(self.machine, declared, argument, self.now);
+                .arguments(self.machine, declared, argument, (state, self.now));
             all = all
                 .iter()
                 .flat_map(|before| {

@@ -177,7 +177,7 @@ impl Relevant {
         machine: &Machine,
         declared: &Transition,
         argument: &Argument,
-        now: u64,
+        (state, now): (Option<&State>, u64),
     ) -> Vec<Value> {
         let into: HashSet<usize> = declared
             .set
@@ -204,7 +204,7 @@ impl Relevant {
             ArgumentKind::Flag => [true, false].map(Value::Flag).into(),
             _ => vec![plain],
         };
-        values.extend(of_guards(declared, argument));
+        values.extend(of_guards(machine, declared, argument, state));
         for field in into.into_iter().filter(|field| self.is(*field)) {
             if machine.fields[field].kind == FieldKind::List {
                 continue;
@@ -221,7 +221,16 @@ impl Relevant {
 }
 
 /// Returns numbers and texts that the guards of a transition tell apart from others in an argument.
-fn of_guards(declared: &Transition, argument: &Argument) -> Vec<Value> {
+fn of_guards(
+    machine: &Machine,
+    declared: &Transition,
+    argument: &Argument,
+    state: Option<&State>,
+) -> Vec<Value> {
+    let here = |name: &str| {
+        let at = machine.fields.iter().position(|field| field.name.value == name)?;
+        Some(state?.values[at].clone())
+    };
     let mut values = Vec::new();
     let guards = declared.when.iter();
     for guard in guards {
@@ -229,13 +238,17 @@ fn of_guards(declared: &Transition, argument: &Argument) -> Vec<Value> {
             for (mine, other) in [(left, right), (right, left)] {
                 let is_mine =
                     matches!(mine, Operand::Argument { name, .. } if name.value == argument.name.value);
-                let base = match other {
+                let other_value = match other {
                     _ if !is_mine => continue,
-                    Operand::Constant(Constant::Count(number)) => i128::from(*number),
-                    // A field's own value stands near its plainest ones.
-                    Operand::Field { .. } => 1,
-                    Operand::Constant(Constant::Text(text)) => {
-                        values.push(Value::Text(text.clone()));
+                    Operand::Constant(constant) => Some(Value::of(constant)),
+                    other => other.field().and_then(|field| here(&field.value)),
+                };
+                let base = match other_value {
+                    Some(Value::Number(number)) => i128::from(number),
+                    Some(Value::List(texts)) => texts.len() as i128,
+                    // An argument that is empty says that there is none.
+                    Some(Value::Text(text)) if !text.is_empty() => {
+                        values.push(Value::Text(text));
                         continue;
                     }
                     _ => continue,
