@@ -80,7 +80,12 @@ impl Answer {
 
     /// An answer whose words are the transition's argument, where it has one.
     fn taken_by(taker: Taker, words: &str) -> Self {
-        let answer = Self::new(words, taker.transition);
+        let answer = taker
+            .with
+            .iter()
+            .fold(Self::new(words, taker.transition), |answer, (name, value)| {
+                answer.argument(*name, value)
+            });
         match taker.argument {
             Some(argument) => answer.argument(argument, words),
             None => answer,
@@ -314,6 +319,7 @@ mod tests {
         let taker = Taker {
             transition: "note",
             argument: Some("why"),
+            with: &[],
         };
         let asked = asked(&["Roll out"], Some(taker));
         let words = "  not yet: it's \"red\" `x`\n$(y) ";

@@ -139,7 +139,8 @@ fn behaviour(behaviour: &Behaviour) -> Value {
         json!({
             "label": option.label.value,
             "description": option.description.as_ref().map(|description| &description.value),
-            "then": option.then.value,
+            "then": option.call.then.value,
+            "with": object(option.call.with.iter().map(|(name, value)| (name.value.clone(), constant(&value.value)))),
         })
     });
     let of_field = match &behaviour.options {

@@ -125,7 +125,7 @@ impl Loop<'_> {
         let first = asks
             .choices()
             .first()
-            .filter(|option| option.then.value == transition);
+            .filter(|option| option.call.then.value == transition);
         let option = first.filter(|_| declared.args.is_empty())?;
         let text = |name: &str| Some(fill(&asks.parameter(name)?.value, fields));
         let (question, header) = (text("question")?, text("header")?);
