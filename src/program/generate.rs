@@ -11,7 +11,8 @@ use super::out;
 /// What people see of the command line: without what is hidden, which the generators would offer all the same.
 fn visible(command: &Command) -> Command {
     let mut seen = Command::new(command.get_name().to_owned())
-        .disable_help_subcommand(command.is_disable_help_subcommand_set());
+        .disable_help_subcommand(command.is_disable_help_subcommand_set())
+        .allow_missing_positional(command.is_allow_missing_positional_set());
     if let Some(about) = command.get_about() {
         seen = seen.about(about.clone());
     }

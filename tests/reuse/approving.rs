@@ -258,10 +258,7 @@ fn what_is_printed_knows_it(project: &Project) {
 
 fn a_person_signs_it_off(project: &Project) {
     let (id, asked) = project.asked();
-    let verbs = [
-        format!("claudex-loop sign-off {id}"),
-        format!("claudex-loop send-back {id}"),
-    ];
+    let answer = format!("claudex-loop answer {id} ");
     has(
         &asked,
         &[
@@ -269,17 +266,13 @@ fn a_person_signs_it_off(project: &Project) {
             "Sign off",
             "Send back",
             "AskUserQuestion",
-            &verbs[0],
-            &verbs[1],
+            &answer,
         ],
     );
 
     // The next stop asks no further: it lets the turn end, and tells the person how to go on.
     let waits = project.approved();
-    has(
-        &waits,
-        &[&id, "waits for", "Is PLAN.md approved?", &verbs[0], &verbs[1]],
-    );
+    has(&waits, &[&id, "waits for", "Is PLAN.md approved?", &answer]);
     assert!(
         !waits.contains("resume"),
         "no edge `resume` leaves this phase: {waits}"
@@ -289,16 +282,11 @@ fn a_person_signs_it_off(project: &Project) {
     let status = project.run(&["status"]);
     has(
         &status,
-        &[
-            "phase:     approving",
-            "Is PLAN.md approved?",
-            &verbs[0],
-            &verbs[1],
-        ],
+        &["phase:     approving", "Is PLAN.md approved?", &answer],
     );
     assert!(!status.contains("reminded"), "{status}");
     has(&project.run(&["list"]), &["approving"]);
-    has(&project.run(&["resume", &id]), &["phase approving", &verbs[0]]);
+    has(&project.run(&["resume", &id]), &["phase approving", &answer]);
 
     // It is the person's to decide.
     let (code, said) = project.ran(&["sign-off", &id], "", true);
@@ -390,7 +378,7 @@ fn a_job_without_a_person_says_what_it_lacks(project: &Project) {
         &[
             "The rounds are over, and loop ",
             "Is PLAN.md approved?",
-            "claudex-loop sign-off",
+            "claudex-loop answer",
         ],
     );
     // The loop is the person's now, and still there.
