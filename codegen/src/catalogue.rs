@@ -21,7 +21,7 @@ pub struct Entry {
     pub optional: &'static [Parameter],
     /// Parameters of which exactly one must be given; they stand in `optional`, too.
     pub one_of: &'static [&'static str],
-    /// Whether it has `options`, choices of a person that each take a transition. Without `options`, `required` and `then` the
+    /// Says whether it has `options`, choices of a person that each take a transition. Without `options`, `required` and `then` the
     /// program asks.
     pub options: bool,
     /// Whether it has `personas`, a list of those that review here.

@@ -91,7 +91,7 @@ fn arguments(call: &Call, args: &[Argument], outcome: &str, found: &mut Vec<Diag
     }
 }
 
-/// What is wrong with the constants that a transition is given.
+/// Returns what is wrong with the constants that a transition is given.
 pub(super) fn constants(call: &Call, args: &[Argument], found: &mut Vec<Diagnostic>) {
     let then = &call.then.value;
     for (name, value) in &call.with {

@@ -213,7 +213,7 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What the engine means by a name in this parameter, and a field is called.
+/// Refuses a field that is called as what the engine means by a name in this parameter.
 fn two_meanings(parameter: &str, name: &At<String>, field: &Field) -> Diagnostic {
     let message = format!(
         "`{{{}}}` has a meaning of its own in `{parameter}`, and is a field, too",

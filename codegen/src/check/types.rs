@@ -145,7 +145,7 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
     }
 }
 
-/// What a field of an argument's kind would be.
+/// Returns what a field of an argument's kind would be.
 pub(super) fn kind_of(argument: &Argument) -> FieldKind {
     match &argument.kind.value {
         ArgumentKind::Text => FieldKind::Text,
@@ -165,7 +165,7 @@ pub(super) fn kind_of(argument: &Argument) -> FieldKind {
     }
 }
 
-/// What is wrong with a constant for an argument: the message and the help.
+/// Returns what is wrong with a constant for an argument: the message and the help.
 pub(super) fn misfit_of_argument(argument: &Argument, constant: &Constant) -> Option<(String, String)> {
     let name = &argument.name.value;
     if argument.kind.value == ArgumentKind::Id {
@@ -362,7 +362,7 @@ fn guard(
     }
 }
 
-/// What is wrong with an argument for a field: the message and the help.
+/// Returns what is wrong with an argument for a field: the message and the help.
 fn misfit_into(field: &Field, argument: &Argument) -> Option<(String, String)> {
     let (target, known) = (&field.name.value, &argument.name.value);
     let fits = match (&argument.kind.value, &field.kind) {
