@@ -190,7 +190,7 @@ mod types {
         a_quoted_constant_is_read_all_the_same: ["{ tries = \"tries + 1\" }" => "{ tries = \"tries + 1\", quick = \"true\" }"] says "nothing";
         a_count_set_to_a_flag: ["{ tries = \"tries + 1\" }" => "{ tries = \"tries + 1\", most = true }"] says "m.toml:34:38: `most` is a count, and true is none (give a whole number from 0)";
         the_next_of_a_count: ["{ tries = \"tries + 1\" }" => "{ tries = \"tries + 1\", color = \"next(most)\" }"] says "m.toml:34:39: `color` cannot take the next word of `most` (next() goes from a one_of to a field with the same words)";
-        an_argument_of_another_type: ["to   = \"closed\"" => "to = \"closed\"\nby = [\"agent\"]\nargs = { why = \"text\" }\nset = { most = \"args.why\" }", "written = \"shut\"" => "written = \"remind\""] says "m.toml:31:16: `most` is a count, and the argument `why` is a text (a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text)";
+        an_argument_of_another_type: ["to   = \"closed\"" => "to = \"closed\"\nby = [\"agent\"]\nargs = { why = \"text\" }\nset = { most = \"args.why\" }", "written = \"shut\"" => "written = \"remind\""] says "m.toml:31:16: `most` is a count, and the argument `why` is a text (a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text, a word into a one_of or a text)";
         an_initial_word_that_the_field_has_not: ["[\"red\", \"green\"]" => "[\"red\", \"green\"], initial = \"grene\""] says r#"m.toml:16:51: `color` has no word "grene" (did you mean `green`?)"#;
         an_initial_value_of_another_type: ["initial = 3" => "initial = \"three\""] says r#"m.toml:15:40: `most` is a count, and "three" is none (give a whole number from 0)"#;
         a_modes_initial_value_of_another_type: ["start = \"open\"" => "start = \"open\"\ninitial = { most = true }"] says "m.toml:6:20: `most` is a count, and true is none (give a whole number from 0)";
@@ -267,6 +267,14 @@ mod guards {
             SHUT => "to = \"closed\"\nwhen = \"tries < most - 1\"",
             "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = \"tries >= most\"\n",
         ] says "m.toml:26:15: no edge of `shut` from `open` is open when most = 1 and tries = 0 (widen a guard, or add an edge for what is left)";
+        what_all_guards_ask_for_is_no_gap: [
+            SHUT => "to = \"closed\"\nwhen = '(most == 0 or quick == true) and tries < 3'",
+            "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = 'tries >= 3 and (most == 0 or quick == true)'\n",
+        ] says "nothing";
+        a_gap_beside_what_all_guards_ask_for: [
+            SHUT => "to = \"closed\"\nwhen = 'quick == true and tries < 3'",
+            "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = 'quick == true and tries > 3'\n",
+        ] says "m.toml:26:15: no edge of `shut` from `open` is open when quick = true and tries = 3 (widen a guard, or add an edge for what is left)";
         a_gap_far_out: [
             SHUT => "to = \"closed\"\nwhen = \"tries < 1000000000\"",
             "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = \"tries > 1000000000\"\n",
