@@ -1,6 +1,6 @@
 //! What a stranger says of a machine that its file cannot, and which suites are run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,11 @@ use crate::search::{Act, Search, State, Step, Value};
 use crate::suites;
 use crate::text::{kebab, plain};
 
-/// What is done in a project.
+/// What is done in a project before a start.
 type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
+
+/// What has the machine's own Rust take a transition with these arguments.
+type Own = Box<dyn Fn(&Project, &BTreeMap<String, String>) -> io::Result<()> + Send + Sync>;
 
 /// The tests of one machine and its program.
 pub struct Kit {
@@ -36,7 +39,7 @@ pub(crate) struct Given {
     flags: HashMap<String, String>,
     texts: HashMap<String, String>,
     projects: Vec<Prepare>,
-    own: Vec<(String, String, Prepare)>,
+    own: Vec<(String, String, Own)>,
 }
 
 /// Everything that the suites go by.
@@ -98,14 +101,14 @@ impl Kit {
         self
     }
 
-    /// Says how the machine's own Rust is made to take a transition at the next stop in a phase. Without it the edges of a phase without
-    /// `on_stop` are left to verbs, and named as not reached.
+    /// Says how the machine's own Rust is made to take a transition at the next stop in a phase, `"*"` for any, with these arguments by
+    /// name. Without it such edges (of a phase without `on_stop`, of `before_stop`) are left to verbs, and named as not reached.
     #[must_use]
     pub fn own(
         mut self,
         phase: &str,
         transition: &str,
-        prepare: impl Fn(&Project) -> io::Result<()> + Send + Sync + 'static,
+        prepare: impl Fn(&Project, &BTreeMap<String, String>) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
         self.given
             .own
@@ -222,22 +225,36 @@ impl Setup {
     }
 
     pub(crate) fn search(&self) -> Search<'_> {
-        let own = |phase: &str, transition: &str| {
-            let mut own = self.given.own.iter();
-            own.any(|(of, name, _)| of == phase && name == transition)
-        };
-        Search::new(&self.machine, own, self.now)
+        Search::new(
+            &self.machine,
+            |phase, name| self.own(phase, name).is_some(),
+            self.now,
+        )
+    }
+
+    fn own(&self, phase: &str, transition: &str) -> Option<&Own> {
+        let is_it = |of: &str, name: &str| (of == phase || of == "*") && name == transition;
+        let mut own = self.given.own.iter();
+        own.find(|(of, name, _)| is_it(of, name))
+            .map(|(.., prepare)| prepare)
     }
 
     /// Has the machine's own Rust take a transition at the next stop.
-    pub(crate) fn prepare(&self, phase: usize, transition: &str, project: &Project) -> io::Result<()> {
-        let phase = &self.machine.phases[phase].name.value;
-        let mut own = self
-            .given
-            .own
-            .iter()
-            .filter(|(of, name, _)| of == phase && name == transition);
-        own.try_for_each(|(_, _, prepare)| prepare(project))
+    pub(crate) fn prepare(
+        &self,
+        phase: usize,
+        transition: &str,
+        arguments: &[(String, Value)],
+        project: &Project,
+    ) -> io::Result<()> {
+        let given = arguments.iter().map(|(name, value)| match value {
+            Value::Text(text) => (name.clone(), text.clone()),
+            other => (name.clone(), other.to_string()),
+        });
+        match self.own(&self.machine.phases[phase].name.value, transition) {
+            Some(prepare) => prepare(project, &given.collect()),
+            None => Ok(()),
+        }
     }
 
     /// Returns the flag of `start` that gives a field.
@@ -311,7 +328,7 @@ impl Setup {
         let taken = taken.unwrap_or_default();
         match &step.act {
             Act::Stop(outcome) => format!("a stop that sees {outcome}{taken}"),
-            Act::Own(_) => format!("a stop{taken}"),
+            Act::Own { .. } => format!("a stop{taken}"),
             Act::Verb { by, transition, .. } => {
                 format!(
                     "{} by the {}",

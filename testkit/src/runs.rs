@@ -321,8 +321,12 @@ impl<'k> Loop<'k> {
         };
         Ok(match act {
             Act::Wait(_) => Call::of(Actor::Person, vec!["status".to_owned()]),
-            Act::Own(transition) => {
-                self.setup.prepare(self.state.phase, transition, &self.project)?;
+            Act::Own {
+                transition,
+                arguments,
+            } => {
+                let phase = self.state.phase;
+                self.setup.prepare(phase, transition, arguments, &self.project)?;
                 stop()
             }
             Act::Review(says) => {

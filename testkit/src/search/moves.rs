@@ -9,7 +9,7 @@ use claudex_build::model::{
 };
 
 use super::state::{State, Value, Visit};
-use super::values::{GIVEN, Relevant, each, offset_of};
+use super::values::{GIVEN, Relevant, each, offset_of, stalls};
 
 /// What a reviewer says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +29,13 @@ pub enum Says {
 pub enum Act {
     /// A stop, at which the phase's behaviour sees this outcome.
     Stop(String),
-    /// A stop, at which the machine's own Rust takes this transition.
-    Own(String),
+    /// A stop, at which the machine's own Rust takes a transition.
+    Own {
+        /// The transition.
+        transition: String,
+        /// What it gives.
+        arguments: Vec<(String, Value)>,
+    },
     /// A verb.
     Verb {
         /// Who calls it.
@@ -140,7 +145,7 @@ impl Moves<'_> {
         let edge = step.edge?;
         let name = &self.edges[edge].declared.name.value;
         let arguments = match (&step.act, behaviour) {
-            (Act::Verb { arguments, .. }, _) => arguments.clone(),
+            (Act::Verb { arguments, .. } | Act::Own { arguments, .. }, _) => arguments.clone(),
             (Act::Stop(outcome), Some(behaviour)) => {
                 let mut outcomes = behaviour.outcomes.iter().filter(|(known, _)| known == outcome);
                 let mut calls = outcomes.next().into_iter().flat_map(|(_, calls)| calls);
@@ -184,7 +189,10 @@ impl Moves<'_> {
                 continue;
             }
             let act = match act {
-                None => Act::Own(name.clone()),
+                None => Act::Own {
+                    transition: name.clone(),
+                    arguments: arguments.clone(),
+                },
                 Some(by) => Act::Verb {
                     by,
                     transition: name.clone(),
@@ -515,12 +523,6 @@ fn constants(call: &Call) -> Vec<(String, Value)> {
     let with = call.with.iter();
     with.map(|(name, value)| (name.value.clone(), Value::of(&value.value)))
         .collect()
-}
-
-/// Whether a review of this phase has transitions for rounds that go nowhere.
-fn stalls(behaviour: &Behaviour) -> bool {
-    let mut outcomes = behaviour.outcomes.iter();
-    outcomes.any(|(name, names)| name == "stalled" && !names.is_empty())
 }
 
 /// One side of a comparison.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use claudex_build::model::{
-    Argument, ArgumentKind, Constant, Edge, FieldKind, Guard, Machine, Operand, Sign, Transition, Update,
+    Argument, ArgumentKind, Behaviour, Constant, FieldKind, Guard, Machine, Operand, Sign, Transition, Update,
 };
 
 use super::state::{State, Value, Visit};
@@ -31,77 +31,43 @@ pub(super) type Key = (usize, Vec<Value>, Visit, (u64, u8));
 
 /// The fields that guards and behaviours read, and those that flow into them.
 pub(super) struct Relevant {
-    fields: Vec<bool>,
+    pub(super) fields: Vec<bool>,
     /// Counts from here on are alike to every guard.
     cap: u64,
 }
 
 impl Relevant {
     pub(super) fn of(machine: &Machine) -> Self {
-        let index = |name: &str| machine.fields.iter().position(|field| field.name.value == name);
-        let mut fields = vec![false; machine.fields.len()];
-        let mark = |name: &str, fields: &mut Vec<bool>| {
-            if let Some(at) = index(name) {
-                fields[at] = true;
-            }
-        };
-        let mut numbers: BTreeSet<u64> = BTreeSet::new();
-        for declared in &machine.transitions {
-            if let Some(guard) = &declared.when {
-                each(&guard.value, &mut |left, _, right| {
-                    for side in [left, right] {
-                        if let Some(name) = side.field() {
-                            mark(&name.value, &mut fields);
-                        }
-                        numbers.extend(constant_of(side));
-                        numbers.insert(offset_of(side).unsigned_abs());
-                    }
-                });
-            }
-        }
+        let mut fields = read(machine, machine.transitions.iter());
         for behaviour in machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref()) {
             let waits = behaviour
                 .parameter("field")
                 .filter(|_| behaviour.name.value == "wait-for");
-            let stalls = behaviour
-                .outcomes
-                .iter()
-                .any(|(name, names)| name == "stalled" && !names.is_empty());
-            let round = behaviour.parameter("round").filter(|_| stalls);
-            for name in waits.into_iter().chain(round) {
-                mark(&name.value, &mut fields);
+            let round = behaviour.parameter("round").filter(|_| stalls(behaviour));
+            for at in waits
+                .into_iter()
+                .chain(round)
+                .filter_map(|name| index(machine, &name.value))
+            {
+                fields[at] = true;
             }
         }
         flow(machine, &mut fields);
+        let mut numbers: BTreeSet<u64> = BTreeSet::new();
+        for guard in machine.transitions.iter().filter_map(|of| of.when.as_ref()) {
+            each(&guard.value, &mut |left, _, right| {
+                for side in [left, right] {
+                    numbers.extend(constant_of(side));
+                    numbers.insert(offset_of(side).unsigned_abs());
+                }
+            });
+        }
         numbers.extend(machine.fields.iter().filter_map(|field| match field.initial() {
             Some(Constant::Count(count)) => Some(count),
             _ => None,
         }));
         let cap = numbers.last().copied().unwrap_or_default().saturating_add(4);
         Self { fields, cap }
-    }
-
-    /// Returns the fields that the guards of some edges read, and those that flow into them.
-    pub(super) fn opening<'e>(
-        &self,
-        machine: &Machine,
-        edges: impl Iterator<Item = &'e Edge<'e>>,
-    ) -> Vec<bool> {
-        let mut fields = vec![false; machine.fields.len()];
-        let index = |name: &str| machine.fields.iter().position(|field| field.name.value == name);
-        for guard in edges.filter_map(|edge| edge.declared.when.as_ref()) {
-            each(&guard.value, &mut |left, _, right| {
-                let read = [left, right].into_iter().filter_map(|side| side.field());
-                read.filter_map(|name| index(&name.value))
-                    .for_each(|at| fields[at] = true);
-            });
-        }
-        flow(machine, &mut fields);
-        fields
-    }
-
-    pub(super) fn is(&self, field: usize) -> bool {
-        self.fields[field]
     }
 
     /// Returns what of a state the machine can tell apart from others.
@@ -184,12 +150,7 @@ impl Relevant {
             .iter()
             .filter(|(_, update)| update.value.argument() == Some(&argument.name.value))
             .filter(|(_, update)| matches!(update.value, Update::Argument(_) | Update::Plus { .. }))
-            .filter_map(|(field, _)| {
-                machine
-                    .fields
-                    .iter()
-                    .position(|known| known.name.value == field.value)
-            })
+            .filter_map(|(field, _)| index(machine, &field.value))
             .collect();
         let plain = given(&match argument.kind.value {
             ArgumentKind::Count => FieldKind::Count,
@@ -205,7 +166,7 @@ impl Relevant {
             _ => vec![plain],
         };
         values.extend(of_guards(declared, argument));
-        for field in into.into_iter().filter(|field| self.is(*field)) {
+        for field in into.into_iter().filter(|field| self.fields[*field]) {
             if machine.fields[field].kind == FieldKind::List {
                 continue;
             }
@@ -249,9 +210,27 @@ fn of_guards(declared: &Transition, argument: &Argument) -> Vec<Value> {
     values
 }
 
+/// Marks the fields that the guards of some transitions read, and those that flow into them.
+pub(super) fn read<'t>(machine: &Machine, declared: impl Iterator<Item = &'t Transition>) -> Vec<bool> {
+    let mut fields = vec![false; machine.fields.len()];
+    for guard in declared.filter_map(|declared| declared.when.as_ref()) {
+        each(&guard.value, &mut |left, _, right| {
+            let read = [left, right].into_iter().filter_map(|side| side.field());
+            read.filter_map(|name| index(machine, &name.value))
+                .for_each(|at| fields[at] = true);
+        });
+    }
+    flow(machine, &mut fields);
+    fields
+}
+
+fn index(machine: &Machine, name: &str) -> Option<usize> {
+    machine.fields.iter().position(|field| field.name.value == name)
+}
+
 /// Adds the fields whose values updates bring into those that are marked.
 fn flow(machine: &Machine, fields: &mut [bool]) {
-    let index = |name: &str| machine.fields.iter().position(|field| field.name.value == name);
+    let index = |name: &str| index(machine, name);
     let mut more = true;
     while std::mem::take(&mut more) {
         for (field, update) in machine.transitions.iter().flat_map(|declared| &declared.set) {
@@ -263,6 +242,12 @@ fn flow(machine: &Machine, fields: &mut [bool]) {
             }
         }
     }
+}
+
+/// Whether a review of this phase has transitions for rounds that go nowhere.
+pub(super) fn stalls(behaviour: &Behaviour) -> bool {
+    let mut outcomes = behaviour.outcomes.iter();
+    outcomes.any(|(name, names)| name == "stalled" && !names.is_empty())
 }
 
 /// Calls `look` with each comparison of a guard.
