@@ -172,28 +172,15 @@ impl Kit {
     }
 
     fn read(self) -> Result<Setup, Failure> {
-        let failed = |place: &Path, what: String, help| Failure {
-            suite: Suite::SetUp,
-            place: place.display().to_string(),
-            what,
-            help,
-        };
-        let source = std::fs::read_to_string(&self.file).map_err(|error| {
-            let help = "give the path of the machine file, from the package’s folder";
-            failed(&self.file, error.to_string(), help)
-        })?;
-        let file = self
-            .file
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let failed = |place: &Path, what| Failure::new(Suite::SetUp, &place.display().to_string(), what);
+        let source = std::fs::read_to_string(&self.file);
+        let source = source.map_err(|error| failed(&self.file, error.to_string()))?;
+        let file = self.file.file_name().unwrap_or_default();
+        let file = file.to_string_lossy().into_owned();
         let machine = claudex_build::check_source(&file, &source);
-        let machine =
-            machine.map_err(|found| failed(&self.file, found.to_string(), "mend the machine file"))?;
+        let machine = machine.map_err(|found| failed(&self.file, found.to_string()))?;
         if !self.given.program.is_file() {
-            let help = "give the path of the built program: `env!(\"CARGO_BIN_EXE_name\")`";
-            return Err(failed(&self.given.program, "no such program".to_owned(), help));
+            return Err(failed(&self.given.program, "no such program".to_owned()));
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let folder = self.file.parent().filter(|folder| *folder != Path::new(""));
@@ -338,15 +325,6 @@ impl Setup {
             }
             Act::Review(says) => format!("a review ({})", format!("{says:?}").to_lowercase()),
             Act::Wait(seconds) => format!("{seconds} s"),
-        }
-    }
-
-    pub(crate) fn failure(&self, suite: Suite, place: &str, what: String, help: &'static str) -> Failure {
-        Failure {
-            suite,
-            place: place.to_owned(),
-            what,
-            help,
         }
     }
 }

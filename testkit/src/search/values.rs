@@ -96,29 +96,13 @@ impl Relevant {
     /// Returns values of a field that may open what the plainest one does not.
     pub(super) fn candidates(&self, machine: &Machine, field: usize, now: u64) -> Vec<Value> {
         let declared = &machine.fields[field];
-        let name = &declared.name.value;
-        let mut numbers: BTreeSet<u64> = [0, 1, 2].into();
-        let mut texts: BTreeSet<String> = [String::new(), GIVEN.to_owned()].into();
-        for guard in machine
-            .transitions
-            .iter()
-            .filter_map(|declared| declared.when.as_ref())
-        {
-            each(&guard.value, &mut |left, _, right| {
-                for (mine, other) in [(left, right), (right, left)] {
-                    if mine.field().is_none_or(|field| field.value != *name) {
-                        continue;
-                    }
-                    if let Operand::Constant(Constant::Text(text)) = other {
-                        texts.insert(text.clone());
-                    }
-                    if let Some(number) = constant_of(other) {
-                        let base = i128::from(number) - i128::from(offset_of(mine));
-                        numbers.extend((base - 1..=base + 1).filter_map(|near| u64::try_from(near).ok()));
-                    }
-                }
-            });
-        }
+        let is_it = |side: &Operand| side.field().is_some_and(|name| name.value == declared.name.value);
+        let (near, words) = compared(machine.transitions.iter(), is_it);
+        let numbers: BTreeSet<u64> = near.into_iter().chain([0, 1, 2]).collect();
+        let texts: BTreeSet<String> = words
+            .into_iter()
+            .chain([String::new(), GIVEN.to_owned()])
+            .collect();
         let mut values: Vec<Value> = match &declared.kind {
             FieldKind::Count => numbers.into_iter().map(Value::Number).collect(),
             FieldKind::Time => [0, now.saturating_sub(60), now + 1].map(Value::Number).into(),
@@ -165,7 +149,12 @@ impl Relevant {
             ArgumentKind::Flag => [true, false].map(Value::Flag).into(),
             _ => vec![plain],
         };
-        values.extend(of_guards(declared, argument));
+        let is_it = |side: &Operand| matches!(side, Operand::Argument { name, .. } if name.value == argument.name.value);
+        let (near, words) = compared([declared].into_iter(), is_it);
+        if argument.kind.value == ArgumentKind::Count {
+            values.extend(near.into_iter().map(Value::Number));
+        }
+        values.extend(words.into_iter().map(Value::Text));
         for field in into.into_iter().filter(|field| self.fields[*field]) {
             if machine.fields[field].kind == FieldKind::List {
                 continue;
@@ -181,33 +170,32 @@ impl Relevant {
     }
 }
 
-/// Returns numbers and texts that the guards of a transition tell apart from others in an argument.
-fn of_guards(declared: &Transition, argument: &Argument) -> Vec<Value> {
-    let mut values = Vec::new();
-    let guards = declared.when.iter();
-    for guard in guards {
+/// Returns the numbers around those that guards hold something against, and the texts.
+fn compared<'t>(
+    declared: impl Iterator<Item = &'t Transition>,
+    is_it: impl Fn(&Operand) -> bool,
+) -> (BTreeSet<u64>, BTreeSet<String>) {
+    let (mut numbers, mut texts) = (BTreeSet::new(), BTreeSet::new());
+    for guard in declared.filter_map(|declared| declared.when.as_ref()) {
         each(&guard.value, &mut |left, _, right| {
             for (mine, other) in [(left, right), (right, left)] {
-                let is_mine =
-                    matches!(mine, Operand::Argument { name, .. } if name.value == argument.name.value);
                 let base = match other {
-                    _ if !is_mine => continue,
+                    _ if !is_it(mine) => continue,
                     Operand::Constant(Constant::Count(number)) => i128::from(*number),
                     // A field's own value stands near its plainest ones.
                     Operand::Field { .. } => 1,
                     Operand::Constant(Constant::Text(text)) => {
-                        values.push(Value::Text(text.clone()));
+                        texts.insert(text.clone());
                         continue;
                     }
                     _ => continue,
                 };
                 let base = base - i128::from(offset_of(mine)) + i128::from(offset_of(other));
-                let near = (base - 1..=base + 1).filter_map(|near| u64::try_from(near).ok());
-                values.extend(near.map(Value::Number));
+                numbers.extend((base - 1..=base + 1).filter_map(|near| u64::try_from(near).ok()));
             }
         });
     }
-    values
+    (numbers, texts)
 }
 
 /// Marks the fields that the guards of some transitions read, and those that flow into them.
