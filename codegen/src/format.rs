@@ -664,6 +664,12 @@ pub(crate) const OPTION: Table = Table {
             "The transition that the answer takes, in the person's name.",
             r#""roll_out""#,
         ),
+        table(
+            "with",
+            false,
+            Takes::Constants,
+            "Constants for its arguments, by name. One text that is not given gets the label.",
+        ),
     ],
 };
 

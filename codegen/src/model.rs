@@ -397,8 +397,8 @@ pub struct Choice {
     pub label: At<String>,
     /// `description`, where it is given.
     pub description: Option<At<String>>,
-    /// `then`: the transition that the answer takes, in the person's name.
-    pub then: At<String>,
+    /// The transition that the answer takes, in the person's name.
+    pub call: Call,
 }
 
 impl Behaviour {
@@ -428,7 +428,7 @@ impl Behaviour {
             Options::Field { then, .. } => Some(then),
             Options::None | Options::These(_) | Options::Program => None,
         };
-        let choices = self.choices().iter().map(|choice| &choice.then);
+        let choices = self.choices().iter().map(|choice| &choice.call.then);
         choices.chain(then).chain(&self.text)
     }
 

@@ -125,8 +125,8 @@ mod question {
         an_option_that_the_hook_takes: ["by   = [\"agent\", \"person\"]" => ""] says r#"m.toml:27:28: an answer is a person's, and `drop` is not open to persons (declared here: line 53; add `by = ["person"]` to `drop`, or name another transition)"#;
         an_option_with_evidence: ["by   = [\"person\"]" => "by = [\"person\"]\nrequires = \"settled\""] says "m.toml:26:57: `promote` requires evidence, and an answer gives none (required here: line 52; name a transition of `asking` without `requires`)";
         an_option_with_an_argument: ["by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"text\" }"] says "nothing";
-        an_option_with_another_argument: ["by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"count\" }"] says "m.toml:26:57: `promote` takes more than an answer, which is one text (the argument: line 52; name a transition of `asking` with one argument of the type text, or without `args`)";
-        an_option_with_two_arguments: ["by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"text\", more = \"text\" }"] says "m.toml:26:57: `promote` takes more than an answer, which is one text (the argument: line 52; name a transition of `asking` with one argument of the type text, or without `args`)";
+        an_option_with_another_argument: ["by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"count\" }"] says "m.toml:26:57: `promote` takes more than an answer, which is one text (the argument: line 52; name a transition of `asking` with one argument of the type text, or without `args`; one of a list of options may give the rest: `with = { why = ... }`)";
+        an_option_with_two_arguments: ["by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"text\", more = \"text\" }"] says "m.toml:26:57: `promote` takes more than an answer, which is one text (the argument: line 52; name a transition of `asking` with one argument of the type text, or without `args`; one of a list of options may give the rest: `with = { more = ... }`)";
         options_of_a_field: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => "options = \"labels\"\nthen = \"promote\"", "tries    =" => "labels = { type = \"list\" }\ntries =", "by   = [\"person\"]" => "by = [\"person\"]\nargs = { why = \"text\" }"] says "nothing";
         options_of_no_field: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => "options = \"labls\"\nthen = \"promote\"", "tries    =" => "labels = { type = \"list\" }\ntries ="] says "m.toml:26:11: no field is named `labls` (did you mean `labels`?)";
         options_of_a_field_that_is_no_list: ["options    = [\n    { label = \"Yes\", description = \"All of it.\", then = \"promote\" },\n    { label = \"No\", then = \"drop\" },\n]" => "options = \"version\"\nthen = \"promote\""] says r#"m.toml:25:11: `version` is no list, and its texts cannot be the options (name a field of `type = "list"`)"#;
@@ -329,6 +329,22 @@ fn what_a_stop_does_before_the_phase_is_the_hooks_and_needs_nothing() {
     ] {
         let found = with(names);
         assert!(found.contains(said), "{names}: {found}");
+    }
+}
+
+mod constants_of_options {
+    use super::said;
+
+    const YES: &str = "description = \"All of it.\", then = \"promote\" }";
+    const BY: &str = "by   = [\"person\"]";
+    const ARGS: &str = "by = [\"person\"]\nargs = { why = \"text\", hard = \"flag\", more = \"count\" }";
+
+    cases! {
+        an_option_gives_constants_and_its_label: [YES => "then = \"promote\", with = { hard = true, more = 3 } }", BY => ARGS] says "nothing";
+        an_option_gives_them_all: [YES => "then = \"promote\", with = { why = \"yes\", hard = true, more = 3 } }", BY => ARGS] says "nothing";
+        a_constant_that_is_missing: [YES => "then = \"promote\", with = { why = \"yes\", hard = true } }", BY => ARGS] says "m.toml:26:29: `promote` takes more than an answer, which is one text (the argument: line 52; name a transition of `asking` with one argument of the type text, or without `args`; one of a list of options may give the rest: `with = { more = ... }`)";
+        a_constant_of_another_type: [YES => "then = \"promote\", with = { hard = 3, more = 3 } }", BY => ARGS] says "m.toml:26:56: `hard` is a flag, and 3 is none (the argument: line 52; give true or false, without quotes)";
+        an_argument_that_there_is_not: [YES => "then = \"promote\", with = { hard = true, mor = 3, more = 3 } }", BY => ARGS] says "m.toml:26:62: `promote` takes no argument `mor` (did you mean `more`?)";
     }
 }
 

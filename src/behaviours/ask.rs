@@ -13,8 +13,9 @@ const HEADER: usize = 12;
 const QUESTION: usize = 500;
 /// The longest label that a field or a program gives, in characters.
 const LABEL: usize = 80;
-/// The longest description, in characters.
+/// The longest description, in characters; where there are several dialogs all of them have to fit into one block.
 const DESCRIPTION: usize = 300;
+const DESCRIPTION_OF_MANY: usize = 100;
 /// The longest text that a person types instead of choosing, in characters.
 const TYPED: usize = 2_000;
 /// Most options of the client's dialog.
@@ -79,7 +80,12 @@ impl Answer {
 
     /// An answer whose words are the transition's argument, where it has one.
     fn taken_by(taker: Taker, words: &str) -> Self {
-        let answer = Self::new(words, taker.transition);
+        let answer = taker
+            .with
+            .iter()
+            .fold(Self::new(words, taker.transition), |answer, (name, value)| {
+                answer.argument(*name, value)
+            });
         match taker.argument {
             Some(argument) => answer.argument(argument, words),
             None => answer,
@@ -114,9 +120,8 @@ pub fn asked(raw: &Raw) -> Result<Option<Asked>, String> {
         }
         Options::Program => return Ok(None),
     };
-    Ok(Some(
-        Asked::new(raw.fill(question.question), raw.fill(question.header), options).plain(question.text),
-    ))
+    let asked = Asked::new(raw.fill(question.question), raw.fill(question.header), options);
+    asked.plain(question.text).map(Some)
 }
 
 /// Returns a question that the program asks, as it can be put: its texts made plain.
@@ -140,7 +145,7 @@ pub fn checked(raw: &Raw, asked: Asked) -> Result<Asked, String> {
             ));
         }
     }
-    Ok(asked.plain(phase.question.and_then(|question| question.text)))
+    asked.plain(phase.question.and_then(|question| question.text))
 }
 
 /// Refuses labels that a dialog cannot show as they are, or that cannot be told apart.
@@ -187,15 +192,24 @@ impl Asked {
     }
 
     /// The question with every text as a dialog shows it.
-    fn plain(mut self, text: Option<Taker>) -> Self {
+    fn plain(mut self, text: Option<Taker>) -> Result<Self, String> {
         self.question = shown(&self.question, QUESTION);
         self.header = shown(&self.header, HEADER);
+        for (what, text) in [("question", &self.question), ("header", &self.header)] {
+            if text.is_empty() {
+                return Err(format!("its {what} is empty"));
+            }
+        }
+        let room = match self.options.len() > DIALOG {
+            true => DESCRIPTION_OF_MANY,
+            false => DESCRIPTION,
+        };
         for option in &mut self.options {
             option.label = option.label.trim().to_owned();
-            option.description = shown(&option.description, DESCRIPTION);
+            option.description = shown(&option.description, room);
         }
         self.text = text;
-        self
+        Ok(self)
     }
 
     /// Returns the dialogs in which the question is put, each as the labels and descriptions of its 2 to 4 options. Where there is
@@ -266,7 +280,8 @@ mod tests {
 
     fn asked(labels: &[&str], text: Option<Taker>) -> Asked {
         let options = labels.iter().map(|label| Answer::new(*label, "choose"));
-        Asked::new("Roll 1.2 out to everyone?", "Rollout", options.collect()).plain(text)
+        let asked = Asked::new("Roll 1.2 out to everyone?", "Rollout", options.collect());
+        asked.plain(text).unwrap()
     }
 
     fn label(answer: Result<Option<Answer>, String>) -> Option<String> {
@@ -304,6 +319,7 @@ mod tests {
         let taker = Taker {
             transition: "note",
             argument: Some("why"),
+            with: &[],
         };
         let asked = asked(&["Roll out"], Some(taker));
         let words = "  not yet: it's \"red\" `x`\n$(y) ";
@@ -388,5 +404,25 @@ mod tests {
     fn what_is_shown_is_one_plain_line_that_ends_no_fence() {
         assert_eq!(shown("a\r\n```\u{202e}\u{1b}[2Jb", 500), "a '''[2Jb");
         assert_eq!(shown("exactly twelve", HEADER).chars().count(), HEADER);
+        let empty = |question: &str, header: &str| {
+            let asked = Asked::new(question, header, vec![Answer::new("Yes", "choose")]);
+            asked.plain(None).unwrap_err()
+        };
+        assert_eq!(empty(" \u{202e}\n", "Go"), "its question is empty");
+        assert_eq!(empty("Go on?", "\t"), "its header is empty");
+    }
+
+    #[test]
+    fn many_options_have_short_descriptions() {
+        let longest = |count: usize| {
+            let long = "x".repeat(1_000);
+            let options = (0..count).map(|at| Answer::new(at.to_string(), "choose").description(&long));
+            let asked = Asked::new("Which?", "Which", options.collect())
+                .plain(None)
+                .unwrap();
+            let lengths = asked.options.iter().map(|option| option.description.len());
+            lengths.max()
+        };
+        assert_eq!((longest(DIALOG), longest(MOST)), (Some(300), Some(100)));
     }
 }

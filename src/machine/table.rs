@@ -244,6 +244,8 @@ pub struct Taker {
     pub transition: &'static str,
     /// Its argument that gets the answer's words.
     pub argument: Option<&'static str>,
+    /// What others of its arguments get, as its verb takes it.
+    pub with: &'static [(&'static str, &'static str)],
 }
 
 /// An answer to a question.

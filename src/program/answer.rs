@@ -81,7 +81,7 @@ pub(super) fn by_hand<M: CommandLine>(
     let unchanged = messages::unchanged(held.raw());
     let asked = program
         .question(&held)
-        .map_err(|problem| refused(format!("its question cannot be put: {problem}"), &unchanged))?
+        .map_err(|problem| refused(format!("it cannot ask: {problem}"), &unchanged))?
         .ok_or_else(|| refused("it asks nothing now".to_owned(), &unchanged))?;
     let answer = asked
         .answer(label, true)

@@ -354,7 +354,7 @@ fn drive<M: CommandLine>(
     };
     held.raw().permit(settings.permissions(Actor::Hook));
     if let Err(problem) = program.question(&held) {
-        return fault(format!("its question cannot be put: {problem}"));
+        return fault(format!("it cannot ask: {problem}"));
     }
     let decision = match store.budget().stand_still(|| (program.on_stop)(held)) {
         // The change is made by now: whatever goes wrong in saying it, the loop is not as it was.

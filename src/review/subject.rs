@@ -41,7 +41,7 @@ pub fn text_of(parts: &[Part]) -> String {
 /// Returns the digest of a subject as it is now; `None`: the first of its files is not there.
 ///
 /// # Errors
-/// See [`files`].
+/// One of its files is not trusted, or the system refuses; or they are too many, or too large together.
 pub fn digest(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Digest>> {
     let (files, root) = (files(raw, spec)?, raw.root());
     let all = files

@@ -49,7 +49,7 @@ impl Suite {
     fn help(self) -> &'static str {
         match self {
             Suite::SetUp => {
-                "give the paths of the machine file and of the built program, and what a start needs: `Kit::project`, `Kit::flag`, `Kit::given`"
+                "the kit needs a machine file without findings, the built program, and what a start takes: `Kit::project`, `Kit::flag`, `Kit::given`"
             }
             Suite::Walks => "the machine file says what each step leaves; see which of the two is wrong",
             Suite::Refusals => "let nothing be written before the machine has said yes",

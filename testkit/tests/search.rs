@@ -120,3 +120,34 @@ fn what_cannot_be_reached_is_named_with_the_reason() {
         ["only Rust takes it: say with `Kit::own` what makes the stop in `open` take `nobody`"]
     );
 }
+
+#[test]
+fn arguments_that_open_an_edge_are_found_and_constants_are_given() {
+    let args = "args = { word = { one_of = [\"leave\", \"stay\"] }, score = \"count\" }";
+    let (machine, found) = small(
+        "score = { type = \"count\", initial = 5 }\nlast = { one_of = [\"leave\", \"stay\"] }\nround = { type = \"count\" }",
+        "on_stop = { wait-for = { file = \"GO\", there = [{ then = \"end\", with = { hard = false } }, { then = \"end\", with = { hard = true } }], waiting = { then = \"wait\", with = { score = 7 } } } }",
+        &format!(
+            "[[transitions.report]]\nfrom = \"open\"\nto = \"same\"\nby = [\"agent\"]\n{args}\n\
+             when = 'args.word == \"stay\" and args.score >= score + 20 and round < 3'\n\
+             set = {{ round = \"round + 1\", last = \"args.word\" }}\n\
+             [[transitions.report]]\nfrom = \"open\"\nto = \"shut\"\nby = [\"agent\"]\n{args}\n\
+             when = 'args.word == \"leave\" or args.score < score + 20 or round >= 3'\n\
+             [[transitions.exactly]]\nfrom = \"open\"\nto = \"shut\"\nby = [\"agent\"]\nargs = {{ hard = \"flag\", score = \"count\" }}\n\
+             when = 'args.hard == false and args.score == 77 and last == \"stay\"'\n\
+             [[transitions.end]]\nfrom = \"open\"\nto = \"shut\"\nargs = {{ hard = \"flag\" }}\nwhen = 'args.hard == true and score == 7'\n\
+             [[transitions.wait]]\nfrom = \"open\"\nto = \"same\"\nargs = {{ score = \"count\" }}\nwhen = \"round < 5\"\n\
+             set = {{ score = \"args.score\", round = \"round + 1\" }}"
+        ),
+    );
+    assert_eq!(found.unreached, []);
+    let way = |name: &str| {
+        let edges = machine.edges();
+        let last = |way: &&claudex_testkit::search::Way| {
+            let edge = way.steps.last().and_then(|step| step.edge);
+            edge.is_some_and(|edge| edges[edge].declared.name.value == name)
+        };
+        found.ways.iter().find(last).map(|way| way.steps.len())
+    };
+    assert_eq!(way("end"), Some(2), "one wait has to come before it");
+}

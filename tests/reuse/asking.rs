@@ -13,6 +13,9 @@ use crate::support::stranger::{Crate, ours, target};
 
 const MACHINE: &str = r#"name = "ferry"
 
+[state]
+active = "many"
+
 [modes.ferry]
 start = "collecting"
 
@@ -404,10 +407,7 @@ fn the_program_asks_and_gives_the_arguments() {
     // The file from which the program takes the options is not there yet.
     let (decision, said) = ferry.stop();
     assert_eq!(decision, "approve");
-    assert!(
-        said.contains("its question cannot be put: No such file"),
-        "{said}"
-    );
+    assert!(said.contains("it cannot ask: No such file"), "{said}");
     fs::write(ferry.path("VERSIONS"), "1.0\n1.1\n").unwrap();
     assert_eq!(ferry.stop().0, "approve", "nothing is to be tried there");
     let told = ferry.dialog(("Which version goes out?", "Version"), &["1.0", "1.1"], "1.1");
@@ -431,6 +431,23 @@ fn the_program_asks_and_gives_the_arguments() {
         ("done", json!(2), json!(true))
     );
     assert_eq!(ferry.field("said"), "--it's \"quick\"");
+}
+
+#[test]
+fn an_answer_is_for_the_loop_that_asked_whichever_a_stop_would_drive() {
+    let ferry = Ferry::new(&["red"]);
+    ferry.stop();
+    let asking = ferry.status()["id"].as_str().unwrap().to_owned();
+    let mut second = ferry.command(&["start"]);
+    second.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s");
+    assert!(second.output().unwrap().status.success());
+    let shown = ferry.done(&["status"]);
+    assert!(
+        !shown.contains(&format!("its stops drive loop {asking}")),
+        "the other one is newer: {shown}"
+    );
+    let told = ferry.dialog(WHICH, &["red"], "red");
+    assert!(told.contains(&format!("took loop {asking} by pick")), "{told}");
 }
 
 #[test]
@@ -494,10 +511,7 @@ fn an_unknown_label_is_answered_with_those_that_there_are() {
     );
     let (code, said) = ferry.run(&["answer", "1.1"]);
     assert_eq!(code, Some(1));
-    assert!(
-        said.contains("its question cannot be put: No such file"),
-        "{said}"
-    );
+    assert!(said.contains("it cannot ask: No such file"), "{said}");
     fs::write(ferry.path("VERSIONS"), "1.0\n1.1\n").unwrap();
     let (code, said) = ferry.run(&["answer", "1.\u{1b}[2J`2`"]);
     assert_eq!(code, Some(1));

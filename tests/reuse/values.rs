@@ -51,11 +51,19 @@ waiting = ["look", { then = "wait", with = { why = 'no "sign"', task = 7, often 
 stored  = "by-hand"
 on_stop = { wait-for = { file = "plans/{id}/GO", there = "ready" } }
 
+[phases.asking.on_stop.ask]
+question = "And now?"
+header   = "Next"
+options  = [
+    { label = "On with it", then = "decide", with = { next_action = "proceed", hard = true, task = 5 } },
+    { label = "Once more", then = "decide", with = { next_action = "loop_research", hard = false, task = 6 } },
+]
+
 [phases.done]
 terminal = true
 
 [[transitions.ready]]
-from = "*"
+from = ["working", "standalone"]
 to   = "done"
 when = 'current_task == 0 and why == ""'
 
@@ -101,6 +109,18 @@ by   = ["agent", "person"]
 when = '(args.next_action == "proceed" or iteration >= 9) and (args.next_action != "proceed" or args.hard == true)'
 args = { next_action = { one_of = ["loop-questions", "proceed", "loop_research"] }, hard = "flag" }
 set  = { next_action = "args.next_action" }
+
+[[transitions.ask]]
+from = "working"
+to   = "asking"
+by   = ["person"]
+
+[[transitions.decide]]
+from = "asking"
+to   = "working"
+by   = ["person"]
+args = { next_action = { one_of = ["proceed", "loop_research"] }, hard = "flag", task = "count", why = "text" }
+set  = { next_action = "args.next_action", often = "args.hard", current_task = "args.task", why = "args.why" }
 
 [[transitions.score]]
 from = "working"
@@ -364,4 +384,40 @@ fn a_guard_reads_what_the_transition_is_given() {
     project.run(&["take-up", "e"]);
     assert!(report("proceed", &["--hard"]).0);
     assert_eq!(project.phase("e"), "done");
+}
+
+#[test]
+fn an_answer_gives_its_transition_constants_and_its_label() {
+    let project = Project::new();
+    project.run(&["start", "--id", "f"]);
+    for (label, given) in [
+        (
+            "Once more",
+            [json!("loop_research"), json!(false), json!(6), json!("Once more")],
+        ),
+        (
+            "On with it",
+            [json!("proceed"), json!(true), json!(5), json!("On with it")],
+        ),
+    ] {
+        project.run(&["ask", "f"]);
+        project.run(&["answer", "f", label]);
+        let document = project.document("f");
+        assert_eq!(
+            ["next_action", "often", "current_task", "why"].map(|key| document[key].clone()),
+            given
+        );
+        assert_eq!(project.phase("f"), "working");
+    }
+}
+
+#[test]
+fn the_kit_takes_every_edge_of_it() {
+    let project = Project::new();
+    let machine = project.root.join("machine.toml");
+    fs::write(&machine, MACHINE).unwrap();
+    let report = claudex_testkit::Kit::new(machine, &project.program)
+        .quick()
+        .unwrap();
+    assert_eq!(report.unreached, []);
 }

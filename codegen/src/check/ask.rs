@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::Index;
-use super::behaviours::no_edge;
+use super::behaviours::{constants, no_edge, open};
 use crate::diagnostic::{Diagnostic, suggest};
-use crate::model::{Actor, ArgumentKind, At, Behaviour, Edge, FieldKind, Options, Phase};
+use crate::model::{Actor, Argument, ArgumentKind, At, Behaviour, Call, Edge, FieldKind, Options, Phase};
 use crate::source::template;
 
 /// The longest header of the client's dialog, in characters.
@@ -47,7 +47,13 @@ pub(super) fn questions(
                 None => found.push(no_edge(index, name, &phase.name.value, then.span.clone())),
                 Some(edge) => {
                     let typed = behaviour.text.as_ref().is_some_and(|text| text.span == then.span);
-                    open_to_persons(phase, then, edge, typed, found);
+                    let mut choices = behaviour.choices().iter().map(|choice| &choice.call);
+                    let call = choices.find(|call| call.then.span == then.span);
+                    let call = call.cloned().unwrap_or_else(|| Call {
+                        then: then.clone(),
+                        with: Vec::new(),
+                    });
+                    open_to_persons(phase, &call, edge, typed, found);
                 }
             }
         }
@@ -129,15 +135,10 @@ fn labels(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
 }
 
 /// An answer is a person's, and gives no evidence and one argument at most: its label, or what was typed.
-fn open_to_persons(
-    phase: &Phase,
-    then: &At<String>,
-    edge: &Edge<'_>,
-    typed: bool,
-    found: &mut Vec<Diagnostic>,
-) {
-    let (name, span) = (&then.value, &then.span);
+fn open_to_persons(phase: &Phase, call: &Call, edge: &Edge<'_>, typed: bool, found: &mut Vec<Diagnostic>) {
+    let (name, span) = (&call.then.value, &call.then.span);
     let declared = edge.declared;
+    constants(call, &declared.args, found);
     let mut wrong = |place: &Range<usize>, message: String, label: &str, help: String| {
         let one = Diagnostic::new("claudex::machine::option", span.clone(), message);
         found.push(one.related(place.clone(), label).help(help));
@@ -157,7 +158,8 @@ fn open_to_persons(
         phase.name.value,
         if typed { "" } else { ", or without `args`" }
     );
-    match declared.args.as_slice() {
+    let rest: Vec<&Argument> = open(call, &declared.args).collect();
+    match rest.as_slice() {
         [] if typed => {
             let message = format!("`{name}` takes no argument, and `text` has to be put into one");
             wrong(&declared.name.span, message, "declared here", help);
@@ -166,6 +168,10 @@ fn open_to_persons(
         [only] if only.kind.value == ArgumentKind::Text => {}
         [.., argument] => {
             let message = format!("`{name}` takes more than an answer, which is one text");
+            let help = format!(
+                "{help}; one of a list of options may give the rest: `with = {{ {} = ... }}`",
+                argument.name.value
+            );
             wrong(&argument.name.span, message, "the argument", help);
         }
     }

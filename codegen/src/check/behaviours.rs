@@ -73,10 +73,27 @@ pub(super) fn behaviours(
 
 /// The constants that an outcome gives to a transition's arguments.
 fn arguments(call: &Call, args: &[Argument], outcome: &str, found: &mut Vec<Diagnostic>) {
+    constants(call, args, found);
     let then = &call.then.value;
-    let finding = |span: &Range<usize>, message| {
-        Diagnostic::new("claudex::machine::behaviour_args", span.clone(), message)
-    };
+    for argument in open(call, args).filter(|argument| !argument.optional) {
+        let name = &argument.name.value;
+        let message = format!("`{then}` takes `{name}`, and `{outcome}` does not give it");
+        let one = finding(&call.then.span, message).related(argument.name.span.clone(), "the argument");
+        let help = match argument.kind.value {
+            ArgumentKind::Id => {
+                "an id is no constant: name another transition, or write the phase in Rust".to_owned()
+            }
+            _ => format!(
+                "write `{{ then = \"{then}\", with = {{ {name} = ... }} }}`, or name another transition"
+            ),
+        };
+        found.push(one.help(help));
+    }
+}
+
+/// What is wrong with the constants that a transition is given.
+pub(super) fn constants(call: &Call, args: &[Argument], found: &mut Vec<Diagnostic>) {
+    let then = &call.then.value;
     for (name, value) in &call.with {
         let Some(argument) = args.iter().find(|known| known.name.value == name.value) else {
             let known = args.iter().map(|known| known.name.value.as_str());
@@ -94,28 +111,18 @@ fn arguments(call: &Call, args: &[Argument], outcome: &str, found: &mut Vec<Diag
             found.push(one.help(help));
         }
     }
-    let is_given = |argument: &&Argument| {
-        call.with
-            .iter()
-            .any(|(name, _)| name.value == argument.name.value)
-    };
-    for argument in args
-        .iter()
-        .filter(|argument| !argument.optional && !is_given(argument))
-    {
-        let name = &argument.name.value;
-        let message = format!("`{then}` takes `{name}`, and `{outcome}` does not give it");
-        let one = finding(&call.then.span, message).related(argument.name.span.clone(), "the argument");
-        let help = match argument.kind.value {
-            ArgumentKind::Id => {
-                "an id is no constant: name another transition, or write the phase in Rust".to_owned()
-            }
-            _ => format!(
-                "write `{{ then = \"{then}\", with = {{ {name} = ... }} }}`, or name another transition"
-            ),
-        };
-        found.push(one.help(help));
-    }
+}
+
+/// The arguments that a transition is given no constants for.
+pub(super) fn open<'a>(call: &Call, args: &'a [Argument]) -> impl Iterator<Item = &'a Argument> {
+    args.iter().filter(|argument| {
+        let mut given = call.with.iter();
+        !given.any(|(name, _)| name.value == argument.name.value)
+    })
+}
+
+fn finding(span: &Range<usize>, message: String) -> Diagnostic {
+    Diagnostic::new("claudex::machine::behaviour_args", span.clone(), message)
 }
 
 /// Whether an outcome's evidence is what an edge requires: what is settled is reviewed too.

@@ -3,8 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-use super::Context;
-use crate::model::{At, Behaviour, Choice, Options, Phase};
+use super::{Context, table};
+use crate::model::{Argument, At, Behaviour, Choice, Constant, Options, Phase};
 
 /// The behaviour of a phase that goes on, as an `Option`.
 fn of(phase: &Phase) -> Option<&Behaviour> {
@@ -33,31 +33,43 @@ pub(super) fn question(context: &Context<'_>, phase: &Phase) -> TokenStream {
     let (question, header) = (parameter("question"), parameter("header"));
     let options = match &behaviour.options {
         Options::Field { field, then } => {
-            let (field, taker) = (&field.value, taker(context, then));
+            let (field, taker) = (&field.value, taker(context, then, &[]));
             quote! { Field { field: #field, taker: #taker } }
         }
         Options::None | Options::Program => quote! { Program },
         Options::These(choices) => {
             let choices = choices.iter().map(|choice| {
-                let (label, taker) = (&choice.label.value, taker(context, &choice.then));
+                let (label, taker) = (
+                    &choice.label.value,
+                    taker(context, &choice.call.then, &choice.call.with),
+                );
                 let description = description(context, choice);
                 quote! { rt::Choice { label: #label, description: #description, taker: #taker } }
             });
             quote! { These(&[#(#choices),*]) }
         }
     };
-    let text = option(behaviour.text.as_ref().map(|then| taker(context, then)));
+    let text = option(behaviour.text.as_ref().map(|then| taker(context, then, &[])));
     quote! {
         Some(rt::Question { question: #question, header: #header, options: rt::Options::#options, text: #text })
     }
 }
 
 /// `Taker`: the transition, and the argument that gets the answer.
-fn taker(context: &Context<'_>, then: &At<String>) -> TokenStream {
+fn taker(context: &Context<'_>, then: &At<String>, with: &[(At<String>, At<Constant>)]) -> TokenStream {
     let transition = &then.value;
-    let argument = context.first(transition).args.first();
-    let argument = option(argument.map(|argument| &argument.name.value));
-    quote! { rt::Taker { transition: #transition, argument: #argument } }
+    let is_given = |argument: &&Argument| with.iter().any(|(name, _)| name.value == argument.name.value);
+    let mut open = context
+        .first(transition)
+        .args
+        .iter()
+        .filter(|argument| !is_given(argument));
+    let argument = option(open.next().map(|argument| &argument.name.value));
+    let with = with.iter().map(|(name, value)| {
+        let (name, value) = (&name.value, table::plain_text(&value.value));
+        quote! { (#name, #value) }
+    });
+    quote! { rt::Taker { transition: #transition, argument: #argument, with: &[#(#with),*] } }
 }
 
 fn option(value: Option<impl ToTokens>) -> TokenStream {
@@ -71,6 +83,6 @@ fn option(value: Option<impl ToTokens>) -> TokenStream {
 fn description<'m>(context: &Context<'m>, choice: &'m Choice) -> &'m str {
     match &choice.description {
         Some(description) => &description.value,
-        None => &context.first(&choice.then.value).doc,
+        None => &context.first(&choice.call.then.value).doc,
     }
 }

@@ -100,10 +100,13 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
             (_, true) => "the loop is over".to_owned(),
             (None, false) => "written in Rust".to_owned(),
             (Some(behaviour), false) => {
-                let options = behaviour
-                    .choices()
-                    .iter()
-                    .map(|choice| format!("\"{}\": `{}`", cell(&choice.label.value), choice.then.value));
+                let options = behaviour.choices().iter().map(|choice| {
+                    format!(
+                        "\"{}\": {}",
+                        cell(&choice.label.value),
+                        cell(&call_text(&choice.call))
+                    )
+                });
                 let others = match &behaviour.options {
                     Options::Field { field, then } => {
                         Some(format!("one of `{}`: `{}`", field.value, then.value))

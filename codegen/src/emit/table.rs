@@ -408,7 +408,7 @@ fn constant(constant: &Constant) -> TokenStream {
 }
 
 /// A constant as a document has it, without quotes.
-fn plain_text(constant: &Constant) -> String {
+pub(super) fn plain_text(constant: &Constant) -> String {
     match constant {
         Constant::Text(text) => text.clone(),
         other => constant_text(other),

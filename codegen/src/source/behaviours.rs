@@ -9,7 +9,7 @@ use super::read::{Keys, Reader, Value, in_order};
 use crate::catalogue::{self, CATALOGUE, Entry, ParameterKind};
 use crate::diagnostic::{self, Diagnostic};
 use crate::format;
-use crate::model::{At, Behaviour, Call, Choice, Options, call_text};
+use crate::model::{At, Behaviour, Call, Choice, Constant, Options, call_text};
 
 /// The keys of a question besides its words.
 const OPTIONS: [&str; 3] = ["options", "then", "text"];
@@ -247,13 +247,19 @@ fn call(reader: &mut Reader<'_>, outcome: &str, item: Value<'_>) -> Option<Call>
         return None;
     };
     let then = reader.string("then", then)?;
+    let with = constants(reader, &keys)?;
+    Some(Call { then, with })
+}
+
+/// `with`: constants for arguments.
+fn constants(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<Vec<(At<String>, At<Constant>)>> {
     let with = keys.value("with").and_then(|value| reader.table("with", value));
     let mut given = Vec::new();
     for (key, value) in with.into_iter().flat_map(in_order) {
         let name = At::new(key.get_ref().to_string(), key.span());
         given.push((name, reader.constant(key.get_ref(), value)?));
     }
-    Some(Call { then, with: given })
+    Some(given)
 }
 
 /// The options that the file gives, itself or by a field.
@@ -331,10 +337,11 @@ fn choice(reader: &mut Reader<'_>, item: Value<'_>) -> Option<Choice> {
     let description = keys
         .value("description")
         .and_then(|value| reader.string("description", value));
+    let (then, with) = (then?, constants(reader, &keys)?);
     Some(Choice {
         label: label?,
         description,
-        then: then?,
+        call: Call { then, with },
     })
 }
 

@@ -139,8 +139,8 @@ fn stop(text: &mut String, behaviour: &Behaviour) {
         let _ = writeln!(text, "    {} = {:?}", name.value, value.value);
     }
     for option in behaviour.choices() {
-        let (label, then) = (one_line(&option.label.value, usize::MAX), &option.then.value);
-        let _ = writeln!(text, "    a person who answers \"{label}\" takes `{then}`");
+        let (label, then) = (one_line(&option.label.value, usize::MAX), call_text(&option.call));
+        let _ = writeln!(text, "    a person who answers \"{label}\" takes {then}");
     }
     match &behaviour.options {
         Options::Field { field, then } => {

@@ -139,12 +139,13 @@ fn behaviour(behaviour: &Behaviour) -> Value {
         json!({
             "label": option.label.value,
             "description": option.description.as_ref().map(|description| &description.value),
-            "then": option.then.value,
+            "then": option.call.then.value,
+            "with": object(option.call.with.iter().map(|(name, value)| (name.value.clone(), constant(&value.value)))),
         })
     });
-    let options = match &behaviour.options {
+    let of_field = match &behaviour.options {
         Options::Field { field, then } => json!({ "field": field.value, "then": then.value }),
-        Options::None | Options::These(_) | Options::Program => choices.collect(),
+        Options::None | Options::These(_) | Options::Program => Value::Null,
     };
     let outcomes = behaviour.outcomes.iter().map(|(name, transitions)| {
         let transitions: Vec<_> = transitions.iter().map(call).collect();
@@ -153,7 +154,8 @@ fn behaviour(behaviour: &Behaviour) -> Value {
     json!({
         "behaviour": behaviour.name.value,
         "parameters": object(parameters.map(|(name, value)| (name.value.clone(), json!(value.value)))),
-        "options": options,
+        "options": choices.collect::<Vec<_>>(),
+        "options_of": of_field,
         "text": behaviour.text.as_ref().map(|then| &then.value),
         "outcomes": object(outcomes),
     })

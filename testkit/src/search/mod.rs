@@ -5,6 +5,7 @@
 //! stop can see (a file, a verdict, a command's end) is taken as free to happen, and so is a wait for a time. What is not found soon is
 //! looked for from where its phase is entered. An edge that nothing leads to is named with the reason.
 
+mod edges;
 mod moves;
 mod state;
 mod values;
@@ -79,6 +80,8 @@ type Takes<'m> = dyn Fn(&str, &str) -> bool + 'm;
 pub struct Search<'m> {
     machine: &'m Machine,
     edges: Vec<Edge<'m>>,
+    /// The edges that leave each phase.
+    leaving: Vec<Vec<usize>>,
     relevant: Relevant,
     own: Box<Takes<'m>>,
     now: u64,
@@ -103,9 +106,15 @@ impl<'m> Search<'m> {
     /// Prepares a search. `own` says of a phase and a transition whether the Rust of the machine's program takes it at a stop; `now` is the
     /// time, in seconds since 1970.
     pub fn new(machine: &'m Machine, own: impl Fn(&str, &str) -> bool + 'm, now: u64) -> Self {
+        let edges = machine.edges();
+        let mut leaving = vec![Vec::new(); machine.phases.len()];
+        for (at, edge) in edges.iter().enumerate() {
+            leaving[edge.from].push(at);
+        }
         Self {
             machine,
-            edges: machine.edges(),
+            edges,
+            leaving,
             relevant: Relevant::of(machine),
             own: Box::new(own),
             now,
@@ -117,6 +126,7 @@ impl<'m> Search<'m> {
         Moves {
             machine: self.machine,
             edges: &self.edges,
+            leaving: &self.leaving,
             own: &self.own,
             relevant: &self.relevant,
             index: fields.map(|(at, field)| (&*field.name.value, at)).collect(),
@@ -139,7 +149,7 @@ impl<'m> Search<'m> {
     /// Returns the plainest arguments of a transition.
     pub(crate) fn plain_arguments(&self, declared: &Transition) -> Vec<(String, Value)> {
         self.moves()
-            .arguments(declared)
+            .arguments(declared, None)
             .into_iter()
             .next()
             .unwrap_or_default()
@@ -236,11 +246,9 @@ impl<'m> Search<'m> {
             if left == 0 {
                 return;
             }
-            for (index, edge) in self.edges.iter().enumerate() {
-                if edge.from == state.phase {
-                    seen[index].entered = true;
-                    seen[index].open |= moves.can_open(edge, &state);
-                }
+            for &index in &self.leaving[state.phase] {
+                seen[index].entered = true;
+                seen[index].open |= moves.can_open(&self.edges[index], &state);
             }
             for (step, next) in moves.from(&state) {
                 let new = step.edge.filter(|edge| !found.contains_key(edge));

@@ -1,15 +1,14 @@
 //! What can happen next to a loop: a stop that sees something, a review, a verb, a wait; and what each leaves.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use claudex_build::model::{
-    Actor, Behaviour, Call, Edge, Evidence, Field, FieldKind, Guard, Machine, Operand, Sign, Transition,
-    Update,
+    Actor, Behaviour, Call, Edge, Evidence, Field, FieldKind, Machine, Operand, Transition,
 };
 
+use super::edges::Side;
 use super::state::{State, Value, Visit};
-use super::values::{GIVEN, Relevant, each, offset_of, stalls};
+use super::values::{Relevant, each, offset_of, stalls};
 
 /// What a reviewer says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +66,8 @@ pub struct Step {
 pub(super) struct Moves<'s> {
     pub(super) machine: &'s Machine,
     pub(super) edges: &'s [Edge<'s>],
+    /// The edges that leave each phase.
+    pub(super) leaving: &'s [Vec<usize>],
     pub(super) own: &'s dyn Fn(&str, &str) -> bool,
     pub(super) relevant: &'s Relevant,
     /// The fields by their names.
@@ -130,10 +131,8 @@ impl Moves<'_> {
                 self.reviews(behaviour, state, &mut all);
             }
         }
-        for (index, edge) in self.edges.iter().enumerate() {
-            if edge.from == state.phase {
-                self.verbs(state, index, &mut all);
-            }
+        for &index in &self.leaving[state.phase] {
+            self.verbs(state, index, &mut all);
         }
         self.waits(state, &mut all);
         all
@@ -184,7 +183,7 @@ impl Moves<'_> {
             None if !named && (self.own)(&phase.name.value, name) => None,
             None => return,
         };
-        for arguments in self.arguments(declared) {
+        for arguments in self.arguments(declared, Some(state)) {
             if !self.is_open(&self.edges[index], &arguments, state) {
                 continue;
             }
@@ -326,162 +325,30 @@ impl Moves<'_> {
 
     /// The edge of a transition that is open here.
     fn open(&self, transition: &str, given: &Given, state: &State) -> Option<usize> {
-        self.edges.iter().position(|edge| {
-            let is_this = edge.from == state.phase && edge.declared.name.value == transition;
-            is_this && self.is_open(edge, given, state)
+        let mut leaving = self.leaving[state.phase].iter().copied();
+        leaving.find(|at| {
+            let edge = &self.edges[*at];
+            edge.declared.name.value == transition && self.is_open(edge, given, state)
         })
     }
 
     /// Whether an edge is open for some arguments.
     pub(super) fn can_open(&self, edge: &Edge<'_>, state: &State) -> bool {
-        let mut all = self.arguments(edge.declared).into_iter();
+        let mut all = self.arguments(edge.declared, Some(state)).into_iter();
         all.any(|given| self.is_open(edge, &given, state))
     }
 
-    fn is_open(&self, edge: &Edge<'_>, given: &Given, state: &State) -> bool {
-        let guard = edge.declared.when.as_ref();
-        guard.is_none_or(|guard| self.holds(&guard.value, given, state))
-    }
-
-    fn holds(&self, guard: &Guard, given: &Given, state: &State) -> bool {
-        match guard {
-            Guard::All(parts) => parts.iter().all(|part| self.holds(part, given, state)),
-            Guard::Any(parts) => parts.iter().any(|part| self.holds(part, given, state)),
-            Guard::Compare { left, sign, right } => {
-                let sides = self.side(left, given, state).zip(self.side(right, given, state));
-                let order = sides.and_then(|(left, right)| left.partial_cmp(&right));
-                match sign {
-                    Sign::Equal => order == Some(Ordering::Equal),
-                    Sign::NotEqual => order != Some(Ordering::Equal),
-                    Sign::Less => order == Some(Ordering::Less),
-                    Sign::LessOrEqual => order.is_some_and(Ordering::is_le),
-                    Sign::Greater => order == Some(Ordering::Greater),
-                    Sign::GreaterOrEqual => order.is_some_and(Ordering::is_ge),
-                }
-            }
-        }
-    }
-
-    fn side(&self, operand: &Operand, given: &Given, state: &State) -> Option<Side> {
-        let value = match operand {
-            Operand::Constant(constant) => Value::of(constant),
-            Operand::Now { .. } => Value::Number(self.now + state.waited),
-            Operand::Field { name, .. } | Operand::Length { name, .. } => {
-                state.values[self.field(&name.value)?].clone()
-            }
-            Operand::Argument { name, .. } => given.iter().find(|(known, _)| *known == name.value)?.1.clone(),
-        };
-        Some(match value {
-            Value::Number(number) => Side::Number(i128::from(number) + i128::from(offset_of(operand))),
-            Value::List(texts) => Side::Number(texts.len() as i128 + i128::from(offset_of(operand))),
-            Value::Flag(flag) => Side::Flag(flag),
-            Value::Text(text) => Side::Text(text),
-            Value::Absent => return None,
-        })
-    }
-
-    /// The loop after an edge; None where a number would leave its range.
-    fn taking(
-        &self,
-        state: &State,
-        act: Act,
-        index: usize,
-        arguments: &[(String, Value)],
-        counted: bool,
-    ) -> Option<(Step, State)> {
-        let edge = &self.edges[index];
-        let argument = |name: &str| {
-            arguments
-                .iter()
-                .find(|(known, _)| known == name)
-                .map(|(_, value)| value)
-        };
-        let (from, to) = (self.name(edge.from), self.name(edge.to));
-        let mut next = state.clone();
-        for (at, field) in self.machine.fields.iter().enumerate() {
-            let set = edge
-                .declared
-                .set
-                .iter()
-                .find(|(name, _)| name.value == field.name.value);
-            next.values[at] = match (set, field.exists_in(from), field.exists_in(to)) {
-                (_, _, false) => Value::Absent,
-                (Some((_, update)), ..) => self.updated(&update.value, at, state, &argument)?,
-                (None, false, true) => field.initial().as_ref().map_or(Value::Absent, Value::of),
-                (None, ..) => continue,
-            };
-        }
-        next.phase = edge.to;
-        let round = self.machine.phases[edge.to].on_stop.as_ref();
-        let round = round
-            .and_then(|behaviour| behaviour.parameter("round"))
-            .and_then(|name| self.field(&name.value));
-        let advances = round.is_some_and(|round| next.values[round] != state.values[round]);
-        if edge.from != edge.to || advances || counted {
-            next.visit = Visit::Unreviewed;
-        }
-        let step = Step {
-            act,
-            edge: Some(index),
-            leaves: next.clone(),
-        };
-        Some((step, next))
-    }
-
-    fn updated<'v>(
-        &self,
-        update: &Update,
-        field: usize,
-        state: &State,
-        argument: &impl Fn(&str) -> Option<&'v Value>,
-    ) -> Option<Value> {
-        let read = |name: &str| self.field(name).map(|at| state.values[at].clone());
-        Some(match update {
-            Update::Constant(constant) => Value::of(constant),
-            Update::Field { name, offset } => match read(name)? {
-                Value::Number(number) => Value::Number(number.checked_add_signed(*offset)?),
-                other => other,
-            },
-            Update::Next(name) => {
-                let at = self.field(name)?;
-                let FieldKind::OneOf(words) = &self.machine.fields[at].kind else {
-                    return None;
-                };
-                let Value::Text(now) = &state.values[at] else {
-                    return None;
-                };
-                let place = words.iter().position(|word| word.value == *now)?;
-                Value::Text(words[(place + 1) % words.len()].value.clone())
-            }
-            Update::Now { offset } => Value::Number((self.now + state.waited).checked_add_signed(*offset)?),
-            Update::Argument(name) => match argument(name) {
-                Some(value) => value.clone(),
-                None => state.values[field].clone(),
-            },
-            Update::Plus { name, argument: of } => match (read(name)?, argument(of)) {
-                (Value::Number(number), Some(Value::Number(more))) => {
-                    Value::Number(number.checked_add(*more)?)
-                }
-                (Value::List(mut texts), Some(Value::Text(text))) => {
-                    texts.push(text.clone());
-                    Value::List(texts)
-                }
-                (Value::List(mut texts), Some(_)) => {
-                    texts.push(GIVEN.to_owned());
-                    Value::List(texts)
-                }
-                (value, _) => value,
-            },
-        })
-    }
-
     /// Every choice of arguments that is worth a try.
-    pub(super) fn arguments(&self, declared: &Transition) -> Vec<Vec<(String, Value)>> {
+    pub(super) fn arguments(
+        &self,
+        declared: &Transition,
+        state: Option<&State>,
+    ) -> Vec<Vec<(String, Value)>> {
         let mut all: Vec<Vec<(String, Value)>> = vec![Vec::new()];
         for argument in &declared.args {
             let values = self
                 .relevant
-                .arguments(self.machine, declared, argument, self.now);
+                .arguments(self.machine, declared, argument, (state, self.now));
             all = all
                 .iter()
                 .flat_map(|before| {
@@ -497,7 +364,7 @@ impl Moves<'_> {
         all
     }
 
-    fn field(&self, name: &str) -> Option<usize> {
+    pub(super) fn field(&self, name: &str) -> Option<usize> {
         self.index.get(name).copied()
     }
 
@@ -510,25 +377,17 @@ impl Moves<'_> {
         found.unwrap_or_default()
     }
 
-    fn name(&self, phase: usize) -> &str {
+    pub(super) fn name(&self, phase: usize) -> &str {
         &self.machine.phases[phase].name.value
     }
 }
 
 /// What a transition's arguments are given.
-type Given = [(String, Value)];
+pub(super) type Given = [(String, Value)];
 
 /// Returns what an outcome gives the arguments of a transition.
 fn constants(call: &Call) -> Vec<(String, Value)> {
     let with = call.with.iter();
     with.map(|(name, value)| (name.value.clone(), Value::of(&value.value)))
         .collect()
-}
-
-/// One side of a comparison.
-#[derive(Debug, PartialEq, PartialOrd)]
-enum Side {
-    Number(i128),
-    Flag(bool),
-    Text(String),
 }

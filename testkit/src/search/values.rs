@@ -97,7 +97,7 @@ impl Relevant {
     pub(super) fn candidates(&self, machine: &Machine, field: usize, now: u64) -> Vec<Value> {
         let declared = &machine.fields[field];
         let is_it = |side: &Operand| side.field().is_some_and(|name| name.value == declared.name.value);
-        let (near, words) = compared(machine.transitions.iter(), is_it);
+        let (near, words) = compared(machine.transitions.iter(), is_it, |_| None);
         let numbers: BTreeSet<u64> = near.into_iter().chain([0, 1, 2]).collect();
         let texts: BTreeSet<String> = words
             .into_iter()
@@ -127,7 +127,7 @@ impl Relevant {
         machine: &Machine,
         declared: &Transition,
         argument: &Argument,
-        now: u64,
+        (state, now): (Option<&State>, u64),
     ) -> Vec<Value> {
         let into: HashSet<usize> = declared
             .set
@@ -150,11 +150,13 @@ impl Relevant {
             _ => vec![plain],
         };
         let is_it = |side: &Operand| matches!(side, Operand::Argument { name, .. } if name.value == argument.name.value);
-        let (near, words) = compared([declared].into_iter(), is_it);
+        let here = |name: &str| Some(state?.values[index(machine, name)?].clone());
+        let (near, words) = compared([declared].into_iter(), is_it, here);
         if argument.kind.value == ArgumentKind::Count {
             values.extend(near.into_iter().map(Value::Number));
         }
-        values.extend(words.into_iter().map(Value::Text));
+        // An argument that is empty says that there is none.
+        values.extend(words.into_iter().filter(|word| !word.is_empty()).map(Value::Text));
         for field in into.into_iter().filter(|field| self.fields[*field]) {
             if machine.fields[field].kind == FieldKind::List {
                 continue;
@@ -170,22 +172,26 @@ impl Relevant {
     }
 }
 
-/// Returns the numbers around those that guards hold something against, and the texts.
+/// Returns the numbers around those that guards hold something against, and the texts. `here` says what a field holds.
 fn compared<'t>(
     declared: impl Iterator<Item = &'t Transition>,
     is_it: impl Fn(&Operand) -> bool,
+    here: impl Fn(&str) -> Option<Value>,
 ) -> (BTreeSet<u64>, BTreeSet<String>) {
     let (mut numbers, mut texts) = (BTreeSet::new(), BTreeSet::new());
     for guard in declared.filter_map(|declared| declared.when.as_ref()) {
         each(&guard.value, &mut |left, _, right| {
             for (mine, other) in [(left, right), (right, left)] {
-                let base = match other {
+                let value = match other {
                     _ if !is_it(mine) => continue,
-                    Operand::Constant(Constant::Count(number)) => i128::from(*number),
-                    // A field's own value stands near its plainest ones.
-                    Operand::Field { .. } => 1,
-                    Operand::Constant(Constant::Text(text)) => {
-                        texts.insert(text.clone());
+                    Operand::Constant(constant) => Some(Value::of(constant)),
+                    other => other.field().and_then(|field| here(&field.value)),
+                };
+                let base = match value {
+                    Some(Value::Number(number)) => i128::from(number),
+                    Some(Value::List(texts)) => texts.len() as i128,
+                    Some(Value::Text(text)) => {
+                        texts.insert(text);
                         continue;
                     }
                     _ => continue,
