@@ -1,6 +1,6 @@
 //! What a stranger says of a machine that its file cannot, and which suites are run.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -246,33 +246,20 @@ impl Setup {
 
     /// Returns the flag of `start` that gives a field.
     pub(crate) fn flag(&self, field: &str) -> String {
-        self.given
-            .flags
-            .get(field)
-            .cloned()
-            .unwrap_or_else(|| kebab(field))
+        let own = self.given.flags.get(field);
+        own.map_or_else(|| kebab(field), String::clone)
     }
 
     pub(crate) fn text(&self, field: &str, text: &str) -> String {
-        self.given
-            .texts
-            .get(field)
-            .cloned()
-            .unwrap_or_else(|| text.to_owned())
+        let own = self.given.texts.get(field);
+        own.map_or(text, String::as_str).to_owned()
     }
 
     /// Returns the commands that phases run.
-    pub(crate) fn commands(&self) -> Vec<String> {
-        let behaviours = self
-            .machine
-            .phases
-            .iter()
-            .filter_map(|phase| phase.on_stop.as_ref());
-        let named = behaviours.filter_map(|behaviour| behaviour.parameter("command"));
-        let mut all: Vec<String> = named.map(|name| name.value.clone()).collect();
-        all.sort();
-        all.dedup();
-        all
+    pub(crate) fn commands(&self) -> BTreeSet<&str> {
+        let phases = self.machine.phases.iter();
+        let named = phases.filter_map(|phase| phase.on_stop.as_ref()?.parameter("command"));
+        named.map(|name| name.value.as_str()).collect()
     }
 
     /// Returns the form of a phase in documents and journals.
@@ -317,11 +304,8 @@ impl Setup {
             Act::Stop(outcome) => format!("a stop that sees {outcome}{taken}"),
             Act::Own { .. } => format!("a stop{taken}"),
             Act::Verb { by, transition, .. } => {
-                format!(
-                    "{} by the {}",
-                    kebab(transition),
-                    format!("{by:?}").to_lowercase()
-                )
+                let by = format!("{by:?}").to_lowercase();
+                format!("{} by the {by}", kebab(transition))
             }
             Act::Review(says) => format!("a review ({})", format!("{says:?}").to_lowercase()),
             Act::Wait(seconds) => format!("{seconds} s"),

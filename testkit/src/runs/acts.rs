@@ -294,8 +294,8 @@ impl Loop<'_> {
             quoted(&script.to_string_lossy())
         );
         for command in self.setup.commands() {
-            if let Some(passes) = self.commands.get(&command).copied().unwrap_or(Some(true)) {
-                text += &format!("\n[commands.{}]\nprogram = \"{passes}\"\n", quoted(&command));
+            if let Some(passes) = self.commands.get(command).copied().unwrap_or(Some(true)) {
+                text += &format!("\n[commands.{}]\nprogram = \"{passes}\"\n", quoted(command));
             }
         }
         put(
