@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use claudex_build::model::{AtStart, Evidence, FieldKind, Machine};
+use claudex_build::model::{ArgumentKind, AtStart, Evidence, FieldKind, Machine};
 
 #[path = "support/machines.rs"]
 mod machines;
@@ -145,9 +145,18 @@ fn main() {{
     text
 }
 
-/// Whether every edge is taken within the walker's steps, from a start that is given nothing but what it requires. Any other machine is
+/// Whether every edge is taken within the walker's steps, from a start that is given nothing but what it requires, and with arguments that
+/// are of a plain type. Any other machine is
 /// walked by the kit alone, which searches for what opens an edge.
 fn is_walked_here(found: &Found) -> bool {
+    let mut arguments = found
+        .machine
+        .transitions
+        .iter()
+        .flat_map(|declared| &declared.args);
+    if arguments.any(|argument| matches!(argument.kind.value, ArgumentKind::OneOf(_))) {
+        return false;
+    }
     let search = Search::new(&found.machine, |_, _| true, 0).run(&found.place, &found.source);
     let required = found.machine.fields.iter();
     let required = required

@@ -16,7 +16,6 @@ use claudex_loop::review::ReviewSpec;
 use claudex_loop::process::environment::Environment;
 use claudex_loop::review::evidence;
 use claudex_loop::review::findings::{Finding, Findings, Severity};
-use claudex_loop::review::Kind;
 use claudex_loop::review::personas::Personas;
 use claudex_loop::review::prompt::Prompt;
 use claudex_loop::process::limits::Limits;
@@ -505,7 +504,7 @@ impl Walk<'_> {
     fn review<M: Walked>(&self, held: &M::Any, requirement: Requirement) {
         let raw = M::raw(held);
         let spec = M::review(held).expect("an edge that needs evidence leaves a phase with a review");
-        let subject = raw.path(spec.subject);
+        let subject = raw.path(spec.subject[0]);
         if !subject.exists() {
             fs::create_dir_all(subject.parent().unwrap()).unwrap();
             fs::write(&subject, "# What is reviewed\n").unwrap();
@@ -522,7 +521,7 @@ impl Walk<'_> {
                 raw,
                 spec,
                 persona: personas.of_round(1),
-                kind: Kind::Document,
+                context: Default::default(),
                 earlier: Vec::new(),
             },
             prompt_file: raw.store().sidecar(raw.id(), "-prompt.txt"),
