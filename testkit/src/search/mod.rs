@@ -10,7 +10,7 @@ mod moves;
 mod state;
 mod values;
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use claudex_build::line_of;
@@ -232,12 +232,16 @@ impl<'m> Search<'m> {
         patience: usize,
     ) {
         let begin = from.steps.last().map_or(&from.begin, |step| &step.leaves);
-        // Each state with the one that it was reached from, and by which step.
-        let mut visited: Vec<(State, Option<(usize, Step)>)> = vec![(begin.clone(), None)];
-        let mut queue = VecDeque::from([0]);
+        // Each step that leads on, with the number of the one before it; 0: the first one behind the way.
+        let mut taken: Vec<(usize, Step)> = Vec::new();
         let mut left = patience;
-        while let Some(at) = queue.pop_front() {
-            let state = visited[at].0.clone();
+        for at in 0_usize.. {
+            let last = at.checked_sub(1).map(|last| taken.get(last));
+            let state = match last {
+                None => begin.clone(),
+                Some(Some((_, step))) => step.leaves.clone(),
+                Some(None) => return,
+            };
             // What a state leads to is the same whichever start it was reached from.
             if !known.insert(self.relevant.key(&state, self.now)) {
                 continue;
@@ -250,17 +254,15 @@ impl<'m> Search<'m> {
                 seen[index].entered = true;
                 seen[index].open |= moves.can_open(&self.edges[index], &state);
             }
-            for (step, next) in moves.from(&state) {
+            for step in moves.from(&state) {
                 let new = step.edge.filter(|edge| !found.contains_key(edge));
-                if new.is_none() && known.contains(&self.relevant.key(&next, self.now)) {
+                if new.is_none() && known.contains(&self.relevant.key(&step.leaves, self.now)) {
                     continue;
                 }
-                visited.push((next, Some((at, step))));
-                let last = visited.len() - 1;
-                queue.push_back(last);
+                taken.push((at, step));
                 if let Some(edge) = new {
                     let mut way = from.clone();
-                    way.steps.extend(steps(&visited, last));
+                    way.steps.extend(steps(&taken));
                     found.insert(edge, way);
                     left = patience;
                 }
@@ -348,10 +350,11 @@ impl<'m> Search<'m> {
     }
 }
 
-/// Returns the steps that lead to a state.
-fn steps(visited: &[(State, Option<(usize, Step)>)], mut at: usize) -> Vec<Step> {
+/// Returns the steps that lead to the last one, and it.
+fn steps(taken: &[(usize, Step)]) -> Vec<Step> {
     let mut steps = Vec::new();
-    while let Some((before, step)) = &visited[at].1 {
+    let mut at = taken.len();
+    while let Some((before, step)) = at.checked_sub(1).and_then(|last| taken.get(last)) {
         steps.push(step.clone());
         at = *before;
     }
