@@ -260,9 +260,9 @@ pub const CATALOGUE: &[Entry] = &[
     },
     Entry {
         name: "approve",
-        outcomes: &[plain("then", true, "always")],
+        outcomes: &[plain("then", false, "always")],
         turn: Turn::Ends,
-        doc: "Takes a transition and lets the turn end.",
+        doc: "Lets the turn end, and takes a transition where one is named.",
         details: include_str!("catalogue/approve.md"),
         example: include_str!("catalogue/approve.toml"),
         ..USUAL

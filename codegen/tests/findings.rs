@@ -267,6 +267,14 @@ mod guards {
             SHUT => "to = \"closed\"\nwhen = \"tries < most - 1\"",
             "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = \"tries >= most\"\n",
         ] says "m.toml:26:15: no edge of `shut` from `open` is open when most = 1 and tries = 0 (widen a guard, or add an edge for what is left)";
+        what_all_guards_ask_for_is_no_gap: [
+            SHUT => "to = \"closed\"\nwhen = '(most == 0 or quick == true) and tries < 3'",
+            "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = 'tries >= 3 and (most == 0 or quick == true)'\n",
+        ] says "nothing";
+        a_gap_beside_what_all_guards_ask_for: [
+            SHUT => "to = \"closed\"\nwhen = 'quick == true and tries < 3'",
+            "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = 'quick == true and tries > 3'\n",
+        ] says "m.toml:26:15: no edge of `shut` from `open` is open when quick = true and tries = 3 (widen a guard, or add an edge for what is left)";
         a_gap_far_out: [
             SHUT => "to = \"closed\"\nwhen = \"tries < 1000000000\"",
             "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = \"tries > 1000000000\"\n",

@@ -1,8 +1,8 @@
 //! What goes wrong: which promise was broken, in which place, and what to do.
 
-use std::fmt;
+use std::{fmt, io};
 
-use derive_more::{Display, Error};
+use derive_more::{Display, Error, From};
 
 use crate::report::Report;
 
@@ -44,9 +44,40 @@ pub enum Suite {
     Edges,
 }
 
+impl Suite {
+    /// Returns what to do where one of its promises is broken.
+    fn help(self) -> &'static str {
+        match self {
+            Suite::SetUp => {
+                "the kit needs a machine file without findings, the built program, and what a start takes: `Kit::project`, `Kit::flag`, `Kit::given`"
+            }
+            Suite::Walks => "the machine file says what each step leaves; see which of the two is wrong",
+            Suite::Refusals => "let nothing be written before the machine has said yes",
+            Suite::Kills => "commit in one step: what is killed must be as if it had not begun, or had ended",
+            Suite::Input => "answer with exit code 0 and one approval that says what was wrong",
+            Suite::Folders => "let the turn end with one line, and leave what stands there as it is",
+            Suite::Crowd => "commit under the lock, and compare the revision with the one held",
+            Suite::Forged => "believe a line only where an edge of the machine leads from the one before it",
+            Suite::Migrations => "refuse a version that no `[[migrations]]` entry takes, and change nothing",
+            Suite::Plugin => "write it anew with `<program> plugin write`, and read the difference",
+            Suite::Edges => "see what the compiler says of the generated types",
+        }
+    }
+}
+
+/// What is wrong, said where the suite and the place are not known.
+#[derive(Debug, From)]
+pub(crate) struct Wrong(pub(crate) String);
+
+impl From<io::Error> for Wrong {
+    fn from(error: io::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 /// A promise that was broken.
 #[derive(Debug, Clone, PartialEq, Eq, Display, Error)]
-#[display("{suite}: {place}: {what}\n    {help}")]
+#[display("{suite}: {place}: {what}\n    {}", suite.help())]
 #[non_exhaustive]
 pub struct Failure {
     /// The part of the kit that found it.
@@ -55,8 +86,16 @@ pub struct Failure {
     pub place: String,
     /// What the program did, and what it should have done.
     pub what: String,
-    /// What to do now.
-    pub help: &'static str,
+}
+
+impl Failure {
+    pub(crate) fn new(suite: Suite, place: &str, wrong: impl Into<Wrong>) -> Self {
+        Self {
+            suite,
+            place: place.to_owned(),
+            what: wrong.into().0,
+        }
+    }
 }
 
 /// Everything that went wrong, with the report of what was tried.

@@ -6,6 +6,8 @@ use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::project::{keep, restore};
+
 /// A project with a loop under way, below one folder with the person's home.
 #[derive(Debug, Clone)]
 pub struct Healthy {
@@ -51,17 +53,12 @@ impl std::fmt::Debug for Case {
 }
 
 impl Healthy {
-    fn pristine(&self) -> PathBuf {
-        self.home.with_file_name("pristine")
-    }
-
     /// Keeps the project as it is now.
     ///
     /// # Panics
     /// The system refuses.
     pub fn keep(&self) {
-        fs::create_dir(self.pristine()).expect("a folder beside the home");
-        run("cp", &["-a".as_ref(), &self.home, &self.root, &self.pristine()]);
+        keep(&[&self.home, &self.root]).expect("a folder beside the home");
     }
 
     /// Makes it as it was when it was kept.
@@ -69,12 +66,7 @@ impl Healthy {
     /// # Panics
     /// The system refuses.
     pub fn restore(&self) {
-        for place in [&self.home, &self.root] {
-            run("chmod", &["-R".as_ref(), "u+rwX".as_ref(), place]);
-            run("rm", &["-rf".as_ref(), place]);
-            let kept = self.pristine().join(place.file_name().expect("a name"));
-            run("cp", &["-a".as_ref(), &kept, place]);
-        }
+        restore(&[&self.home, &self.root]).expect("a folder beside the home");
     }
 
     /// Returns where a link leads that leads out.

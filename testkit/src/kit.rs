@@ -1,6 +1,6 @@
 //! What a stranger says of a machine that its file cannot, and which suites are run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,11 @@ use crate::search::{Act, Search, State, Step, Value};
 use crate::suites;
 use crate::text::{kebab, plain};
 
-/// What is done in a project.
+/// What is done in a project before a start.
 type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
+
+/// What has the machine's own Rust take a transition with these arguments.
+type Own = Box<dyn Fn(&Project, &BTreeMap<String, String>) -> io::Result<()> + Send + Sync>;
 
 /// The tests of one machine and its program.
 pub struct Kit {
@@ -36,7 +39,7 @@ pub(crate) struct Given {
     flags: HashMap<String, String>,
     texts: HashMap<String, String>,
     projects: Vec<Prepare>,
-    own: Vec<(String, String, Prepare)>,
+    own: Vec<(String, String, Own)>,
 }
 
 /// Everything that the suites go by.
@@ -98,14 +101,14 @@ impl Kit {
         self
     }
 
-    /// Says how the machine's own Rust is made to take a transition at the next stop in a phase. Without it the edges of a phase without
-    /// `on_stop` are left to verbs, and named as not reached.
+    /// Says how the machine's own Rust is made to take a transition at the next stop in a phase, `"*"` for any, with these arguments by
+    /// name. Without it such edges (of a phase without `on_stop`, of `before_stop`) are left to verbs, and named as not reached.
     #[must_use]
     pub fn own(
         mut self,
         phase: &str,
         transition: &str,
-        prepare: impl Fn(&Project) -> io::Result<()> + Send + Sync + 'static,
+        prepare: impl Fn(&Project, &BTreeMap<String, String>) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
         self.given
             .own
@@ -169,28 +172,15 @@ impl Kit {
     }
 
     fn read(self) -> Result<Setup, Failure> {
-        let failed = |place: &Path, what: String, help| Failure {
-            suite: Suite::SetUp,
-            place: place.display().to_string(),
-            what,
-            help,
-        };
-        let source = std::fs::read_to_string(&self.file).map_err(|error| {
-            let help = "give the path of the machine file, from the package’s folder";
-            failed(&self.file, error.to_string(), help)
-        })?;
-        let file = self
-            .file
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let failed = |place: &Path, what| Failure::new(Suite::SetUp, &place.display().to_string(), what);
+        let source = std::fs::read_to_string(&self.file);
+        let source = source.map_err(|error| failed(&self.file, error.to_string()))?;
+        let file = self.file.file_name().unwrap_or_default();
+        let file = file.to_string_lossy().into_owned();
         let machine = claudex_build::check_source(&file, &source);
-        let machine =
-            machine.map_err(|found| failed(&self.file, found.to_string(), "mend the machine file"))?;
+        let machine = machine.map_err(|found| failed(&self.file, found.to_string()))?;
         if !self.given.program.is_file() {
-            let help = "give the path of the built program: `env!(\"CARGO_BIN_EXE_name\")`";
-            return Err(failed(&self.given.program, "no such program".to_owned(), help));
+            return Err(failed(&self.given.program, "no such program".to_owned()));
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let folder = self.file.parent().filter(|folder| *folder != Path::new(""));
@@ -222,53 +212,54 @@ impl Setup {
     }
 
     pub(crate) fn search(&self) -> Search<'_> {
-        let own = |phase: &str, transition: &str| {
-            let mut own = self.given.own.iter();
-            own.any(|(of, name, _)| of == phase && name == transition)
-        };
-        Search::new(&self.machine, own, self.now)
+        Search::new(
+            &self.machine,
+            |phase, name| self.own(phase, name).is_some(),
+            self.now,
+        )
+    }
+
+    fn own(&self, phase: &str, transition: &str) -> Option<&Own> {
+        let is_it = |of: &str, name: &str| (of == phase || of == "*") && name == transition;
+        let mut own = self.given.own.iter();
+        own.find(|(of, name, _)| is_it(of, name))
+            .map(|(.., prepare)| prepare)
     }
 
     /// Has the machine's own Rust take a transition at the next stop.
-    pub(crate) fn prepare(&self, phase: usize, transition: &str, project: &Project) -> io::Result<()> {
-        let phase = &self.machine.phases[phase].name.value;
-        let mut own = self
-            .given
-            .own
-            .iter()
-            .filter(|(of, name, _)| of == phase && name == transition);
-        own.try_for_each(|(_, _, prepare)| prepare(project))
+    pub(crate) fn prepare(
+        &self,
+        phase: usize,
+        transition: &str,
+        arguments: &[(String, Value)],
+        project: &Project,
+    ) -> io::Result<()> {
+        let given = arguments.iter().map(|(name, value)| match value {
+            Value::Text(text) => (name.clone(), text.clone()),
+            other => (name.clone(), other.to_string()),
+        });
+        match self.own(&self.machine.phases[phase].name.value, transition) {
+            Some(prepare) => prepare(project, &given.collect()),
+            None => Ok(()),
+        }
     }
 
     /// Returns the flag of `start` that gives a field.
     pub(crate) fn flag(&self, field: &str) -> String {
-        self.given
-            .flags
-            .get(field)
-            .cloned()
-            .unwrap_or_else(|| kebab(field))
+        let own = self.given.flags.get(field);
+        own.map_or_else(|| kebab(field), String::clone)
     }
 
     pub(crate) fn text(&self, field: &str, text: &str) -> String {
-        self.given
-            .texts
-            .get(field)
-            .cloned()
-            .unwrap_or_else(|| text.to_owned())
+        let own = self.given.texts.get(field);
+        own.map_or(text, String::as_str).to_owned()
     }
 
     /// Returns the commands that phases run.
-    pub(crate) fn commands(&self) -> Vec<String> {
-        let behaviours = self
-            .machine
-            .phases
-            .iter()
-            .filter_map(|phase| phase.on_stop.as_ref());
-        let named = behaviours.filter_map(|behaviour| behaviour.parameter("command"));
-        let mut all: Vec<String> = named.map(|name| name.value.clone()).collect();
-        all.sort();
-        all.dedup();
-        all
+    pub(crate) fn commands(&self) -> BTreeSet<&str> {
+        let phases = self.machine.phases.iter();
+        let named = phases.filter_map(|phase| phase.on_stop.as_ref()?.parameter("command"));
+        named.map(|name| name.value.as_str()).collect()
     }
 
     /// Returns the form of a phase in documents and journals.
@@ -311,25 +302,13 @@ impl Setup {
         let taken = taken.unwrap_or_default();
         match &step.act {
             Act::Stop(outcome) => format!("a stop that sees {outcome}{taken}"),
-            Act::Own(_) => format!("a stop{taken}"),
+            Act::Own { .. } => format!("a stop{taken}"),
             Act::Verb { by, transition, .. } => {
-                format!(
-                    "{} by the {}",
-                    kebab(transition),
-                    format!("{by:?}").to_lowercase()
-                )
+                let by = format!("{by:?}").to_lowercase();
+                format!("{} by the {by}", kebab(transition))
             }
             Act::Review(says) => format!("a review ({})", format!("{says:?}").to_lowercase()),
             Act::Wait(seconds) => format!("{seconds} s"),
-        }
-    }
-
-    pub(crate) fn failure(&self, suite: Suite, place: &str, what: String, help: &'static str) -> Failure {
-        Failure {
-            suite,
-            place: place.to_owned(),
-            what,
-            help,
         }
     }
 }

@@ -153,24 +153,37 @@ impl Project {
 
     /// Keeps the project and the home as they are now.
     pub(crate) fn keep(&self) -> io::Result<()> {
-        let kept = self.top().join("kept");
-        remove(&kept)?;
-        fs::create_dir(&kept)?;
-        for folder in [self.root(), self.home()] {
-            copy(&folder, &kept)?;
-        }
-        Ok(())
+        keep(&[&self.root(), &self.home()])
     }
 
     /// Makes both as they were when they were kept.
     pub(crate) fn restore(&self) -> io::Result<()> {
-        for folder in [self.root(), self.home()] {
-            remove(&folder)?;
-            let name = folder.file_name().unwrap_or_default();
-            copy(&self.top().join("kept").join(name), self.top())?;
-        }
-        Ok(())
+        restore(&[&self.root(), &self.home()])
     }
+}
+
+/// Keeps folders that lie side by side as they are now.
+pub(crate) fn keep(folders: &[&Path]) -> io::Result<()> {
+    for folder in folders {
+        let kept = folder.with_file_name("kept");
+        fs::create_dir_all(&kept)?;
+        remove(&kept.join(folder.file_name().unwrap_or_default()))?;
+        copy(folder, &kept)?;
+    }
+    Ok(())
+}
+
+/// Makes them as they were when they were kept.
+pub(crate) fn restore(folders: &[&Path]) -> io::Result<()> {
+    for folder in folders {
+        remove(folder)?;
+        let kept = folder.with_file_name("kept");
+        copy(
+            &kept.join(folder.file_name().unwrap_or_default()),
+            &kept.with_file_name(""),
+        )?;
+    }
+    Ok(())
 }
 
 /// Has a command run as that of a session's agent.

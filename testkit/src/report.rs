@@ -24,6 +24,16 @@ pub struct Report {
     pub took: Duration,
 }
 
+impl Report {
+    pub(crate) fn tried(&mut self, suite: Suite, what: String) {
+        self.tried.push((suite, what));
+    }
+
+    pub(crate) fn left_out(&mut self, suite: Suite, why: impl Into<String>) {
+        self.left_out.push((suite, why.into()));
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { machine, took, .. } = self;

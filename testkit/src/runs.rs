@@ -11,7 +11,7 @@ use claudex_build::model::{Actor, FieldKind, IdForm};
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use crate::error::{Failure, Suite};
+use crate::error::{Failure, Suite, Wrong};
 use crate::kit::Setup;
 use crate::project::{Output, Project, SESSION, feed};
 use crate::search::{Act, State, Step, Value, Way};
@@ -53,48 +53,53 @@ impl Journal {
 impl<'k> Loop<'k> {
     /// Makes a project that has what its machine needs, for a loop that is yet to start.
     pub(crate) fn ready(setup: &'k Setup, way: &Way) -> Result<Self, Failure> {
-        let project = setup
-            .project()
-            .map_err(|error| not_started(setup, error.to_string()))?;
-        let ready = Self {
+        let prepared = Self::prepared(setup, way);
+        prepared.map_err(|error| Failure::new(Suite::SetUp, "a project", error))
+    }
+
+    pub(crate) fn prepared(setup: &'k Setup, way: &Way) -> io::Result<Self> {
+        let prepared = Self {
             setup,
-            project,
+            project: setup.project()?,
             id: String::new(),
             state: way.begin.clone(),
             path: Vec::new(),
             commands: HashMap::new(),
             findings: 0,
         };
-        ready
-            .configure()
-            .map_err(|error| not_started(setup, error.to_string()))?;
-        Ok(ready)
+        prepared.configure()?;
+        Ok(prepared)
     }
 
     /// Starts a loop in a project of its own.
     pub(crate) fn begin(setup: &'k Setup, way: &Way) -> Result<Self, Failure> {
         let mut begun = Self::ready(setup, way)?;
-        let (line, by) = begun.start_line(way, "kit_1");
-        let arguments: Vec<&str> = line.iter().map(String::as_str).collect();
-        begun.path.push(arguments.join(" "));
-        let failed = |error: io::Error| not_started(setup, error.to_string());
-        let said = begun.by(by, &arguments).map_err(failed)?;
-        if said.code != Some(0) {
-            return Err(not_started(
-                setup,
-                format!("`{}` was refused: {}", arguments.join(" "), said.short()),
-            ));
-        }
-        let none = || {
-            not_started(
-                setup,
-                format!("no journal lies in {}", setup.machine.state.folder.value),
-            )
-        };
-        begun.id = begun.ids().pop().ok_or_else(none)?;
-        let fields = begun.journal().map_err(failed)?.fields();
-        begun.state.values = setup.values(&fields, &begun.state);
+        begun.promise(Suite::SetUp, |begun| begun.start(way))?;
         Ok(begun)
+    }
+
+    fn start(&mut self, way: &Way) -> Result<(), Wrong> {
+        let (line, by) = self.start_line(way, "kit_1");
+        let arguments: Vec<&str> = line.iter().map(String::as_str).collect();
+        self.path.push(arguments.join(" "));
+        let said = self.by(by, &arguments)?;
+        if said.code != Some(0) {
+            return Err(format!("it was refused: {}", said.short()).into());
+        }
+        let folder = &self.setup.machine.state.folder.value;
+        let none = || format!("no journal lies in {folder}");
+        self.id = self.ids().pop().ok_or_else(none)?;
+        self.state.values = self.setup.values(&self.journal()?.fields(), &self.state);
+        Ok(())
+    }
+
+    /// Does what a suite promises; what goes wrong is said with the steps up to there.
+    pub(crate) fn promise<T>(
+        &mut self,
+        suite: Suite,
+        work: impl FnOnce(&mut Self) -> Result<T, Wrong>,
+    ) -> Result<T, Failure> {
+        work(self).map_err(|wrong| Failure::new(suite, &self.path.join(" > "), wrong))
     }
 
     /// Returns the command line of a start, and whose it is.
@@ -181,18 +186,16 @@ impl<'k> Loop<'k> {
     }
 
     /// Makes the next step and holds what the program made of it against the model.
-    pub(crate) fn step(&mut self, step: &Step) -> Result<(), Failure> {
+    pub(crate) fn step(&mut self, step: &Step) -> Result<(), Wrong> {
         self.path.push(self.setup.step_text(step));
-        let before = self.journal().map_err(|error| self.wrong(error.to_string()))?;
-        let said = self
-            .act(&step.act, &before.fields())
-            .map_err(|error| self.wrong(error.to_string()))?;
+        let before = self.journal()?;
+        let said = self.act(&step.act, &before.fields())?;
         self.took(step, &before, &said)
     }
 
     /// Holds what became of a step against the model.
-    pub(crate) fn took(&mut self, step: &Step, before: &Journal, said: &Output) -> Result<(), Failure> {
-        let after = self.journal().map_err(|error| self.wrong(error.to_string()))?;
+    pub(crate) fn took(&mut self, step: &Step, before: &Journal, said: &Output) -> Result<(), Wrong> {
+        let after = self.journal()?;
         let new = after.changes.get(before.changes.len()..).unwrap_or_default();
         let new: Vec<&Json> = new.iter().filter(|change| change["what"] != "bind").collect();
         let Some(edge) = step.edge else {
@@ -201,21 +204,18 @@ impl<'k> Loop<'k> {
             self.state.values = values;
             return match new[..] {
                 [] => Ok(()),
-                _ => Err(self.wrong(format!(
-                    "it changes nothing, and the journal has {}",
-                    new[0]["what"]
-                ))),
+                _ => Err(format!("it changes nothing, and the journal has {}", new[0]["what"]).into()),
             };
         };
         let [change] = new[..] else {
             let (made, said) = (new.len(), said.short());
-            return Err(self.wrong(format!(
-                "one change was expected, and {made} were made; the program says: {said}"
-            )));
+            return Err(
+                format!("one change was expected, and {made} were made; the program says: {said}").into(),
+            );
         };
-        let expected = self.setup.search().after(&self.state, step).ok_or_else(|| {
-            self.wrong("its guard does not hold after what the start put into the fields".to_owned())
-        })?;
+        let expected = self.setup.search().after(&self.state, step);
+        let closed = "its guard does not hold after what the start put into the fields";
+        let expected = expected.ok_or_else(|| closed.to_owned())?;
         let edges = self.setup.machine.edges();
         let by = match &step.act {
             Act::Verb { by: Actor::Agent, .. } => "agent",
@@ -231,9 +231,9 @@ impl<'k> Loop<'k> {
         ] {
             if change[key] != *wanted {
                 let found = &change[key];
-                return Err(self.wrong(format!(
-                    "`{key}` of the change is to be \"{wanted}\", and the journal has {found}"
-                )));
+                let what =
+                    format!("`{key}` of the change is to be \"{wanted}\", and the journal has {found}");
+                return Err(what.into());
             }
         }
         for (field, value) in self.setup.machine.fields.iter().zip(&expected.values) {
@@ -241,62 +241,38 @@ impl<'k> Loop<'k> {
             let found = &change["fields"][name];
             let is_held = matches!(field.kind, FieldKind::Held(_));
             if !is_held && !is_alike(found, value, field.kind == FieldKind::Time) {
-                return Err(self.wrong(format!(
-                    "`{name}` is {value} by the machine file, and {found} in the journal"
-                )));
+                let what = format!("`{name}` is {value} by the machine file, and {found} in the journal");
+                return Err(what.into());
             }
         }
         self.state = expected;
         Ok(())
     }
 
-    fn wrong(&self, what: String) -> Failure {
-        let help = "the machine file says what this step leaves; see which of the two is wrong";
-        self.failure(Suite::Walks, what, help)
-    }
-
     /// Holds the whole loop against itself: document, journal and what `status` says.
-    pub(crate) fn check(&self, suite: Suite) -> Result<(), Failure> {
-        let help = "the document and its journal have to say the same after every step";
-        let run = |arguments: &[&str]| {
-            let said = self.project.person(arguments);
-            said.map_err(|error| self.failure(suite, error.to_string(), help))
-        };
-        let verified = run(&["journal", &self.id, "--verify"])?;
+    pub(crate) fn check(&self) -> Result<(), Wrong> {
+        let verified = self.project.person(&["journal", &self.id, "--verify"])?;
         if verified.code != Some(0) {
-            return Err(self.failure(
-                suite,
-                format!("`journal --verify` says: {}", verified.short()),
-                help,
-            ));
+            return Err(format!("`journal --verify` says: {}", verified.short()).into());
         }
-        let said = run(&["status", &self.id, "--json"])?;
-        let shown: Json = serde_json::from_str(&said.out).unwrap_or_default();
+        let (said, shown) = self.shown()?;
         let problems = shown["problems"].as_array().map_or(0, Vec::len);
         let phase = &self.setup.machine.phases[self.state.phase].name.value;
         if problems != 0 || shown["loops"][0]["phase"] != **phase {
-            return Err(self.failure(
-                suite,
-                format!("`status` was to say `{phase}` and no problem: {}", said.short()),
-                help,
-            ));
+            let said = said.short();
+            return Err(format!("`status` was to say `{phase}` and no problem: {said}").into());
         }
         Ok(())
     }
 
-    pub(crate) fn failure(&self, suite: Suite, what: String, help: &'static str) -> Failure {
-        self.setup.failure(suite, &self.path.join(" > "), what, help)
+    /// Returns what `status` says of the loop, also as JSON.
+    pub(crate) fn shown(&self) -> io::Result<(Output, Json)> {
+        let said = self.project.person(&["status", &self.id, "--json"])?;
+        let shown = serde_json::from_str(&said.out).unwrap_or_default();
+        Ok((said, shown))
     }
 
-    /// A stop of another session.
-    pub(crate) fn stop_of(&self, session: &str) -> io::Result<Output> {
-        feed(
-            self.project.command(&["hook", "stop"]),
-            self.project.event(session).to_string().as_bytes(),
-        )
-    }
-
-    /// A stop with more in its event, or in its environment.
+    /// A stop with something else in its event, or more in its environment.
     pub(crate) fn stop_with(&self, key: &str, value: &str, variable: Option<&str>) -> io::Result<Output> {
         let mut event = self.project.event(SESSION);
         event[key] = value.into();
@@ -306,10 +282,4 @@ impl<'k> Loop<'k> {
         }
         feed(command, event.to_string().as_bytes())
     }
-}
-
-fn not_started(setup: &Setup, what: String) -> Failure {
-    let help =
-        "see to it that the start passes: `Kit::project`, `Kit::flag` and `Kit::given` say what it needs";
-    setup.failure(Suite::SetUp, "start", what, help)
 }

@@ -8,8 +8,8 @@ use crate::error::{Failure, Suite};
 use crate::kit::Setup;
 use crate::report::Report;
 use crate::runs::Loop;
-use crate::search::{Act, Way};
-use crate::suites::refusals;
+use crate::search::{Act, Step, Way};
+use crate::suites::{at_once, refusals};
 
 /// The longest wait that a walk makes, in seconds.
 const LONGEST: u64 = 5;
@@ -22,55 +22,33 @@ struct Counts {
     taken: Mutex<HashSet<usize>>,
     /// The phases at which refusals were tried.
     refused: Mutex<HashSet<String>>,
-    failures: Mutex<Vec<Failure>>,
 }
 
 /// Walks all ways.
 pub(crate) fn run(setup: &Setup, ways: &[Way], report: &mut Report, failures: &mut Vec<Failure>) {
     let counts = Counts::default();
-    let next = AtomicUsize::new(0);
-    let (short, long): (Vec<&Way>, Vec<&Way>) = ways.iter().partition(|way| waits(way) <= LONGEST);
-    let threads = std::thread::available_parallelism().map_or(2, |all| all.get() * 2);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(way) = short.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(failure) = walk(setup, way, &counts) {
-                        keep(&counts.failures, failure);
-                    }
-                }
-            });
-        }
-    });
-    let count = |number: &AtomicUsize| number.load(Ordering::Relaxed);
-    let taken = counts.taken.into_inner().unwrap_or_default();
-    report.edges = (setup.machine.edges().len(), taken.len());
-    report.tried.push((
-        Suite::Walks,
-        format!(
-            "{} walks of {} steps took {} of {} edges",
-            short.len(),
-            count(&counts.steps),
-            report.edges.1,
-            report.edges.0
-        ),
-    ));
+    let (short, long): (Vec<&Way>, Vec<&Way>) = ways.iter().partition(|way| waits(&way.steps) <= LONGEST);
+    at_once(&short, failures, |way| walk(setup, way, &counts));
+    let (steps, refused) = (counts.steps.into_inner(), counts.refusals.into_inner());
+    let (all, taken) = (setup.machine.edges().len(), counts.taken.into_inner());
+    let taken = taken.unwrap_or_default().len();
+    report.edges = (all, taken);
+    let said = format!(
+        "{} walks of {steps} steps took {taken} of {all} edges",
+        short.len()
+    );
+    report.tried(Suite::Walks, said);
     if !long.is_empty() {
         let why = format!("{} walks wait longer than {LONGEST} s", long.len());
-        report.left_out.push((Suite::Walks, why));
+        report.left_out(Suite::Walks, why);
     }
-    report.tried.push((
-        Suite::Refusals,
-        format!(
-            "{} calls were refused and changed nothing",
-            count(&counts.refusals)
-        ),
-    ));
-    failures.extend(counts.failures.into_inner().unwrap_or_default());
+    let said = format!("{refused} calls were refused and changed nothing");
+    report.tried(Suite::Refusals, said);
 }
 
-fn waits(way: &Way) -> u64 {
-    let seconds = way.steps.iter().map(|step| match step.act {
+/// Returns how many seconds some steps wait.
+pub(crate) fn waits(steps: &[Step]) -> u64 {
+    let seconds = steps.iter().map(|step| match step.act {
         Act::Wait(seconds) => seconds,
         _ => 0,
     });
@@ -79,20 +57,20 @@ fn waits(way: &Way) -> u64 {
 
 fn walk(setup: &Setup, way: &Way, counts: &Counts) -> Result<(), Failure> {
     let mut held = Loop::begin(setup, way)?;
-    refuse(&held, counts)?;
+    refuse(&mut held, counts)?;
     for step in &way.steps {
-        held.step(step)?;
+        held.promise(Suite::Walks, |held| held.step(step))?;
         counts.steps.fetch_add(1, Ordering::Relaxed);
         if let (Some(edge), Ok(mut taken)) = (step.edge, counts.taken.lock()) {
             taken.insert(edge);
         }
-        refuse(&held, counts)?;
+        refuse(&mut held, counts)?;
     }
-    held.check(Suite::Walks)
+    held.promise(Suite::Walks, |held| held.check())
 }
 
 /// Tries what is refused, once for each phase and verdict; where everything is tried, for each state.
-fn refuse(held: &Loop<'_>, counts: &Counts) -> Result<(), Failure> {
+fn refuse(held: &mut Loop<'_>, counts: &Counts) -> Result<(), Failure> {
     let state = &held.state;
     let values = if held.setup.given.whole {
         format!("{:?}", state.values)
@@ -102,15 +80,8 @@ fn refuse(held: &Loop<'_>, counts: &Counts) -> Result<(), Failure> {
     let key = format!("{} {:?} {values}", state.phase, state.visit);
     let new = counts.refused.lock().is_ok_and(|mut refused| refused.insert(key));
     if new {
-        counts.refusals.fetch_add(refusals::run(held)?, Ordering::Relaxed);
+        let tried = held.promise(Suite::Refusals, |held| refusals::run(held))?;
+        counts.refusals.fetch_add(tried, Ordering::Relaxed);
     }
     Ok(())
-}
-
-fn keep(failures: &Mutex<Vec<Failure>>, failure: Failure) {
-    if let Ok(mut failures) = failures.lock()
-        && !failures.contains(&failure)
-    {
-        failures.push(failure);
-    }
 }

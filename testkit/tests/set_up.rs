@@ -11,12 +11,12 @@ fn a_machine_or_a_program_that_is_not_there_is_named() {
         (
             concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
             "/bin/sh",
-            "mend the machine file",
+            "Cargo.toml: ",
         ),
         (
             MACHINE,
             "/nowhere/taskie",
-            "/nowhere/taskie: no such program\n    give the path of the built program",
+            "/nowhere/taskie: no such program\n    the kit needs",
         ),
     ] {
         let failures = Kit::new(machine, program).quick().unwrap_err();
@@ -34,7 +34,7 @@ fn a_program_that_refuses_every_start_fails_where_it_does() {
         .unwrap_err();
     let said = failures.to_string();
     assert!(
-        said.contains("set-up: start: `start plan --id=kit_1 --description=given-1` was refused"),
+        said.contains("set-up: start --id=kit_1 --description=given-1: it was refused: exit code Some(1)"),
         "{said}"
     );
     assert!(said.contains("`Kit::flag`"), "{said}");

@@ -1,11 +1,12 @@
-//! Guards that cannot hold, guards of one transition that hold together, and values for which none of them does.
+//! Guards that cannot hold, guards of one transition that hold together, and values for which none of them does, though what all of them
+//! ask for is so.
 
 use std::collections::HashSet;
 
 use super::solve::{Answer, Solver};
 use super::{Index, groups};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Edge, Guard, Transition};
+use crate::model::{Edge, Guard, Transition, guard_text};
 
 /// Edges of one transition at one source; each pair is looked at.
 const MOST_EDGES: usize = 64;
@@ -104,9 +105,18 @@ fn gap<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], found
         .map(|edge| edge.declared.when.as_ref().map(|when| (&when.value, false)))
         .collect();
     // An edge without a guard leaves no gap.
-    let (Some(guards), Some(first)) = (guards, group.first()) else {
+    let (Some(mut guards), Some(first)) = (guards, group.first()) else {
         return;
     };
+    // What every guard asks for is when the transition is open at all, as the guard of a single edge is.
+    let (one, others) = guards.split_at(1);
+    let common = parts(one[0].0).iter().filter(|part| {
+        let text = guard_text(part);
+        let asks = |guard: &Guard| parts(guard).iter().any(|other| guard_text(other) == text);
+        others.iter().all(|(guard, _)| asks(guard))
+    });
+    let common: Vec<_> = common.map(|part| (part, true)).collect();
+    guards.extend(common);
     match solver.solve(&first.declared.args, &guards) {
         Answer::Never => {}
         Answer::GaveUp => found.push(gave_up(first.declared)),
@@ -123,6 +133,14 @@ fn gap<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], found
             }
             found.push(one.help("widen a guard, or add an edge for what is left"));
         }
+    }
+}
+
+/// Returns what has to hold together.
+fn parts(guard: &Guard) -> &[Guard] {
+    match guard {
+        Guard::All(parts) => parts,
+        one => std::slice::from_ref(one),
     }
 }
 

@@ -82,8 +82,12 @@ impl Loop<'_> {
         };
         Ok(match act {
             Act::Wait(_) => Call::of(Actor::Person, vec!["status".to_owned()]),
-            Act::Own(transition) => {
-                self.setup.prepare(self.state.phase, transition, &self.project)?;
+            Act::Own {
+                transition,
+                arguments,
+            } => {
+                let phase = self.state.phase;
+                self.setup.prepare(phase, transition, arguments, &self.project)?;
                 stop()
             }
             Act::Review(says) => {
@@ -290,8 +294,8 @@ impl Loop<'_> {
             quoted(&script.to_string_lossy())
         );
         for command in self.setup.commands() {
-            if let Some(passes) = self.commands.get(&command).copied().unwrap_or(Some(true)) {
-                text += &format!("\n[commands.{}]\nprogram = \"{passes}\"\n", quoted(&command));
+            if let Some(passes) = self.commands.get(command).copied().unwrap_or(Some(true)) {
+                text += &format!("\n[commands.{}]\nprogram = \"{passes}\"\n", quoted(command));
             }
         }
         put(

@@ -59,13 +59,11 @@ impl Moves<'_> {
         index: usize,
         arguments: &[(String, Value)],
         counted: bool,
-    ) -> Option<(Step, State)> {
+    ) -> Option<Step> {
         let edge = &self.edges[index];
         let argument = |name: &str| {
-            arguments
-                .iter()
-                .find(|(known, _)| known == name)
-                .map(|(_, value)| value)
+            let mut given = arguments.iter();
+            given.find(|(known, _)| known == name).map(|(_, value)| value)
         };
         let (from, to) = (self.name(edge.from), self.name(edge.to));
         let mut next = state.clone();
@@ -91,12 +89,11 @@ impl Moves<'_> {
         if edge.from != edge.to || advances || counted {
             next.visit = Visit::Unreviewed;
         }
-        let step = Step {
+        Some(Step {
             act,
             edge: Some(index),
-            leaves: next.clone(),
-        };
-        Some((step, next))
+            leaves: next,
+        })
     }
 
     fn updated<'v>(

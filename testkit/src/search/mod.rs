@@ -2,15 +2,15 @@
 //!
 //! From each start the states that can be told apart by guards are visited breadth first, so every way is a shortest one. Starts are
 //! tried from the plainest on: first every mode as it is, then with one value of a start that some guard reads, then with two. What a
-//! stop can see (a file, a verdict, a command's end) is taken as free to happen, and so is a wait for a time. An edge that no start leads
-//! to is named with the reason.
+//! stop can see (a file, a verdict, a command's end) is taken as free to happen, and so is a wait for a time. What is not found soon is
+//! looked for from where its phase is entered. An edge that nothing leads to is named with the reason.
 
 mod edges;
 mod moves;
 mod state;
 mod values;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use claudex_build::line_of;
@@ -170,24 +170,27 @@ impl<'m> Search<'m> {
             {
                 // What else may differ is of use only where it opens an edge that is still missing.
                 let missing = (0..self.edges.len()).filter(|edge| !found.contains_key(edge));
-                let wanted = relevant.opening(self.machine, missing.map(|edge| &self.edges[edge]));
+                let wanted = values::read(self.machine, missing.map(|edge| self.edges[edge].declared));
                 for given in self.starts(relevant, &wanted, different, mode) {
                     starts += 1;
                     if found.len() == self.edges.len() || known.len() >= STATES || starts > STARTS {
                         break;
                     }
                     let begin = moves.start(mode, &given);
-                    let from = (mode, given, begin);
-                    self.visit(
-                        &moves,
-                        relevant,
-                        from,
-                        (&mut found, &mut seen, &mut known),
-                        patience,
-                    );
+                    let start = Way {
+                        mode,
+                        given,
+                        begin,
+                        steps: Vec::new(),
+                    };
+                    self.visit(&moves, &start, (&mut found, &mut seen[..], &mut known), patience);
                 }
             }
             states = states.max(known.len());
+            for way in self.entering(&found) {
+                let mut known = HashSet::new();
+                self.visit(&moves, &way, (&mut found, &mut seen[..], &mut known), patience);
+            }
         }
         let unreached = (0..self.edges.len()).filter(|edge| !found.contains_key(edge));
         let unreached = unreached
@@ -204,23 +207,43 @@ impl<'m> Search<'m> {
         }
     }
 
-    /// Visits what a start leads to, and keeps the way to each edge that is new.
+    /// Returns the shortest way into each phase that an edge which is still missing leaves.
+    fn entering(&self, found: &HashMap<usize, Way>) -> Vec<Way> {
+        let missing = (0..self.edges.len()).filter(|edge| !found.contains_key(edge));
+        let phases: BTreeSet<usize> = missing.map(|edge| self.edges[edge].from).collect();
+        let into = |phase| {
+            let ways = found
+                .iter()
+                .filter(move |(edge, _)| self.edges[**edge].to == phase);
+            ways.min_by_key(|(edge, way)| (way.steps.len(), **edge))
+        };
+        phases
+            .into_iter()
+            .filter_map(|phase| Some(into(phase)?.1.clone()))
+            .collect()
+    }
+
+    /// Visits what a way leads to, and keeps the way to each edge that is new.
     fn visit(
         &self,
         moves: &Moves<'_>,
-        relevant: &Relevant,
-        (mode, given, begin): (usize, Vec<(usize, Value)>, State),
+        from: &Way,
         (found, seen, known): (&mut HashMap<usize, Way>, &mut [Seen], &mut HashSet<Key>),
         patience: usize,
     ) {
-        // Each state with the one that it was reached from, and by which step.
-        let mut visited: Vec<(State, Option<(usize, Step)>)> = vec![(begin.clone(), None)];
-        let mut queue = VecDeque::from([0]);
+        let begin = from.steps.last().map_or(&from.begin, |step| &step.leaves);
+        // Each step that leads on, with the number of the one before it; 0: the first one behind the way.
+        let mut taken: Vec<(usize, Step)> = Vec::new();
         let mut left = patience;
-        while let Some(at) = queue.pop_front() {
-            let state = visited[at].0.clone();
+        for at in 0_usize.. {
+            let last = at.checked_sub(1).map(|last| taken.get(last));
+            let state = match last {
+                None => begin.clone(),
+                Some(Some((_, step))) => step.leaves.clone(),
+                Some(None) => return,
+            };
             // What a state leads to is the same whichever start it was reached from.
-            if !known.insert(relevant.key(&state, self.now)) {
+            if !known.insert(self.relevant.key(&state, self.now)) {
                 continue;
             }
             left -= 1;
@@ -231,21 +254,15 @@ impl<'m> Search<'m> {
                 seen[index].entered = true;
                 seen[index].open |= moves.can_open(&self.edges[index], &state);
             }
-            for (step, next) in moves.from(&state) {
+            for step in moves.from(&state) {
                 let new = step.edge.filter(|edge| !found.contains_key(edge));
-                if new.is_none() && known.contains(&relevant.key(&next, self.now)) {
+                if new.is_none() && known.contains(&self.relevant.key(&step.leaves, self.now)) {
                     continue;
                 }
-                visited.push((next, Some((at, step))));
-                let last = visited.len() - 1;
-                queue.push_back(last);
+                taken.push((at, step));
                 if let Some(edge) = new {
-                    let way = Way {
-                        mode,
-                        given: given.clone(),
-                        begin: begin.clone(),
-                        steps: steps(&visited, last),
-                    };
+                    let mut way = from.clone();
+                    way.steps.extend(steps(&taken));
                     found.insert(edge, way);
                     left = patience;
                 }
@@ -333,10 +350,11 @@ impl<'m> Search<'m> {
     }
 }
 
-/// Returns the steps that lead to a state.
-fn steps(visited: &[(State, Option<(usize, Step)>)], mut at: usize) -> Vec<Step> {
+/// Returns the steps that lead to the last one, and it.
+fn steps(taken: &[(usize, Step)]) -> Vec<Step> {
     let mut steps = Vec::new();
-    while let Some((before, step)) = &visited[at].1 {
+    let mut at = taken.len();
+    while let Some((before, step)) = at.checked_sub(1).and_then(|last| taken.get(last)) {
         steps.push(step.clone());
         at = *before;
     }

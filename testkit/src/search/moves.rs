@@ -8,7 +8,7 @@ use claudex_build::model::{
 
 use super::edges::Side;
 use super::state::{State, Value, Visit};
-use super::values::{Relevant, each, offset_of};
+use super::values::{Relevant, each, offset_of, stalls};
 
 /// What a reviewer says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +28,13 @@ pub enum Says {
 pub enum Act {
     /// A stop, at which the phase's behaviour sees this outcome.
     Stop(String),
-    /// A stop, at which the machine's own Rust takes this transition.
-    Own(String),
+    /// A stop, at which the machine's own Rust takes a transition.
+    Own {
+        /// The transition.
+        transition: String,
+        /// What it gives.
+        arguments: Vec<(String, Value)>,
+    },
     /// A verb.
     Verb {
         /// Who calls it.
@@ -101,8 +106,8 @@ impl Moves<'_> {
         }
     }
 
-    /// Returns everything that can happen in a state, each with the state that follows.
-    pub(super) fn from(&self, state: &State) -> Vec<(Step, State)> {
+    /// Returns everything that can happen in a state.
+    pub(super) fn from(&self, state: &State) -> Vec<Step> {
         let mut all = Vec::new();
         let phase = &self.machine.phases[state.phase];
         if phase.terminal {
@@ -139,14 +144,12 @@ impl Moves<'_> {
         let edge = step.edge?;
         let name = &self.edges[edge].declared.name.value;
         let arguments = match (&step.act, behaviour) {
-            (Act::Verb { arguments, .. }, _) => arguments.clone(),
+            (Act::Verb { arguments, .. } | Act::Own { arguments, .. }, _) => arguments.clone(),
             (Act::Stop(outcome), Some(behaviour)) => {
                 let mut outcomes = behaviour.outcomes.iter().filter(|(known, _)| known == outcome);
-                let mut calls = outcomes.next().into_iter().flat_map(|(_, calls)| calls);
-                calls
-                    .find(|call| call.then.value == *name)
-                    .map(constants)
-                    .unwrap_or_default()
+                let calls = outcomes.next().into_iter().flat_map(|(_, calls)| calls);
+                let mut with = calls.filter(|call| call.then.value == *name).map(constants);
+                with.find(|with| self.is_open(&self.edges[edge], with, state))?
             }
             _ => Vec::new(),
         };
@@ -155,12 +158,12 @@ impl Moves<'_> {
         }
         let reviews = behaviour.is_some_and(|behaviour| behaviour.name.value == "review");
         let failed = reviews && step.act == Act::Stop("failed".to_owned());
-        self.taking(state, step.act.clone(), edge, &arguments, failed)
-            .map(|(_, next)| next)
+        let again = self.taking(state, step.act.clone(), edge, &arguments, failed)?;
+        Some(again.leaves)
     }
 
     /// The verbs, and what the machine's own Rust may do.
-    fn verbs(&self, state: &State, index: usize, all: &mut Vec<(Step, State)>) {
+    fn verbs(&self, state: &State, index: usize, all: &mut Vec<Step>) {
         let declared = self.edges[index].declared;
         let (phase, name) = (&self.machine.phases[state.phase], &declared.name.value);
         let named = phase.on_stop.as_ref().is_some_and(|behaviour| {
@@ -183,7 +186,10 @@ impl Moves<'_> {
                 continue;
             }
             let act = match act {
-                None => Act::Own(name.clone()),
+                None => Act::Own {
+                    transition: name.clone(),
+                    arguments: arguments.clone(),
+                },
                 Some(by) => Act::Verb {
                     by,
                     transition: name.clone(),
@@ -195,7 +201,7 @@ impl Moves<'_> {
         }
     }
 
-    fn reviews(&self, behaviour: &Behaviour, state: &State, all: &mut Vec<(Step, State)>) {
+    fn reviews(&self, behaviour: &Behaviour, state: &State, all: &mut Vec<Step>) {
         if matches!(state.visit, Visit::Clean | Visit::Findings) {
             return;
         }
@@ -213,21 +219,14 @@ impl Moves<'_> {
             };
             if says != Says::Failed {
                 let before = if state.same.0 == persona { state.same.1 } else { 0 };
-                next.same = (
-                    persona,
-                    if says == Says::Same {
-                        (before + 1).min(3)
-                    } else {
-                        0
-                    },
-                );
+                let same = if says == Says::Same { before + 1 } else { 0 };
+                next.same = (persona, same.min(3));
             }
-            let step = Step {
+            all.push(Step {
                 act: Act::Review(says),
                 edge: None,
-                leaves: next.clone(),
-            };
-            all.push((step, next));
+                leaves: next,
+            });
         }
     }
 
@@ -247,7 +246,7 @@ impl Moves<'_> {
     }
 
     /// Waits until a guard, or what a phase waits for, sees another time than now.
-    fn waits(&self, state: &State, all: &mut Vec<(Step, State)>) {
+    fn waits(&self, state: &State, all: &mut Vec<Step>) {
         let now = self.now + state.waited;
         let mut until = Vec::new();
         for edge in self.edges.iter().filter(|edge| edge.from == state.phase) {
@@ -281,12 +280,11 @@ impl Moves<'_> {
             if seconds > 0 {
                 let mut next = state.clone();
                 next.waited += seconds;
-                let step = Step {
+                all.push(Step {
                     act: Act::Wait(seconds),
                     edge: None,
-                    leaves: next.clone(),
-                };
-                all.push((step, next));
+                    leaves: next,
+                });
             }
         }
     }
@@ -382,10 +380,4 @@ fn constants(call: &Call) -> Vec<(String, Value)> {
     let with = call.with.iter();
     with.map(|(name, value)| (name.value.clone(), Value::of(&value.value)))
         .collect()
-}
-
-/// Whether a review of this phase has transitions for rounds that go nowhere.
-fn stalls(behaviour: &Behaviour) -> bool {
-    let mut outcomes = behaviour.outcomes.iter();
-    outcomes.any(|(name, names)| name == "stalled" && !names.is_empty())
 }

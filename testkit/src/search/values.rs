@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use claudex_build::model::{
-    Argument, ArgumentKind, Constant, Edge, FieldKind, Guard, Machine, Operand, Sign, Transition, Update,
+    Argument, ArgumentKind, Behaviour, Constant, FieldKind, Guard, Machine, Operand, Sign, Transition, Update,
 };
 
 use super::state::{State, Value, Visit};
@@ -31,77 +31,43 @@ pub(super) type Key = (usize, Vec<Value>, Visit, (u64, u8));
 
 /// The fields that guards and behaviours read, and those that flow into them.
 pub(super) struct Relevant {
-    fields: Vec<bool>,
+    pub(super) fields: Vec<bool>,
     /// Counts from here on are alike to every guard.
     cap: u64,
 }
 
 impl Relevant {
     pub(super) fn of(machine: &Machine) -> Self {
-        let index = |name: &str| machine.fields.iter().position(|field| field.name.value == name);
-        let mut fields = vec![false; machine.fields.len()];
-        let mark = |name: &str, fields: &mut Vec<bool>| {
-            if let Some(at) = index(name) {
-                fields[at] = true;
-            }
-        };
-        let mut numbers: BTreeSet<u64> = BTreeSet::new();
-        for declared in &machine.transitions {
-            if let Some(guard) = &declared.when {
-                each(&guard.value, &mut |left, _, right| {
-                    for side in [left, right] {
-                        if let Some(name) = side.field() {
-                            mark(&name.value, &mut fields);
-                        }
-                        numbers.extend(constant_of(side));
-                        numbers.insert(offset_of(side).unsigned_abs());
-                    }
-                });
-            }
-        }
+        let mut fields = read(machine, machine.transitions.iter());
         for behaviour in machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref()) {
             let waits = behaviour
                 .parameter("field")
                 .filter(|_| behaviour.name.value == "wait-for");
-            let stalls = behaviour
-                .outcomes
-                .iter()
-                .any(|(name, names)| name == "stalled" && !names.is_empty());
-            let round = behaviour.parameter("round").filter(|_| stalls);
-            for name in waits.into_iter().chain(round) {
-                mark(&name.value, &mut fields);
+            let round = behaviour.parameter("round").filter(|_| stalls(behaviour));
+            for at in waits
+                .into_iter()
+                .chain(round)
+                .filter_map(|name| index(machine, &name.value))
+            {
+                fields[at] = true;
             }
         }
         flow(machine, &mut fields);
+        let mut numbers: BTreeSet<u64> = BTreeSet::new();
+        for guard in machine.transitions.iter().filter_map(|of| of.when.as_ref()) {
+            each(&guard.value, &mut |left, _, right| {
+                for side in [left, right] {
+                    numbers.extend(constant_of(side));
+                    numbers.insert(offset_of(side).unsigned_abs());
+                }
+            });
+        }
         numbers.extend(machine.fields.iter().filter_map(|field| match field.initial() {
             Some(Constant::Count(count)) => Some(count),
             _ => None,
         }));
         let cap = numbers.last().copied().unwrap_or_default().saturating_add(4);
         Self { fields, cap }
-    }
-
-    /// Returns the fields that the guards of some edges read, and those that flow into them.
-    pub(super) fn opening<'e>(
-        &self,
-        machine: &Machine,
-        edges: impl Iterator<Item = &'e Edge<'e>>,
-    ) -> Vec<bool> {
-        let mut fields = vec![false; machine.fields.len()];
-        let index = |name: &str| machine.fields.iter().position(|field| field.name.value == name);
-        for guard in edges.filter_map(|edge| edge.declared.when.as_ref()) {
-            each(&guard.value, &mut |left, _, right| {
-                let read = [left, right].into_iter().filter_map(|side| side.field());
-                read.filter_map(|name| index(&name.value))
-                    .for_each(|at| fields[at] = true);
-            });
-        }
-        flow(machine, &mut fields);
-        fields
-    }
-
-    pub(super) fn is(&self, field: usize) -> bool {
-        self.fields[field]
     }
 
     /// Returns what of a state the machine can tell apart from others.
@@ -130,29 +96,13 @@ impl Relevant {
     /// Returns values of a field that may open what the plainest one does not.
     pub(super) fn candidates(&self, machine: &Machine, field: usize, now: u64) -> Vec<Value> {
         let declared = &machine.fields[field];
-        let name = &declared.name.value;
-        let mut numbers: BTreeSet<u64> = [0, 1, 2].into();
-        let mut texts: BTreeSet<String> = [String::new(), GIVEN.to_owned()].into();
-        for guard in machine
-            .transitions
-            .iter()
-            .filter_map(|declared| declared.when.as_ref())
-        {
-            each(&guard.value, &mut |left, _, right| {
-                for (mine, other) in [(left, right), (right, left)] {
-                    if mine.field().is_none_or(|field| field.value != *name) {
-                        continue;
-                    }
-                    if let Operand::Constant(Constant::Text(text)) = other {
-                        texts.insert(text.clone());
-                    }
-                    if let Some(number) = constant_of(other) {
-                        let base = i128::from(number) - i128::from(offset_of(mine));
-                        numbers.extend((base - 1..=base + 1).filter_map(|near| u64::try_from(near).ok()));
-                    }
-                }
-            });
-        }
+        let is_it = |side: &Operand| side.field().is_some_and(|name| name.value == declared.name.value);
+        let (near, words) = compared(machine.transitions.iter(), is_it, |_| None);
+        let numbers: BTreeSet<u64> = near.into_iter().chain([0, 1, 2]).collect();
+        let texts: BTreeSet<String> = words
+            .into_iter()
+            .chain([String::new(), GIVEN.to_owned()])
+            .collect();
         let mut values: Vec<Value> = match &declared.kind {
             FieldKind::Count => numbers.into_iter().map(Value::Number).collect(),
             FieldKind::Time => [0, now.saturating_sub(60), now + 1].map(Value::Number).into(),
@@ -184,12 +134,7 @@ impl Relevant {
             .iter()
             .filter(|(_, update)| update.value.argument() == Some(&argument.name.value))
             .filter(|(_, update)| matches!(update.value, Update::Argument(_) | Update::Plus { .. }))
-            .filter_map(|(field, _)| {
-                machine
-                    .fields
-                    .iter()
-                    .position(|known| known.name.value == field.value)
-            })
+            .filter_map(|(field, _)| index(machine, &field.value))
             .collect();
         let plain = given(&match argument.kind.value {
             ArgumentKind::Count => FieldKind::Count,
@@ -204,8 +149,15 @@ impl Relevant {
             ArgumentKind::Flag => [true, false].map(Value::Flag).into(),
             _ => vec![plain],
         };
-        values.extend(of_guards(machine, declared, argument, state));
-        for field in into.into_iter().filter(|field| self.is(*field)) {
+        let is_it = |side: &Operand| matches!(side, Operand::Argument { name, .. } if name.value == argument.name.value);
+        let here = |name: &str| Some(state?.values[index(machine, name)?].clone());
+        let (near, words) = compared([declared].into_iter(), is_it, here);
+        if argument.kind.value == ArgumentKind::Count {
+            values.extend(near.into_iter().map(Value::Number));
+        }
+        // An argument that is empty says that there is none.
+        values.extend(words.into_iter().filter(|word| !word.is_empty()).map(Value::Text));
+        for field in into.into_iter().filter(|field| self.fields[*field]) {
             if machine.fields[field].kind == FieldKind::List {
                 continue;
             }
@@ -220,51 +172,59 @@ impl Relevant {
     }
 }
 
-/// Returns numbers and texts that the guards of a transition tell apart from others in an argument.
-fn of_guards(
-    machine: &Machine,
-    declared: &Transition,
-    argument: &Argument,
-    state: Option<&State>,
-) -> Vec<Value> {
-    let here = |name: &str| {
-        let at = machine.fields.iter().position(|field| field.name.value == name)?;
-        Some(state?.values[at].clone())
-    };
-    let mut values = Vec::new();
-    let guards = declared.when.iter();
-    for guard in guards {
+/// Returns the numbers around those that guards hold something against, and the texts. `here` says what a field holds.
+fn compared<'t>(
+    declared: impl Iterator<Item = &'t Transition>,
+    is_it: impl Fn(&Operand) -> bool,
+    here: impl Fn(&str) -> Option<Value>,
+) -> (BTreeSet<u64>, BTreeSet<String>) {
+    let (mut numbers, mut texts) = (BTreeSet::new(), BTreeSet::new());
+    for guard in declared.filter_map(|declared| declared.when.as_ref()) {
         each(&guard.value, &mut |left, _, right| {
             for (mine, other) in [(left, right), (right, left)] {
-                let is_mine =
-                    matches!(mine, Operand::Argument { name, .. } if name.value == argument.name.value);
-                let other_value = match other {
-                    _ if !is_mine => continue,
+                let value = match other {
+                    _ if !is_it(mine) => continue,
                     Operand::Constant(constant) => Some(Value::of(constant)),
                     other => other.field().and_then(|field| here(&field.value)),
                 };
-                let base = match other_value {
+                let base = match value {
                     Some(Value::Number(number)) => i128::from(number),
                     Some(Value::List(texts)) => texts.len() as i128,
-                    // An argument that is empty says that there is none.
-                    Some(Value::Text(text)) if !text.is_empty() => {
-                        values.push(Value::Text(text));
+                    Some(Value::Text(text)) => {
+                        texts.insert(text);
                         continue;
                     }
                     _ => continue,
                 };
                 let base = base - i128::from(offset_of(mine)) + i128::from(offset_of(other));
-                let near = (base - 1..=base + 1).filter_map(|near| u64::try_from(near).ok());
-                values.extend(near.map(Value::Number));
+                numbers.extend((base - 1..=base + 1).filter_map(|near| u64::try_from(near).ok()));
             }
         });
     }
-    values
+    (numbers, texts)
+}
+
+/// Marks the fields that the guards of some transitions read, and those that flow into them.
+pub(super) fn read<'t>(machine: &Machine, declared: impl Iterator<Item = &'t Transition>) -> Vec<bool> {
+    let mut fields = vec![false; machine.fields.len()];
+    for guard in declared.filter_map(|declared| declared.when.as_ref()) {
+        each(&guard.value, &mut |left, _, right| {
+            let read = [left, right].into_iter().filter_map(|side| side.field());
+            read.filter_map(|name| index(machine, &name.value))
+                .for_each(|at| fields[at] = true);
+        });
+    }
+    flow(machine, &mut fields);
+    fields
+}
+
+fn index(machine: &Machine, name: &str) -> Option<usize> {
+    machine.fields.iter().position(|field| field.name.value == name)
 }
 
 /// Adds the fields whose values updates bring into those that are marked.
 fn flow(machine: &Machine, fields: &mut [bool]) {
-    let index = |name: &str| machine.fields.iter().position(|field| field.name.value == name);
+    let index = |name: &str| index(machine, name);
     let mut more = true;
     while std::mem::take(&mut more) {
         for (field, update) in machine.transitions.iter().flat_map(|declared| &declared.set) {
@@ -276,6 +236,12 @@ fn flow(machine: &Machine, fields: &mut [bool]) {
             }
         }
     }
+}
+
+/// Whether a review of this phase has transitions for rounds that go nowhere.
+pub(super) fn stalls(behaviour: &Behaviour) -> bool {
+    let mut outcomes = behaviour.outcomes.iter();
+    outcomes.any(|(name, names)| name == "stalled" && !names.is_empty())
 }
 
 /// Calls `look` with each comparison of a guard.

@@ -7,63 +7,52 @@ use std::process::{Command, Output};
 
 use serde_json::Value as Json;
 
-use crate::error::{Failure, Suite};
+use super::Said;
+use crate::error::Wrong;
 use crate::kit::Setup;
 use crate::pairs::{self, Subject};
 use crate::project::put;
-use crate::report::Report;
+use crate::runs::Loop;
 use crate::search::Way;
 
 /// Checks every pair.
-pub(crate) fn run(setup: &Setup, _: &Way, report: &mut Report) -> Result<(), Failure> {
+pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
+    let setup = held.setup;
     if !setup.given.whole {
-        return Ok(());
+        return Ok(Said::Nothing);
     }
-    let fail = |what: String| {
-        let help = "see what the compiler says of the generated types";
-        setup.failure(Suite::Edges, &setup.file, what, help)
+    held.path = vec![setup.file.clone()];
+    let Some(found) = found(&setup.folder)? else {
+        let why = "cargo does not say where the package’s `claudex-loop` and `claudex-build` lie";
+        return Ok(Said::LeftOut(why));
     };
-    let system = |error: io::Error| fail(error.to_string());
-    let Some(found) = found(&setup.folder).map_err(system)? else {
-        let why = "cargo does not say where the package’s `claudex-loop` and `claudex-build` lie".to_owned();
-        report.left_out.push((Suite::Edges, why));
-        return Ok(());
-    };
-    let folder = tempfile::tempdir().map_err(system)?;
+    let folder = tempfile::tempdir()?;
     let folder = folder.path();
-    let name = &setup.machine.name.value;
     let subject = [Subject {
         machine: &setup.machine,
         source: &setup.source,
         file: "machine.toml".to_owned(),
-        module: format!("crate::{name}"),
+        module: format!("crate::{}", setup.machine.name.value),
     }];
-    written(setup, &found, folder).map_err(system)?;
+    written(setup, &found, folder)?;
     let calls = folder.join("src/calls.rs");
-    put(&calls, &pairs::calls(&subject, false)).map_err(system)?;
-    let clean = check(folder, &found, &[]).map_err(system)?;
+    put(&calls, &pairs::calls(&subject, false))?;
+    let clean = check(folder, &found, &[])?;
     if !clean.status.success() {
-        let said = String::from_utf8_lossy(&clean.stderr).into_owned();
-        return Err(fail(format!(
-            "not every edge compiles without a warning:\n{said}"
-        )));
+        let said = String::from_utf8_lossy(&clean.stderr);
+        return Err(format!("not every edge compiles without a warning:\n{said}").into());
     }
-    put(&calls, &pairs::calls(&subject, true)).map_err(system)?;
-    let checked = check(folder, &found, &["--message-format=json"]).map_err(system)?;
-    let wrong = pairs::judge(
-        &subject,
-        &String::from_utf8_lossy(&checked.stdout),
-        "src/calls.rs",
-    );
-    if !wrong.is_empty() {
-        return Err(fail(wrong.join("\n")));
+    put(&calls, &pairs::calls(&subject, true))?;
+    let said = check(folder, &found, &["--message-format=json"])?;
+    let said = String::from_utf8_lossy(&said.stdout);
+    match pairs::judge(&subject, &said, "src/calls.rs") {
+        wrong if wrong.is_empty() => {
+            let (legal, illegal) = pairs::count(&subject);
+            let said = format!("{legal} pairs of a phase and a transition compile, {illegal} do not");
+            Ok(Said::Tried(said))
+        }
+        wrong => Err(wrong.join("\n").into()),
     }
-    let (legal, illegal) = pairs::count(&subject);
-    report.tried.push((
-        Suite::Edges,
-        format!("{legal} pairs of a phase and a transition compile, {illegal} do not"),
-    ));
-    Ok(())
 }
 
 /// Where the package has its crates from.

@@ -2,42 +2,30 @@
 
 use serde_json::{Value as Json, json};
 
+use super::Said;
 use super::refusals::unchanged;
-use crate::error::{Failure, Suite};
-use crate::kit::Setup;
+use crate::error::Wrong;
 use crate::project::Output;
-use crate::report::Report;
 use crate::runs::Loop;
 use crate::search::Way;
 
 /// Gives every hook what it cannot read.
-pub(crate) fn run(setup: &Setup, way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let held = Loop::begin(setup, way)?;
+pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
     let mut tried = 0;
     for hook in ["stop", "answer", "prompt", "session-start"] {
         for (what, input) in inputs() {
-            let place = format!("`hook {hook}` with {what}");
-            let said = unchanged(&held, &place, || held.project.hook(hook, &input));
-            let said = said.map_err(|failure| Failure {
-                suite: Suite::Input,
-                ..failure
-            })?;
-            let answered = answer(&said).map_err(|what| fail(setup, &place, what))?;
+            held.path = vec![format!("`hook {hook}` with {what}")];
+            let said = unchanged(held, "such input", || held.project.hook(hook, &input))?;
+            let answered = answer(&said)?;
             if hook == "stop" && answered["decision"] != "approve" {
-                return Err(fail(
-                    setup,
-                    &place,
-                    format!("it holds the agent: {}", said.short()),
-                ));
+                return Err(format!("it holds the agent: {}", said.short()).into());
             }
             tried += 1;
         }
     }
-    report.tried.push((
-        Suite::Input,
-        format!("{tried} inputs that no hook can read let the turn end"),
-    ));
-    Ok(())
+    Ok(Said::Tried(format!(
+        "{tried} inputs that no hook can read let the turn end"
+    )))
 }
 
 fn inputs() -> Vec<(&'static str, Vec<u8>)> {
@@ -62,30 +50,14 @@ fn inputs() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// Returns the one answer that a hook may give: nothing, or one JSON object; and exit code 0, for any other is ignored or blocks.
-pub(crate) fn answer(said: &Output) -> Result<Json, String> {
+pub(crate) fn answer(said: &Output) -> Result<Json, Wrong> {
     if said.code != Some(0) || said.err.contains("panicked") {
-        return Err(format!(
-            "a hook ends with exit code 0, whatever it is given: {}",
-            said.short()
-        ));
+        let said = said.short();
+        return Err(format!("a hook ends with exit code 0, whatever it is given: {said}").into());
     }
-    match said.out.trim() {
-        "" => Ok(Json::Null),
-        printed => match serde_json::from_str(printed) {
-            Ok(answer @ Json::Object(_)) => Ok(answer),
-            _ => Err(format!(
-                "a hook prints one JSON object or nothing: {}",
-                said.short()
-            )),
-        },
+    match (said.out.trim(), serde_json::from_str(&said.out)) {
+        ("", _) => Ok(Json::Null),
+        (_, Ok(answer @ Json::Object(_))) => Ok(answer),
+        _ => Err(format!("a hook prints one JSON object or nothing: {}", said.short()).into()),
     }
-}
-
-fn fail(setup: &Setup, place: &str, what: String) -> Failure {
-    setup.failure(
-        Suite::Input,
-        place,
-        what,
-        "answer with exit code 0 and one approval that says what was wrong",
-    )
 }

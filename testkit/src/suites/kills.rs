@@ -7,18 +7,19 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use crate::error::{Failure, Suite};
+use super::at_once;
+use crate::error::{Failure, Suite, Wrong};
 use crate::kit::Setup;
 use crate::project::{Output, Project, feed};
 use crate::report::Report;
 use crate::runs::{Call, Journal, Loop};
 use crate::search::{Act, Step, Way};
+use crate::walk;
 
 /// The system calls that change files.
 const CALLS: &str = "open,openat,creat,write,pwrite64,writev,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,rmdir,link,linkat,\
@@ -71,51 +72,34 @@ pub(crate) fn run(setup: &Setup, ways: &[Way], report: &mut Report, failures: &m
         }
     }
     let traced = is_traced();
-    let (next, kills) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let broken = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
-            scope.spawn(|| {
-                while let Some((way, at)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let ran = match at {
-                        Some(at) => killed(setup, way, *at, traced, &kills),
-                        None => killed_start(setup, way, traced, &kills),
-                    };
-                    if let (Err(failure), Ok(mut broken)) = (ran, broken.lock()) {
-                        broken.push(failure);
-                    }
-                }
-            });
-        }
+    let kills = AtomicUsize::new(0);
+    at_once(&jobs, failures, |(way, at)| {
+        let mut held = match at {
+            Some(_) => Loop::begin(setup, way)?,
+            None => Loop::ready(setup, way)?,
+        };
+        held.promise(Suite::Kills, |held| match at {
+            Some(at) => killed(held, way, *at, traced, &kills),
+            None => killed_start(held, way, traced, &kills),
+        })
     });
-    failures.extend(broken.into_inner().unwrap_or_default());
-    let (kills, how) = (
-        kills.into_inner(),
-        if traced {
-            "system calls that change files"
-        } else {
-            "moments"
-        },
-    );
-    report.tried.push((
-        Suite::Kills,
-        format!("{} calls were killed at {kills} {how}", jobs.len()),
-    ));
+    let how = if traced {
+        "system calls that change files"
+    } else {
+        "moments"
+    };
+    let said = format!("{} calls were killed at {} {how}", jobs.len(), kills.into_inner());
+    report.tried(Suite::Kills, said);
     if !traced {
-        report.left_out.push((
-            Suite::Kills,
-            "every system call: `strace` is not installed, or may not trace".to_owned(),
-        ));
+        let why = "every system call: `strace` is not installed, or may not trace";
+        report.left_out(Suite::Kills, why);
     }
 }
 
+/// Whether the steps take longer than a call: a wait, a stop while a review runs.
 fn waits(steps: &[Step]) -> bool {
-    let is_wait = |step: &Step| match &step.act {
-        Act::Wait(_) => true,
-        Act::Stop(outcome) => outcome == "running",
-        _ => false,
-    };
-    steps.iter().any(is_wait)
+    let running = Act::Stop("running".to_owned());
+    walk::waits(steps) > 0 || steps.iter().any(|step| step.act == running)
 }
 
 fn is_traced() -> bool {
@@ -126,28 +110,19 @@ fn is_traced() -> bool {
 }
 
 /// Kills a start wherever it can be: then the loop is there, or can be started.
-fn killed_start(setup: &Setup, way: &Way, traced: bool, count: &AtomicUsize) -> Result<(), Failure> {
-    let mut held = Loop::ready(setup, way)?;
+fn killed_start(held: &mut Loop<'_>, way: &Way, traced: bool, count: &AtomicUsize) -> Result<(), Wrong> {
     let (line, by) = held.start_line(way, "kit_1");
     let call = Call::of(by, line);
-    let system = |held: &Loop<'_>, error: io::Error| fail(held, error.to_string());
-    held.project.keep().map_err(|error| system(&held, error))?;
-    for kill in kills(&held.project, &call, traced).map_err(|error| system(&held, error))? {
-        held.project.restore().map_err(|error| system(&held, error))?;
+    held.project.keep()?;
+    for kill in kills(&held.project, &call, traced)? {
+        held.project.restore()?;
         held.path = vec![format!("{} {kill}", call.arguments.join(" "))];
-        die(&held.project, &call, &kill).map_err(|error| system(&held, error))?;
-        let said = call.make(&held.project).map_err(|error| system(&held, error))?;
-        let shown = held
-            .project
-            .person(&["status", "--json"])
-            .map_err(|error| system(&held, error))?;
+        die(&held.project, &call, &kill)?;
+        let said = call.make(&held.project)?;
+        let shown = held.project.person(&["status", "--json"])?;
         let shown: Json = serde_json::from_str(&shown.out).unwrap_or_default();
-        let phase = &setup.machine.phases[way.begin.phase].name.value;
-        if shown["loops"][0]["phase"] != **phase {
-            return Err(fail(
-                &held,
-                format!("neither is the loop there nor does it start: {}", said.short()),
-            ));
+        if shown["loops"][0]["phase"] != *held.setup.machine.phases[way.begin.phase].name.value {
+            return Err(format!("neither is the loop there nor does it start: {}", said.short()).into());
         }
         count.fetch_add(1, Ordering::Relaxed);
     }
@@ -155,74 +130,47 @@ fn killed_start(setup: &Setup, way: &Way, traced: bool, count: &AtomicUsize) -> 
 }
 
 /// Takes a way up to a step, and kills that step wherever it can be.
-fn killed(setup: &Setup, way: &Way, at: usize, traced: bool, count: &AtomicUsize) -> Result<(), Failure> {
-    let mut held = Loop::begin(setup, way)?;
-    for step in &way.steps[..at] {
-        held.step(step)?;
-    }
+fn killed(held: &mut Loop<'_>, way: &Way, at: usize, traced: bool, count: &AtomicUsize) -> Result<(), Wrong> {
+    way.steps[..at].iter().try_for_each(|step| held.step(step))?;
     let step = &way.steps[at];
-    held.path.push(setup.step_text(step));
-    let system = |held: &Loop<'_>, error: io::Error| fail(held, error.to_string());
-    let before = held.journal().map_err(|error| system(&held, error))?;
-    let call = held
-        .prepare(&step.act, &before.fields())
-        .map_err(|error| system(&held, error))?;
-    held.project.keep().map_err(|error| system(&held, error))?;
-    let kills = kills(&held.project, &call, traced);
+    held.path.push(held.setup.step_text(step));
+    let before = held.journal()?;
+    let call = held.prepare(&step.act, &before.fields())?;
+    held.project.keep()?;
     let (begun, path) = (held.state.clone(), held.path.clone());
-    for kill in kills.map_err(|error| system(&held, error))? {
-        held.project.restore().map_err(|error| system(&held, error))?;
+    for kill in kills(&held.project, &call, traced)? {
+        held.project.restore()?;
         held.state = begun.clone();
         held.path.clone_from(&path);
         held.path.push(kill.to_string());
-        die(&held.project, &call, &kill).map_err(|error| system(&held, error))?;
-        goes_on(&mut held, step, &before, &call)?;
+        die(&held.project, &call, &kill)?;
+        goes_on(held, step, &before, &call)?;
         count.fetch_add(1, Ordering::Relaxed);
     }
     Ok(())
 }
 
 /// The loop is as it was, or as it was to become; and goes on.
-fn goes_on(held: &mut Loop<'_>, step: &Step, before: &Journal, call: &Call) -> Result<(), Failure> {
-    let system = |held: &Loop<'_>, error: io::Error| fail(held, error.to_string());
+fn goes_on(held: &mut Loop<'_>, step: &Step, before: &Journal, call: &Call) -> Result<(), Wrong> {
     // Whoever looks first repairs; what was repaired is said.
-    let looked = held
-        .project
-        .person(&["status", &held.id, "--json"])
-        .map_err(|error| system(held, error))?;
-    let shown: Json = serde_json::from_str(&looked.out).unwrap_or_default();
+    let (looked, shown) = held.shown()?;
     if shown["loops"][0]["id"] != *held.id {
-        return Err(fail(
-            held,
-            format!("`status` does not show the loop any more: {}", looked.short()),
-        ));
+        return Err(format!("`status` does not show the loop any more: {}", looked.short()).into());
     }
     let folder = held.project.root().join(&held.setup.machine.state.folder.value);
     if folder.join("quarantine").exists() {
-        return Err(fail(
-            held,
-            format!("a kill counts as an edit by hand: {}", looked.short()),
-        ));
+        return Err(format!("a kill counts as an edit by hand: {}", looked.short()).into());
     }
-    let after = held.journal().map_err(|error| system(held, error))?;
     let changed = |journal: &Journal| {
-        journal
-            .changes
-            .iter()
-            .filter(|change| change["what"] != "bind")
-            .count()
+        let changes = journal.changes.iter();
+        changes.filter(|change| change["what"] != "bind").count()
     };
-    let said = match changed(&after) > changed(before) {
+    let said = match changed(&held.journal()?) > changed(before) {
         true => looked,
-        false => call.make(&held.project).map_err(|error| system(held, error))?,
+        false => call.make(&held.project)?,
     };
-    let of_kill = |failure: Failure| Failure {
-        suite: Suite::Kills,
-        help: HELP,
-        ..failure
-    };
-    held.took(step, before, &said).map_err(of_kill)?;
-    held.check(Suite::Kills)
+    held.took(step, before, &said)?;
+    held.check()
 }
 
 /// Lists where a call can be killed.
@@ -318,10 +266,4 @@ fn traced(project: &Project, call: &Call, flags: &[&str]) -> io::Result<Output> 
         .chain(flags.iter().copied())
         .collect();
     feed(call.command(project, &behind), call.input.as_bytes())
-}
-
-const HELP: &str = "commit in one step: what is killed must be as if it had not begun, or had ended";
-
-fn fail(held: &Loop<'_>, what: String) -> Failure {
-    held.failure(Suite::Kills, what, HELP)
 }

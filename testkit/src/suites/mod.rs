@@ -10,14 +10,26 @@ mod plugin;
 pub(crate) mod refusals;
 mod versions;
 
-use crate::error::{Failure, Suite};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::{Failure, Suite, Wrong};
 use crate::kit::Setup;
 use crate::report::Report;
+use crate::runs::Loop;
 use crate::search::{Act, Says, Way};
 use crate::walk;
 
-/// A suite that needs one loop, just started.
-type RunSuite = fn(&Setup, &Way, &mut Report) -> Result<(), Failure>;
+/// A suite that needs one loop, just started; it returns what it tried.
+type RunSuite = fn(&mut Loop<'_>, &Way) -> Result<Said, Wrong>;
+
+/// What a suite has to say.
+pub(crate) enum Said {
+    Tried(String),
+    LeftOut(&'static str),
+    /// There is nothing for it to try.
+    Nothing,
+}
 
 /// Runs the suites that are wanted.
 pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure>) {
@@ -25,7 +37,7 @@ pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure
     report.unreached = found.unreached;
     let Some(way) = found.ways.iter().min_by_key(|way| (way.given.len(), way.mode)) else {
         let what = "no start leads to any edge".to_owned();
-        failures.push(setup.failure(Suite::SetUp, &setup.file, what, "see what is said of each edge"));
+        failures.push(Failure::new(Suite::SetUp, &setup.file, what));
         return;
     };
     let start = Way {
@@ -40,8 +52,7 @@ pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure
             .position(|step| matches!(step.act, Act::Review(Says::Findings)))?;
         let mut steps = way.steps.clone();
         steps.truncate(at + 1);
-        let waits = steps.iter().any(|step| matches!(step.act, Act::Wait(_)));
-        (!waits).then(|| Way { steps, ..way.clone() })
+        (walk::waits(&steps) == 0).then(|| Way { steps, ..way.clone() })
     });
     if setup.wants(Suite::Walks) || setup.wants(Suite::Refusals) {
         walk::run(setup, &found.ways, report, failures);
@@ -60,7 +71,41 @@ pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure
         (Suite::Plugin, plugin::run),
         (Suite::Edges, edges::run),
     ];
-    for (_, run) in others.iter().filter(|(suite, _)| setup.wants(*suite)) {
-        failures.extend(run(setup, &start, report).err());
+    for (suite, run) in others.into_iter().filter(|(suite, _)| setup.wants(*suite)) {
+        let begun = Loop::begin(setup, &start);
+        match begun.and_then(|mut held| held.promise(suite, |held| run(held, &start))) {
+            Ok(Said::Tried(what)) => report.tried(suite, what),
+            Ok(Said::LeftOut(why)) => report.left_out(suite, why),
+            Ok(Said::Nothing) => {}
+            Err(failure) => failures.push(failure),
+        }
     }
+}
+
+/// Has several loops at work at once, each with a job of its own, and keeps what goes wrong.
+pub(crate) fn at_once<J: Sync>(
+    jobs: &[J],
+    failures: &mut Vec<Failure>,
+    work: impl Fn(&J) -> Result<(), Failure> + Sync,
+) {
+    let (next, broken) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..workers() {
+            scope.spawn(|| {
+                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let (Err(failure), Ok(mut broken)) = (work(job), broken.lock())
+                        && !broken.contains(&failure)
+                    {
+                        broken.push(failure);
+                    }
+                }
+            });
+        }
+    });
+    failures.extend(broken.into_inner().unwrap_or_default());
+}
+
+/// Most of the time each waits for the disk.
+pub(crate) fn workers() -> usize {
+    std::thread::available_parallelism().map_or(2, |all| all.get() * 2)
 }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::io;
 
-use claudex_build::model::{Actor, Evidence};
+use claudex_build::model::{Actor, Evidence, Held, Transition};
 
-use crate::error::{Failure, Suite};
-use crate::project::Output;
+use crate::error::Wrong;
+use crate::project::{Output, SESSION};
 use crate::runs::Loop;
 use crate::search::Visit;
 
@@ -14,77 +14,54 @@ use crate::search::Visit;
 const RESUME: &str = "resume";
 
 /// Tries everything that the loop's state refuses, and returns how much that was.
-pub(crate) fn run(held: &Loop<'_>) -> Result<usize, Failure> {
-    let machine = &held.setup.machine;
+pub(crate) fn run(held: &Loop<'_>) -> Result<usize, Wrong> {
+    let (machine, search) = (&held.setup.machine, held.setup.search());
     let mut tried = 0;
     for name in machine.transition_names() {
-        let declared = machine
-            .transitions
-            .iter()
-            .filter(|declared| declared.name.value == name);
-        let Some(first) = declared
-            .clone()
-            .next()
-            .filter(|first| !first.by.is_empty() && name != RESUME)
-        else {
+        let mut declared = machine.transitions.iter();
+        let declared = declared.find(|declared| declared.name.value == name && !declared.by.is_empty());
+        let Some(first) = declared.filter(|_| name != RESUME) else {
             continue;
         };
         for actor in [Actor::Agent, Actor::Person] {
-            if held.setup.search().is_open(&held.state, name)
-                && may(first, actor)
-                && has_evidence(held, first)
-            {
+            if search.is_open(&held.state, name) && may(first, actor) && has_evidence(held, first) {
                 continue;
             }
-            let arguments = held.setup.search().plain_arguments(first);
-            let line = held.verb_line(name, &arguments, false);
-            let called = line.join(" ");
+            let line = held.verb_line(name, &search.plain_arguments(first), false);
+            let called = format!("`{}` by the {actor:?}", line.join(" "));
             let line: Vec<&str> = line.iter().map(String::as_str).collect();
-            let said = unchanged(held, &format!("`{called}` by the {actor:?}"), || {
-                held.by(actor, &line)
-            })?;
+            let said = unchanged(held, &called, || held.by(actor, &line))?;
             if said.code == Some(0) {
-                return Err(fail(
-                    held,
-                    format!(
-                        "`{called}` is not open to the {actor:?}, and exits with 0: {}",
-                        said.short()
-                    ),
-                ));
+                return Err(format!("{called} is not open, and exits with 0: {}", said.short()).into());
             }
             tried += 1;
         }
     }
-    let journal = held.journal().map_err(|error| fail(held, error.to_string()))?;
-    let session = machine
-        .holder(claudex_build::model::Held::Session)
-        .unwrap_or_default();
+    let session = machine.holder(Held::Session).unwrap_or_default();
+    let owner = held.journal()?.fields().remove(session);
     // A loop that nobody has taken yet is any session's.
-    if journal.fields().get(session).and_then(|session| session.as_str()) == Some(crate::project::SESSION) {
+    if owner.is_some_and(|owner| owner == SESSION) {
+        let root = held.project.root();
         unchanged(held, "a stop of another session", || {
-            held.stop_of("another-session")
+            held.stop_with("session_id", "another-session", None)
         })?;
         unchanged(held, "a stop of a subagent", || {
             held.stop_with("agent_id", "a1", None)
         })?;
         unchanged(held, "a stop within a reviewer", || {
-            held.stop_with(
-                "cwd",
-                &held.project.root().to_string_lossy(),
-                Some("CLAUDEX_REVIEWER_CHILD"),
-            )
+            held.stop_with("cwd", &root.to_string_lossy(), Some("CLAUDEX_REVIEWER_CHILD"))
         })?;
         tried += 3;
     }
     Ok(tried)
 }
 
-fn may(declared: &claudex_build::model::Transition, actor: Actor) -> bool {
+fn may(declared: &Transition, actor: Actor) -> bool {
     declared.by.iter().any(|by| by.value == actor)
 }
 
 /// Whether what the phase's reviews have come to is what a transition asks for.
-fn has_evidence(held: &Loop<'_>, declared: &claudex_build::model::Transition) -> bool {
+fn has_evidence(held: &Loop<'_>, declared: &Transition) -> bool {
     match declared.requires.as_ref().map(|evidence| evidence.value) {
         None => true,
         Some(Evidence::Settled) => held.state.visit == Visit::Clean,
@@ -98,36 +75,19 @@ pub(crate) fn unchanged(
     held: &Loop<'_>,
     what: &str,
     call: impl FnOnce() -> io::Result<Output>,
-) -> Result<Output, Failure> {
-    let system = |error: io::Error| fail(held, error.to_string());
-    let (document, before) = (
-        fs::read(held.document_path()).map_err(system)?,
-        held.journal().map_err(system)?,
-    );
-    let said = call().map_err(system)?;
-    let after = held.journal().map_err(system)?;
-    if fs::read(held.document_path()).map_err(system)? != document {
-        return Err(fail(
-            held,
-            format!(
-                "{what} is refused, and the document has changed: {}",
-                said.short()
-            ),
-        ));
-    }
-    if !after.bytes.starts_with(&before.bytes) || after.changes.len() != before.changes.len() {
-        return Err(fail(
-            held,
-            format!("{what} is refused, and the journal has changed: {}", said.short()),
-        ));
-    }
-    Ok(said)
-}
-
-fn fail(held: &Loop<'_>, what: String) -> Failure {
-    held.failure(
-        Suite::Refusals,
-        what,
-        "let nothing be written before the machine has said yes",
+) -> Result<Output, Wrong> {
+    let (document, before) = (fs::read(held.document_path())?, held.journal()?);
+    let said = call()?;
+    let after = held.journal()?;
+    let changed = match fs::read(held.document_path())? {
+        found if found != document => "document",
+        _ if !after.bytes.starts_with(&before.bytes) => "journal",
+        _ if after.changes.len() != before.changes.len() => "journal",
+        _ => return Ok(said),
+    };
+    Err(format!(
+        "{what} is refused, and the {changed} has changed: {}",
+        said.short()
     )
+    .into())
 }
