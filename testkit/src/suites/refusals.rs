@@ -87,6 +87,7 @@ fn may(declared: &claudex_build::model::Transition, actor: Actor) -> bool {
 fn has_evidence(held: &Loop<'_>, declared: &claudex_build::model::Transition) -> bool {
     match declared.requires.as_ref().map(|evidence| evidence.value) {
         None => true,
+        Some(Evidence::Verified) => false,
         Some(Evidence::Settled) => held.state.visit == Visit::Clean,
         Some(Evidence::Reviewed) => matches!(held.state.visit, Visit::Clean | Visit::Findings),
     }
