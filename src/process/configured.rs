@@ -39,7 +39,7 @@ impl ConfiguredCommand {
     /// Makes one of a line for a shell.
     pub fn of_shell(line: &str, timeout: Duration) -> Self {
         Self {
-            program: "sh".to_owned(),
+            program: "/bin/sh".to_owned(),
             arguments: vec!["-c".to_owned(), line.to_owned()],
             environment: Vec::new(),
             timeout,

@@ -159,7 +159,10 @@ pub fn ready(raw: &Raw) -> Result<Result<Commands, Unready>, StoreError> {
     match Commands::of(raw) {
         Err(why) => nothing(&why),
         Ok(None) => nothing("this phase verifies nothing"),
-        Ok(Some(commands)) if commands.0.is_empty() => nothing("there is no command to run"),
+        Ok(Some(commands)) if commands.0.is_empty() => nothing(&match source(raw) {
+            None | Some(PROGRAM) => "there is no command to run: the program gives none".to_owned(),
+            Some(field) => format!("there is no command to run: the list {field} is empty"),
+        }),
         Ok(Some(commands)) if commands.are_permitted(raw)? => Ok(Ok(commands)),
         Ok(Some(_)) => {
             let program = raw.table().state.program;

@@ -17,6 +17,11 @@ const BEGAN: &str = "verify-began";
 /// The note of a run's end.
 const ENDED: &str = "verify-ended";
 
+/// The most characters of output that are shown of all commands: a block has room for them.
+const OUTPUT: usize = 6000;
+/// How many of one command's are shown, however many commands there are.
+const LEAST: usize = 200;
+
 /// What the note of a run's begin holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Began {
@@ -165,16 +170,23 @@ fn of_run(raw: &Raw, run: &VerifyRun) -> String {
         let newest = journal.iter().rev().find_map(|entry| read::<Began>(entry, BEGAN));
         newest.is_some_and(|began| began.run == run.began.run)
     });
+    let room = (OUTPUT / run.commands.len().max(1)).max(LEAST);
     let shown = run.commands.iter().enumerate().map(|(at, command)| {
         let line = text::one_line(&text::shown(&command.command), super::LONGEST);
-        let mut shown = format!("$ {line}\n{}", command.exit);
+        let shown = format!("$ {line}\n{}", command.exit);
         let file = raw.store().loop_folder(raw.id()).join(log(at + 1));
         let written = raw.store().read(&file).ok().filter(|_| is_newest);
         let end = written.map(|bytes| tail(&bytes)).unwrap_or_default();
-        if !end.is_empty() {
-            shown.push_str(&format!("\n{end}"));
-        }
-        shown
+        // The last lines that there is room for, whole.
+        let mut left = room;
+        let fits = |line: &&str| {
+            left = left.saturating_sub(line.chars().count() + 1);
+            left > 0
+        };
+        let mut lines: Vec<&str> = end.lines().rev().take_while(fits).collect();
+        lines.push(&shown);
+        lines.reverse();
+        lines.join("\n")
     });
     shown.collect::<Vec<_>>().join("\n\n")
 }
@@ -191,7 +203,6 @@ pub fn failed(raw: &Raw) -> Vec<Finding> {
             let line = text::one_line(&text::shown(&command.command), 200);
             Finding {
                 recommendation: Some("mend what it shows".to_owned()),
-                check: Some("verify".to_owned()),
                 ..Finding::new(
                     Severity::High,
                     format!("the command {line} failed: {}", command.exit),
