@@ -198,8 +198,11 @@ fn a_person_permits_a_list_once_and_an_agent_cannot() {
     }
     assert!(agent(&project, &["verify"]).1.contains(permitting.trim_start()));
     // What nobody sees, nobody permits.
+    project.write("yes.ignored", "y\n");
     for arguments in [&["verify"][..], &["verify", "--permit"]] {
-        let (succeeded, said) = project.try_run(arguments, "y\n");
+        let yes = fs::File::open(project.root.join("yes.ignored")).unwrap();
+        let output = project.command(arguments).stdin(yes).output().unwrap();
+        let (succeeded, said) = (output.status.success(), String::from_utf8(output.stderr).unwrap());
         assert!(
             !succeeded && said.contains("there is no terminal to show the commands on"),
             "{said}"
