@@ -2,8 +2,9 @@
 
 pub use crate::behaviours::ask::Asked;
 pub use crate::behaviours::observe::{
-    self, AnnounceSeen, ApproveSeen, AskSeen, RequireFileSeen, ReviewSeen, RunSeen, WaitForSeen,
+    self, AnnounceSeen, ApproveSeen, AskSeen, RequireFileSeen, ReviewSeen, RunSeen, VerifySeen, WaitForSeen,
 };
+pub use crate::behaviours::verify::{self, Verified};
 pub use crate::behaviours::{LoopHandle, Step, attempt, or_else, settle};
 pub use crate::machine::begin::{Beginning, begin};
 pub use crate::machine::import::{ImportError, import};

@@ -70,6 +70,7 @@ pub mod text;
 pub mod __private;
 
 pub use behaviours::Step;
+pub use behaviours::verify::Verified;
 pub use jiff::Timestamp;
 pub use machine::begin::Beginning;
 pub use machine::raw::OpenError;

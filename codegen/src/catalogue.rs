@@ -68,11 +68,16 @@ pub enum ParameterKind {
     Field,
     /// The name of a command of the user's configuration.
     Command,
+    /// The name of a list field whose texts are commands, or [`PROGRAM`].
+    Commands,
     /// A message template.
     Message,
     /// One of these words; the first is the usual one.
     Choice(&'static [&'static str]),
 }
+
+/// Says that the program gives the commands, in Rust.
+pub const PROGRAM: &str = "{program}";
 
 /// An outcome of a behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -221,6 +226,14 @@ pub const CATALOGUE: &[Entry] = &[
                 ParameterKind::Choice(&["carry", "fresh"]),
                 "what earlier visits found: `carry`, it stays open while the subject is unchanged; `fresh`, each visit starts clean; absent: carry",
             ),
+            Parameter {
+                names: &["program"],
+                ..parameter(
+                    "verify",
+                    ParameterKind::Commands,
+                    "the list field whose texts are commands, or `{program}`, as in [verify](#verify): they run before the reviewer, who is shown what came of them, and one that fails is a high finding",
+                )
+            },
         ],
         personas: true,
         outcomes: &[
@@ -328,6 +341,49 @@ pub const CATALOGUE: &[Entry] = &[
         doc: "Runs a command of the user's configuration in the loop's root and looks at how it ends.",
         details: include_str!("catalogue/run.md"),
         example: include_str!("catalogue/run.toml"),
+        ..USUAL
+    },
+    Entry {
+        name: "verify",
+        required: &[Parameter {
+            names: &["program"],
+            ..parameter(
+                "commands",
+                ParameterKind::Commands,
+                "the list field whose texts are the commands, or `{program}`: the program gives them, in Rust",
+            )
+        }],
+        outcomes: &[
+            Outcome {
+                evidence: Some(Evidence::Verified),
+                ..plain(
+                    "passed",
+                    true,
+                    "every command ended with exit status 0, and the work tree is as it was when the first began",
+                )
+            },
+            plain(
+                "failed",
+                true,
+                "a command ended otherwise, or they changed the work tree themselves",
+            ),
+            plain(
+                "missing",
+                false,
+                "a person has not permitted this list, or there is nothing to run",
+            ),
+            Outcome {
+                waits: true,
+                ..plain(
+                    "running",
+                    false,
+                    "another stop, a verb, or a review is at work in this loop",
+                )
+            },
+        ],
+        doc: "Runs commands that a person permitted and looks at how they end.",
+        details: include_str!("catalogue/verify.md"),
+        example: include_str!("catalogue/verify.toml"),
         ..USUAL
     },
     Entry {

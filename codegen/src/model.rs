@@ -11,6 +11,8 @@ mod words;
 
 use std::ops::Range;
 
+use crate::catalogue::{self, ParameterKind};
+
 pub use graph::Edge;
 pub use plugin::{Does, Plugin, PluginCommand, SlashCommand};
 pub use text::{call_text, guard_text, kind_text, update_text};
@@ -449,6 +451,19 @@ impl Behaviour {
     pub fn asks_in_rust(&self) -> bool {
         matches!(self.options, Options::Program)
     }
+
+    /// Returns what says which commands verify the work here: a list field, or [`catalogue::PROGRAM`].
+    pub fn commands(&self) -> Option<&At<String>> {
+        let entry = catalogue::find(&self.name.value)?;
+        let mut known = entry.parameters();
+        self.parameter(known.find(|one| one.kind == ParameterKind::Commands)?.name)
+    }
+
+    /// Returns whether the program gives those commands, in Rust.
+    pub fn verifies_in_rust(&self) -> bool {
+        self.commands()
+            .is_some_and(|value| value.value == catalogue::PROGRAM)
+    }
 }
 
 /// One `[[transitions.x]]` entry.
@@ -507,6 +522,15 @@ pub enum Evidence {
     Reviewed,
     /// `requires = "settled"`.
     Settled,
+    /// `requires = "verified"`.
+    Verified,
+}
+
+impl Evidence {
+    /// Returns whether who has it has what is needed: what is settled is reviewed too, and what is verified is neither.
+    pub fn suffices(self, needed: Evidence) -> bool {
+        self == needed || (self, needed) == (Evidence::Settled, Evidence::Reviewed)
+    }
 }
 
 /// Who may take an edge besides the hook.

@@ -40,7 +40,7 @@ impl fmt::Display for TemplateKind {
 /// Lists what every template can name besides the machine's fields; a name after a dot is a part of the one before it.
 pub const ANY: [&str; 4] = ["id", "phase", "machine", "root"];
 /// Lists what a message can name besides.
-pub const MESSAGE: [&str; 17] = [
+pub const MESSAGE: [&str; 18] = [
     "violations",
     "verbs",
     "verbs.agent",
@@ -58,12 +58,13 @@ pub const MESSAGE: [&str; 17] = [
     "last_run.passed",
     "last_run.tail",
     "last_run.log",
+    "verified",
 ];
 /// Lists what a mode's message can name besides those.
 pub const START: [&str; 4] = ["notes", "from_prompt", "flags", "state"];
 /// Lists what a prompt can name besides.
-pub const PROMPT: [&str; 10] = [
-    "round", "persona", "who", "kind", "subject", "earlier", "known", "marker", "document", "cut",
+pub const PROMPT: [&str; 11] = [
+    "round", "persona", "who", "kind", "subject", "earlier", "known", "verified", "marker", "document", "cut",
 ];
 /// Lists the template language's own functions.
 const FUNCTIONS: [&str; 4] = ["range", "dict", "namespace", "debug"];

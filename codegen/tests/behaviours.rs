@@ -370,3 +370,67 @@ mod constants {
         a_list_of_numbers: [FAILED => "[3, { then = \"again\" }]"] says "m.toml:32:68: `failed` takes a string, not an integer";
     }
 }
+
+mod verify {
+    use super::said;
+
+    const RUN: &str =
+        "on_stop = { run = { command = \"build\", passed = \"built\", failed = [\"again\", \"drop_it\"] } }";
+    const VERIFY: &str = "on_stop = { verify = { commands = \"checks\", passed = \"built\", failed = [\"again\", \"drop_it\"] } }";
+    const PROGRAM: &str = "on_stop = { verify = { commands = \"{program}\", passed = \"built\", failed = [\"again\", \"drop_it\"] } }";
+    const FIELD: [(&str, &str); 1] = [("tries    =", "checks = { type = \"list\" }\ntries    =")];
+    const BUILT: &str = "[[transitions.built]]\n";
+    const PROVED: &str = "[[transitions.built]]\nrequires = \"verified\"\n";
+
+    cases! {
+        commands_of_a_field: [RUN => VERIFY, FIELD[0].0 => FIELD[0].1, BUILT => PROVED] says "nothing";
+        commands_of_the_program: [RUN => PROGRAM, BUILT => PROVED] says "nothing";
+        commands_of_no_field: [RUN => VERIFY] says r#"m.toml:32:35: no field is named `checks` (add `checks = { type = "list" }` to [fields])"#;
+        commands_of_a_field_that_is_no_list: [RUN => VERIFY, "tries    =" => "checks = { type = \"text\" }\ntries    ="] says r#"m.toml:33:35: `checks` is no list, and its texts cannot be the commands (name a field of `type = "list"`)"#;
+        commands_of_a_field_that_does_not_exist_here: [RUN => VERIFY, "tries    =" => "checks = { type = \"list\", in = [\"waiting\"] }\ntries    ="] says r#"m.toml:33:35: `commands` of `building` reads `checks`, which does not exist there (declared here: line 16; `checks` exists in `waiting`: add the phase to its `in`, or do without it there)"#;
+        commands_of_something_else_in_braces: [RUN => "on_stop = { verify = { commands = \"{progam}\", passed = \"built\", failed = [\"again\", \"drop_it\"] } }"] says r#"m.toml:32:35: no field is named `progam` (there are `phase`, `id`, `root`, `session`, `revision`, `machine`, `version`, `approved`, `tries` and `color`) & m.toml:32:35: no field is named `{progam}` (add `{progam} = { type = "list" }` to [fields])"#;
+        no_commands: [RUN => "on_stop = { verify = { passed = \"built\", failed = [\"again\", \"drop_it\"] } }"] says r#"m.toml:32:13: `verify` has no `commands` (add `commands = "..."`)"#;
+        a_field_named_as_the_program: [RUN => PROGRAM, "tries    =" => "program = { type = \"list\" }\ntries    ="] says "m.toml:33:35: `{program}` has a meaning of its own in `commands`, and is a field, too (the field: line 16; give the field another name)";
+        a_failure_proves_nothing: [RUN => VERIFY, FIELD[0].0 => FIELD[0].1, "[[transitions.drop_it]]\n" => "[[transitions.drop_it]]\nrequires = \"verified\"\n"] says r#"m.toml:33:82: `failed` has no evidence for `drop_it`, which requires verified (required here: line 76; name another transition; of `review`, `clean` gives settled and reviewed, `findings` and `stalled` give reviewed; of `verify`, `passed` gives verified; other outcomes give nothing)"#;
+        another_behaviour_proves_nothing: [BUILT => PROVED] says r#"m.toml:32:49: `passed` has no evidence for `built`, which requires verified (required here: line 65; name another transition; of `review`, `clean` gives settled and reviewed, `findings` and `stalled` give reviewed; of `verify`, `passed` gives verified; other outcomes give nothing)"#;
+        what_is_verified_is_not_reviewed: [RUN => VERIFY, FIELD[0].0 => FIELD[0].1, BUILT => "[[transitions.built]]\nrequires = \"reviewed\"\n"] says r#"m.toml:33:54: `passed` has no evidence for `built`, which requires reviewed (required here: line 66; name another transition; of `review`, `clean` gives settled and reviewed, `findings` and `stalled` give reviewed; of `verify`, `passed` gives verified; other outcomes give nothing)"#;
+        running_names_no_transition: [RUN => VERIFY, FIELD[0].0 => FIELD[0].1, "passed = \"built\"" => "passed = \"built\", running = \"again\""] says r#"m.toml:33:63: unknown key `running` in `verify` (there are `commands`, `passed`, `failed` and `missing`)"#;
+        a_phase_of_the_methods_name: [RUN => PROGRAM, "phases.ending]" => "phases.verifies]", "to   = \"ending\"" => "to = \"verifies\"", "from = \"ending\"" => "from = \"verifies\""] says r#"m.toml:37:9: the phase `verifies` would be the method `OnStop::verifies`, by which the program gives the commands (rename the phase)"#;
+        a_verb_of_its_name: [RUN => VERIFY, FIELD[0].0 => FIELD[0].1, "[[transitions.drop]]" => "[[transitions.verify]]", "then = \"drop\"" => "then = \"verify\""] says r#"m.toml:54:15: the transition `verify` would be the verb `verify`, which the command line has (rename it, or leave `by` out; taken are `start`, `run`, `review`, `status`, `list`, `adopt`, `journal`, `sweep`, `doctor`, `machine`, `config`, `stop`, `prompt`, `answer`, `session_start`, `hooks`, `plugin`, `rollback`, `personas`, `import`, `use`, `state`, `completions`, `man`, `help`, `verify` and `resume`)"#;
+        a_verb_of_its_name_where_nothing_is_verified: ["[[transitions.drop]]" => "[[transitions.verify]]", "then = \"drop\"" => "then = \"verify\""] says "nothing";
+    }
+}
+
+#[test]
+fn what_is_run_is_the_machines_own() {
+    let machine = support::edited(
+        GATE,
+        &[
+            ("run = { command = \"build\"", "verify = { commands = \"checks\""),
+            ("tries    =", "checks = { type = \"list\" }\ntries    ="),
+        ],
+    );
+    let rust = generate("m.toml", &machine).unwrap().rust;
+    let (_, owned) = rust.split_once("owned: &[").unwrap();
+    assert!(owned.split_once(']').unwrap().0.contains("\"checks\""), "{rust}");
+}
+
+#[test]
+fn a_review_can_have_the_work_verified_first() {
+    let plan = include_str!("../../machine.toml");
+    let review = "[phases.reviewing.on_stop.review]\n";
+    let of = |verify: &str| {
+        let list = ("[fields]\n", "[fields]\nchecks = { type = \"list\" }\n");
+        support::found(&support::edited(
+            plan,
+            &[(review, &format!("{review}verify = \"{verify}\"\n")), list],
+        ))
+    };
+    assert_eq!(of("checks"), "nothing");
+    assert_eq!(of("{program}"), "nothing");
+    let found = of("topic");
+    assert!(
+        found.contains("`topic` is no list, and its texts cannot be the commands"),
+        "{found}"
+    );
+}

@@ -229,11 +229,11 @@ mod graph {
             "[phases.closed]" => "[phases.ajar]\non_stop = { approve = { then = \"shut\" } }\n[phases.closed]",
             "" => "[[transitions.pull]]\nfrom = \"open\"\nto = \"ajar\"\nby = [\"agent\"]\n[[transitions.push]]\nfrom = \"ajar\"\nto = \"closed\"\nby = [\"agent\"]\n",
         ] says "m.toml:24:32: `shut` does not leave `ajar` (it leaves `open`; add `ajar` to its `from`, or name another transition)";
-        an_outcome_without_the_evidence: ["to   = \"closed\"" => "to = \"closed\"\nrequires = \"reviewed\""] says "m.toml:21:54: `written` has no evidence for `shut`, which requires reviewed (name another transition; `clean` gives settled and reviewed, `findings` and `stalled` give reviewed, other outcomes nothing)";
+        an_outcome_without_the_evidence: ["to   = \"closed\"" => "to = \"closed\"\nrequires = \"reviewed\""] says "m.toml:21:54: `written` has no evidence for `shut`, which requires reviewed (name another transition; of `review`, `clean` gives settled and reviewed, `findings` and `stalled` give reviewed; of `verify`, `passed` gives verified; other outcomes give nothing)";
         findings_do_not_settle: [
             "require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" }" => "review = { subject = \"x\", round = \"tries\", clean = \"shut\", findings = \"shut\", failed = \"remind\" }",
             "to   = \"closed\"" => "to = \"closed\"\nrequires = \"settled\"",
-        ] says "m.toml:21:83: `findings` has no evidence for `shut`, which requires settled (name another transition; `clean` gives settled and reviewed, `findings` and `stalled` give reviewed, other outcomes nothing)";
+        ] says "m.toml:21:83: `findings` has no evidence for `shut`, which requires settled (name another transition; of `review`, `clean` gives settled and reviewed, `findings` and `stalled` give reviewed; of `verify`, `passed` gives verified; other outcomes give nothing)";
         what_is_settled_is_reviewed: [
             "require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" }" => "review = { subject = \"x\", round = \"tries\", clean = \"shut\", findings = \"shut\", failed = \"remind\" }",
             "to   = \"closed\"" => "to = \"closed\"\nrequires = \"reviewed\"",

@@ -3,16 +3,20 @@
 //! A run is two notes, as a review's: that it began, and how it ended. One that began and never ended was cut off with its
 //! stop; `end_what_was_left` ends its processes.
 
+use std::io;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::machine::Raw;
-use crate::process::limits::Spelled;
-use crate::process::{ProcessEnd, ProcessOutput};
-use crate::store::{Entry, StoreError};
+use crate::machine::{Raw, Refusal, Snapshot};
+use crate::process::configured::ConfiguredCommand;
+use crate::process::environment::Environment;
+use crate::process::limits::{Limits, Spelled};
+use crate::process::{Call, ProcessEnd, ProcessOutput, supervise};
+use crate::store::{Entry, StoreError, run_mark};
 use crate::text;
 
 /// The note of a run's begin.
@@ -148,7 +152,7 @@ pub(super) fn log(raw: &Raw, command: &str) -> Option<Utf8PathBuf> {
 }
 
 /// Returns the end of what a command wrote.
-fn tail(bytes: &[u8]) -> String {
+pub(super) fn tail(bytes: &[u8]) -> String {
     // More than enough for the lines that are shown, and no more work than that.
     let bytes = &bytes[bytes.len().saturating_sub(TAIL_LINES * 4 * LINE)..];
     let plain = text::plain(&String::from_utf8_lossy(bytes));
@@ -164,6 +168,55 @@ fn tail(bytes: &[u8]) -> String {
     }
     lines.reverse();
     lines.join("\n").trim_matches('\n').to_owned()
+}
+
+/// Refuses where someone was faster: what a command would be run for has happened.
+pub(super) fn unmoved(raw: &Raw) -> Result<(), Refusal> {
+    let opened = raw.store().open(raw.id()).map_err(Refusal::Store)?;
+    let snapshot = |record: &crate::store::Record| Snapshot {
+        phase: record.phase().to_owned(),
+        revision: record.revision(),
+    };
+    let (expected, found) = (snapshot(raw.record()), snapshot(&opened.record));
+    if expected == found {
+        Ok(())
+    } else {
+        Err(Refusal::Stale { expected, found })
+    }
+}
+
+/// Names a run.
+pub(super) fn new_run() -> io::Result<String> {
+    let mut random = [0_u8; 8];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(format!("c-{:016x}", u64::from_be_bytes(random)))
+}
+
+/// Runs a command in the loop's root to its end, or until `is_unwanted`, which is asked about ten times a second.
+pub(super) fn supervised(
+    raw: &Raw,
+    run: &str,
+    command: &ConfiguredCommand,
+    is_unwanted: &mut dyn FnMut() -> bool,
+) -> ProcessOutput {
+    let environment = Environment::allowing(command.environment.iter().cloned())
+        .of_run(&run_mark(raw.id(), run))
+        .with_projects_programs();
+    let call = Call {
+        program: &command.program,
+        arguments: &command.arguments,
+        directory: &raw.root(),
+        stdin: b"",
+        environment: &environment,
+        limits: Limits {
+            timeout: command.timeout,
+            idle: command.timeout,
+        },
+    };
+    supervise(&call, &mut |_| match is_unwanted() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    })
 }
 
 /// Ends what a run left running whose stop was ended in the middle, and notes it. The run lock has to be held: then nobody
@@ -198,7 +251,7 @@ pub(super) fn ended(raw: &Raw, run: &str, command: &str, exit: Exit) -> Result<(
 }
 
 /// Returns a note of this name as what it holds.
-fn read<T: for<'de> Deserialize<'de>>(entry: &Entry, name: &str) -> Option<T> {
+pub(super) fn read<T: for<'de> Deserialize<'de>>(entry: &Entry, name: &str) -> Option<T> {
     match entry {
         Entry::Note(note) if note.note == name => {
             serde_json::from_value(Json::Object(note.data.clone())).ok()
@@ -207,7 +260,7 @@ fn read<T: for<'de> Deserialize<'de>>(entry: &Entry, name: &str) -> Option<T> {
     }
 }
 
-fn object(value: &impl Serialize) -> Map<String, Json> {
+pub(super) fn object(value: &impl Serialize) -> Map<String, Json> {
     match serde_json::to_value(value) {
         Ok(Json::Object(object)) => object,
         _ => Map::new(),

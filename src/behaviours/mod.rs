@@ -3,11 +3,12 @@
 //! The generated `OnStop` methods call into this room: [`observe`] looks and never moves the loop; [`attempt`],
 //! [`or_else`] and [`settle`] carry it through the transitions that an outcome names. Which edge it is, guards decide;
 //! nothing here chooses one. [`words`] says what came of it, [`mod@ask`] knows the question of a phase and its answers,
-//! [`command_runs`] what became of the user's commands. The room knows no phase by name.
+//! [`command_runs`] what became of the user's commands, and [`verify`] which of them prove the work. The room knows no phase by name.
 
 pub mod ask;
 pub mod command_runs;
 pub mod observe;
+pub mod verify;
 pub mod words;
 
 use crate::machine::table::EdgeInfo;

@@ -2,13 +2,14 @@
 //!
 //! A text is a template (minijinja; a name that there is not is an error). It has every field of the machine by its name,
 //! and, before a field of the same name: `id`, `phase`, `machine`, `root`, `verbs` (`verbs.agent`, `verbs.person`: the
-//! command lines that are open here), `question` where the phase asks one, and `last_run` where a command has run. Whatever
+//! command lines that are open here), `question` where the phase asks one, `last_run` where a command has run, and `verified`, what came of the commands that verify the work. Whatever
 //! came from outside is one plain, short line. What an application knows besides, it renders itself.
 
 use serde_json::{Map, Value as Json, json};
 
 use super::ask::{self, Asked, MORE};
 use super::command_runs;
+use super::verify::{self, Unready};
 use crate::machine::facts;
 use crate::machine::message::{Message, MessageError};
 use crate::machine::table::{ArgumentInfo, BehaviourInfo, EdgeInfo};
@@ -76,6 +77,7 @@ fn context(raw: &Raw) -> Map<String, Json> {
             asked(raw).map_or(Json::Null, |asked| question(raw, &asked)),
         ),
         ("last_run", json!(command_runs::last(raw))),
+        ("verified", json!(verify::text(raw))),
         ("violations", json!(raw.violations())),
         ("verbs", json!({ "agent": verbs.agent, "person": verbs.person })),
     ];
@@ -202,10 +204,22 @@ pub(crate) fn next_action_asking(raw: &Raw, asked: Option<&Asked>) -> (String, V
         (None, None) => None,
     };
     let what = what.unwrap_or_else(|| format!("phase {} to go on", phase.name));
-    let answer = asked.map(|_| answering(raw));
+    let answer = asked.map(|_| answering(raw)).or_else(|| permitting(raw));
     let mut verbs: Vec<String> = answer.into_iter().chain(Verbs::of(raw).person).collect();
     verbs.truncate(VERBS);
     (what, verbs)
+}
+
+/// Returns the command line by which a person permits what the loop's phase runs, where that is what it waits for.
+pub fn permitting(raw: &Raw) -> Option<String> {
+    let behaviour = raw.table().phases[raw.phase()].on_stop.as_ref();
+    match behaviour
+        .is_some_and(|behaviour| behaviour.name == "verify")
+        .then(|| verify::ready(raw))
+    {
+        Some(Ok(Err(Unready::NotPermitted(permit)))) => Some(permit),
+        _ => None,
+    }
 }
 
 /// Returns a note for the person when a loop waits: for what, and which verbs lead on, each on its line.
@@ -235,6 +249,14 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
         "require-file" => format!("{} to be written", filled("path")?),
         "review" => format!("the review of {}", filled("subject")?),
         "run" => command(raw, behaviour.parameter("command")?),
+        "verify" => match verify::ready(raw) {
+            Ok(Ok(_)) => "the commands that verify the work to pass".to_owned(),
+            Ok(Err(Unready::Nothing(why))) => format!("commands that verify the work: {why}"),
+            Ok(Err(Unready::NotPermitted(_))) => {
+                "a person to permit the commands that verify the work, which are shown first".to_owned()
+            }
+            Err(error) => format!("the commands that verify the work: {error}"),
+        },
         "wait-for" => match behaviour.parameter("field") {
             Some(field) => match raw.time(field) {
                 Some(time) => format!("{time}, its {field}"),

@@ -16,7 +16,7 @@ pub enum EvidencePolicy {
 }
 
 /// What an edge's `requires` asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::Display)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Requirement {
@@ -24,6 +24,8 @@ pub enum Requirement {
     Reviewed,
     /// It was reviewed, what was reviewed is unchanged, and nothing material is open (or its rejection is argued).
     Settled,
+    /// The commands of this visit passed on the work tree as it is.
+    Verified,
 }
 
 /// Holds an evidence record, as it stands in the journal.
@@ -96,7 +98,7 @@ impl EvidenceRecord {
         &self.loop_id
     }
 
-    /// Returns the round that was reviewed.
+    /// Returns the round that was reviewed; 0 where commands verified the work.
     pub fn round(&self) -> u64 {
         self.round
     }
@@ -131,8 +133,36 @@ impl EvidenceRecord {
         self.revision
     }
 
-    /// Returns whether it proves what an edge asks for. A settled record is a reviewed one too.
+    /// Returns whether it proves what an edge asks for. A settled record is a reviewed one too; a verified one is neither, nor is either
+    /// verified.
     pub(crate) fn satisfies(&self, requirement: Requirement) -> bool {
-        self.kind >= requirement
+        self.kind == requirement || (self.kind, requirement) == (Requirement::Settled, Requirement::Reviewed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_settled_is_reviewed_and_what_is_verified_is_neither() {
+        use Requirement::{Reviewed, Settled, Verified};
+        let satisfied = |kind| {
+            let record = EvidenceRecord::new(EvidenceFields {
+                kind,
+                loop_id: "x".to_owned(),
+                run: None,
+                findings: None,
+                round: 0,
+                revision: 1,
+                subject: None,
+                rejecting: None,
+                waived: false,
+            });
+            [Reviewed, Settled, Verified].map(|needed| record.satisfies(needed))
+        };
+        assert_eq!(satisfied(Reviewed), [true, false, false]);
+        assert_eq!(satisfied(Settled), [true, true, false]);
+        assert_eq!(satisfied(Verified), [false, false, true]);
     }
 }

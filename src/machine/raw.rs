@@ -40,6 +40,7 @@ struct Inner {
     swept: Vec<LoopId>,
     permissions: OnceLock<Permissions>,
     violations: OnceLock<Vec<String>>,
+    commands: OnceLock<Result<Vec<String>, String>>,
     journal: Mutex<Option<Known>>,
 }
 
@@ -184,6 +185,7 @@ impl Raw {
             swept: Vec::new(),
             permissions: OnceLock::new(),
             violations: OnceLock::new(),
+            commands: OnceLock::new(),
             journal: Mutex::default(),
         }))
     }
@@ -280,6 +282,16 @@ impl Raw {
     /// Returns what the stop found to break the machine's rules, each a sentence.
     pub fn violations(&self) -> &[String] {
         self.0.violations.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes the program's commands that verify the work in the loop's phase, or why they are not known.
+    pub fn verified_by(&self, commands: Result<Vec<String>, String>) {
+        let _ = self.0.commands.set(commands);
+    }
+
+    /// Returns them; `None` where nobody said them.
+    pub fn commands(&self) -> Option<&Result<Vec<String>, String>> {
+        self.0.commands.get()
     }
 
     /// Returns what was permitted; `None` where nobody said it: evidence is required then, and no command runs.

@@ -36,6 +36,16 @@ impl ConfiguredCommand {
     /// Limits what one can be given: a minute less than what a client gives a hook that does not say otherwise.
     pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(540);
 
+    /// Makes one of a line for a shell.
+    pub fn of_shell(line: &str, timeout: Duration) -> Self {
+        Self {
+            program: "/bin/sh".to_owned(),
+            arguments: vec!["-c".to_owned(), line.to_owned()],
+            environment: Vec::new(),
+            timeout,
+        }
+    }
+
     /// Returns whether its program is there to be started for the project with this root.
     pub fn is_installed(&self, root: &Utf8Path) -> bool {
         find_program(&self.program, std::env::var_os("PATH").as_deref(), root).is_some()

@@ -69,7 +69,7 @@ pub(super) fn by_hand<M: CommandLine>(
     let (store, id) = loops::find(info, id)?;
     let settings = loops::settings(info, store.root(), None)?;
     let held = loops::open::<M>(&store, &id, actor)?;
-    held.raw().permit(settings.permissions(actor));
+    program.prepare(&held, &settings, actor);
     let refused = |why: String, help: &str| {
         Failure::plain(
             Exit::Refused,

@@ -9,6 +9,7 @@ use super::assembled::{CommandLine, Program};
 #[cfg(feature = "machine-tools")]
 use super::machine;
 use super::{chosen, plugin, start};
+use crate::behaviours::verify;
 use crate::machine::Table;
 use crate::process::limits::{Limits, parse_duration};
 
@@ -117,6 +118,20 @@ pub(super) enum Asking {
         /// The option, letter by letter; or a text of your own, where the question takes one
         #[arg(value_name = "LABEL", required = true, allow_hyphen_values = true)]
         label: String,
+    },
+}
+
+/// What only the program of a machine that verifies the work has.
+#[derive(Debug, Subcommand)]
+pub(super) enum Verifying {
+    /// Run the commands that verify the work, once a person has permitted them
+    Verify {
+        /// The loop's id [default: the active one]
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+        /// Show the commands and permit exactly these, without a question (a person's, in a terminal)
+        #[arg(long)]
+        permit: bool,
     },
 }
 
@@ -286,8 +301,8 @@ pub(super) enum State {
 }
 
 /// The commands that people use stand first in the help, in this order, after `start` and the program's own.
-const FIRST: [&str; 8] = [
-    "status", "list", "journal", "review", "answer", "use", "resume", "adopt",
+const FIRST: [&str; 9] = [
+    "status", "list", "journal", "review", "verify", "answer", "use", "resume", "adopt",
 ];
 /// Those that they seldom use stand behind the machine's verbs.
 const LATER: [&str; 10] = [
@@ -348,6 +363,9 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
     let mut command = Command::augment_subcommands(M::Verb::augment_subcommands(command));
     if asks(M::TABLE) {
         command = Asking::augment_subcommands(command);
+    }
+    if verify::is_used(M::TABLE) {
+        command = Verifying::augment_subcommands(command);
     }
     if chosen::has_many(info) {
         command = Choosing::augment_subcommands(command);

@@ -15,7 +15,7 @@ use super::settings::Settings;
 use super::start::{StartFields, StartRequest};
 use super::stop::Surroundings;
 use crate::behaviours::ask::{self, Asked};
-use crate::behaviours::{LoopHandle, Step, words};
+use crate::behaviours::{LoopHandle, Step, verify, words};
 use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
 use crate::machine::begin::Beginning;
@@ -94,6 +94,7 @@ pub trait CommandLine: Machine {
 
 type Stopped<A> = Result<Step<A>, Refused<A>>;
 type Asks<A> = dyn Fn(&A) -> Result<Option<Asked>, String>;
+type Verifies<A> = dyn Fn(&A) -> Result<Vec<String>, String>;
 
 /// A subcommand of the program's own.
 pub(super) struct OwnCommand {
@@ -113,6 +114,7 @@ pub struct Program<M: CommandLine> {
     pub(super) info: &'static ProgramInfo,
     pub(super) on_stop: Box<dyn Fn(M::Any) -> Stopped<M::Any>>,
     asks: Box<Asks<M::Any>>,
+    verifies: Box<Verifies<M::Any>>,
     pub(super) commands: Vec<OwnCommand>,
     pub(super) arguments: fn(clap::Command) -> clap::Command,
     pub(super) start: fn(StartRequest<'_>) -> Result<StartFields, Failure>,
@@ -139,6 +141,7 @@ impl<M: CommandLine> Program<M> {
             info: M::INFO,
             on_stop: Box::new(on_stop),
             asks: Box::new(|_| Ok(None)),
+            verifies: Box::new(|_| Ok(Vec::new())),
             commands: Vec::new(),
             arguments: |command| command,
             start: |_| Ok(StartFields::default()),
@@ -159,6 +162,20 @@ impl<M: CommandLine> Program<M> {
     pub fn asks(mut self, asks: impl Fn(&M::Any) -> Result<Option<Asked>, String> + 'static) -> Self {
         self.asks = Box::new(asks);
         self
+    }
+
+    /// Says which commands verify the work where the machine file leaves that to Rust: what `program` of the generated module does with
+    /// the method `OnStop::verifies`. Each is the name of a `[commands.NAME]` of the person's configuration, or a line for `sh -c`.
+    #[must_use]
+    pub fn verifies(mut self, commands: impl Fn(&M::Any) -> Result<Vec<String>, String> + 'static) -> Self {
+        self.verifies = Box::new(commands);
+        self
+    }
+
+    /// Tells a loop what the person's configuration permits it, and which commands of the program's verify the work.
+    pub(super) fn prepare(&self, held: &M::Any, settings: &Settings, actor: Actor) {
+        held.raw().permit(settings.permissions(actor));
+        verify::tell(held.raw(), || (self.verifies)(held));
     }
 
     /// Returns the question of the phase that a loop is in, whoever says it.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{ArgMatches, FromArgMatches, Subcommand as _};
 use jiff::Timestamp;
 
-use super::arguments::{self, Asking, Choosing, Command, Hook};
+use super::arguments::{self, Asking, Choosing, Command, Hook, Verifying};
 use super::assembled::{CommandLine, Program};
 use super::exit::{self, Exit, Failure};
 #[cfg(feature = "machine-tools")]
@@ -13,8 +13,9 @@ use super::machine;
 use super::stop::{self, Surroundings};
 use super::{
     answer, chosen, config, display, doctor, generate, hooks, import, loops, out, plugin, review, rollback,
-    session_start, start, state, verbs,
+    session_start, start, state, verbs, verify,
 };
+use crate::behaviours::verify::is_used;
 use crate::process::environment::GUARD;
 
 /// What `--protocol` answers first; a plugin's launcher asks for it.
@@ -70,6 +71,13 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
         return answer::by_hand(program, id.as_deref(), &label);
+    }
+    if is_used(M::TABLE)
+        && let Ok(Verifying::Verify { id, permit }) = Verifying::from_arg_matches(matches)
+    {
+        not_inside_a_reviewer(name)?;
+        loops::all_usable(info)?;
+        return verify::verify(program, id.as_deref(), permit);
     }
     if let Ok(Choosing::Use { id }) = Choosing::from_arg_matches(matches) {
         not_inside_a_reviewer(name)?;

@@ -390,7 +390,7 @@ pub(super) fn resume<M: CommandLine>(
     let settings = settings(info, store.root(), None)?;
     bring_back(&store, &id)?;
     let mut held = open::<M>(&store, &id, actor)?;
-    held.raw().permit(settings.permissions(actor));
+    program.prepare(&held, &settings, actor);
     let phase = messages::phase(held.raw());
     let open_here = M::TABLE.edges_at("resume", held.raw().phase()).next().is_some();
     match M::plain("resume", id.to_string()).filter(|_| open_here || phase.terminal) {

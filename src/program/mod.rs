@@ -61,6 +61,7 @@ pub mod suggest;
 pub mod table;
 mod typed;
 mod verbs;
+mod verify;
 pub mod words;
 
 pub use arguments::Time;

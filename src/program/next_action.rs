@@ -154,7 +154,10 @@ pub(super) fn waiting(info: &ProgramInfo, raw: &Raw, asked: Option<&Asked>) -> S
         }
     };
     let ways = super::messages::ways(info, raw);
-    let answer = asked.map(|_| format!("\n    {}", words::answering(raw)));
+    let answer = asked
+        .map(|_| words::answering(raw))
+        .or_else(|| words::permitting(raw));
+    let answer = answer.map(|command| format!("\n    {command}"));
     let ways = ways.iter().take(WAYS).map(|way| match info.plugin {
         Some(plugin) if way.is_plain && (!way.agent || ends_anywhere(raw.table(), way.transition)) => {
             format!("\n    /{plugin}:{} {}\n    {}", way.verb, raw.id(), way.command)

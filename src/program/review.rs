@@ -18,14 +18,15 @@ use super::reviewers::Preferred;
 use super::settings::Settings;
 use super::{attempts, incompatible, locate, loops, messages, out, reviewers, rounds};
 use crate::behaviours::LoopHandle;
-use crate::machine::Actor;
+use crate::behaviours::verify::{self, Commands, Purpose, Verification};
+use crate::machine::{Actor, Raw};
 use crate::process::environment::Environment;
 use crate::review::personas::Personas;
 use crate::review::prompt::{self, Prompt};
 use crate::review::reviewer::Outcome;
 use crate::review::round::{self, Brief, Report, ReportSource, RoundError, RoundEvent};
 use crate::review::runs::RunOutcome;
-use crate::review::{ReviewSpec, file, findings_file};
+use crate::review::{ReviewSpec, evidence, file, findings_file};
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -142,7 +143,7 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
     let raw = held.raw();
     let session = Some(raw.text(info.state.fields.session));
     let settings = loops::settings(info, store.root(), session.as_deref())?;
-    raw.permit(settings.permissions(actor));
+    program.prepare(&held, &settings, actor);
     if let Some(named) = arguments.reviewer.as_deref()
         && actor == Actor::Agent
         && named != settings.reviewer
@@ -291,6 +292,7 @@ fn failure(error: RoundError) -> Failure {
         | RoundError::Outside { .. }
         | RoundError::Changes(_)
         | RoundError::Copy { .. }
+        | RoundError::Verify(_)
         | RoundError::Prompt(_) => Exit::Refused,
         _ => Exit::Internal,
     };
@@ -323,6 +325,7 @@ pub fn run<M: CommandLine>(
 ) -> Result<Report, RoundError> {
     let raw = held.raw();
     let environment = Environment::default();
+    verify_first(raw, job.spec, listener)?;
     let brief = Brief {
         prompt: prompt_of(program, held, job),
         prompt_file: raw.store().sidecar(raw.id(), "-prompt.txt"),
@@ -330,6 +333,36 @@ pub fn run<M: CommandLine>(
         environment: &environment,
     };
     round::run(&brief, reviewer, listener)
+}
+
+/// Runs the commands that verify the work, where the phase has some that a person permitted, no result is there for this work tree, and
+/// the round is not reviewed yet. What came of them, the prompt says.
+fn verify_first(raw: &Raw, spec: &ReviewSpec, listener: &mut round::Listener<'_>) -> Result<(), RoundError> {
+    let is_reviewed = || evidence::verdict(raw, spec).is_ok_and(|verdict| verdict.is_some());
+    if !matches!(Commands::of(raw), Ok(Some(_))) || is_reviewed() {
+        return Ok(());
+    }
+    let ran = verify::verify(raw, Purpose::Review, &mut |line| match line {
+        Some(line) => listener(RoundEvent::Line(&format!(
+            "running {}",
+            text::one_line(line, 200)
+        ))),
+        None => listener(RoundEvent::Tick),
+    });
+    match ran
+        .map_err(|refusal| RoundError::Verify(refusal.to_string()))?
+        .came_to()
+    {
+        Verification::Interrupted => Err(RoundError::Interrupted),
+        Verification::Missing(why) => {
+            let line = format!("the commands that verify the work were not run: {why}");
+            match listener(RoundEvent::Line(&text::lines(&line, 500))).is_break() {
+                true => Err(RoundError::Interrupted),
+                false => Ok(()),
+            }
+        }
+        Verification::Passed(_) | Verification::Failed(_) | Verification::Running => Ok(()),
+    }
 }
 
 /// Returns the prompt of the round that a loop is in.
@@ -343,6 +376,8 @@ fn prompt_of<'p, M: CommandLine>(program: &Program<M>, held: &'p M::Any, job: &J
         persona: job.personas.of_round(raw.count(spec.round)),
         context: (program.context)(held, job.settings, Timestamp::now()),
         earlier,
+        verified: verify::text(raw),
+        failed: verify::failed(raw),
     }
 }
 

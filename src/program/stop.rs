@@ -352,7 +352,7 @@ fn drive<M: CommandLine>(
         Ok(settings) => settings,
         Err(problem) => return fault(problem),
     };
-    held.raw().permit(settings.permissions(Actor::Hook));
+    program.prepare(&held, &settings, Actor::Hook);
     if let Err(problem) = program.question(&held) {
         return fault(format!("it cannot ask: {problem}"));
     }

@@ -40,7 +40,7 @@ pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Resul
         return loops::give_up(&store, &id);
     }
     let held = loops::opened::<M>(opened)?;
-    held.raw().permit(settings.permissions(actor));
+    program.prepare(&held, &settings, actor);
     let now = take(program, verb, held, &settings)?;
     tell(program, &name, &now, &settings);
     Ok(Exit::Complete)

@@ -1,13 +1,15 @@
 //! The prompt of a reviewer that is a model: the phase's own template, else the engine's.
 //!
 //! A template has what every message has, and `round`, `persona` (its label), `who` (its prompt), `kind` (`document`
-//! or `changes`), `earlier` (the findings of earlier rounds), `known` (theirs with their ids), `document`, `cut` (how many bytes of
+//! or `changes`), `earlier` (the findings of earlier rounds), `known` (theirs with their ids), `verified` (what came of the commands that
+//! verify the work), `document`, `cut` (how many bytes of
 //! it are left out) and `marker`. It may include the parts in which the engine says what it relies on: `review/answer.md`,
-//! `review/earlier.md` and `review/document.md`.
+//! `review/earlier.md`, `review/verified.md` and `review/document.md`.
 
 use camino::Utf8PathBuf;
 use serde_json::{Map, Value as Json, json};
 
+use super::findings::Finding;
 use super::personas::Persona;
 use super::{Digest, ReviewSpec, evidence, finding_history, findings_json, subject};
 use crate::machine::Raw;
@@ -36,9 +38,10 @@ macro_rules! message {
 /// The prompt of a phase that names none.
 const PROMPT: Message = message!("review/prompt.md", "prompt/prompt.md");
 /// Lists what any prompt may include.
-const PARTS: [Message; 3] = [
+const PARTS: [Message; 4] = [
     message!("review/answer.md", "prompt/answer.md"),
     message!("review/earlier.md", "prompt/earlier.md"),
+    message!("review/verified.md", "prompt/verified.md"),
     message!("review/document.md", "prompt/document.md"),
 ];
 
@@ -55,6 +58,10 @@ pub struct Prompt<'a> {
     pub context: Map<String, Json>,
     /// The findings files of earlier rounds, oldest first.
     pub earlier: Vec<Utf8PathBuf>,
+    /// What came of the commands that verify the work; empty where there are none.
+    pub verified: String,
+    /// The findings of those that failed, which any verdict is given with.
+    pub failed: Vec<Finding>,
 }
 
 impl Prompt<'_> {
@@ -77,8 +84,9 @@ impl Prompt<'_> {
             "subject": subject::shown(self.raw, self.spec),
             "earlier": self.findings(),
             "known": self.known(),
-            // A marker that the document cannot know beforehand cannot be closed by it.
-            "marker": Digest::of(format!("{}{document}", self.raw.id()).as_bytes()).as_str()[..16],
+            "verified": text::plain(&self.verified),
+            // A marker that neither text can know beforehand cannot be closed by one.
+            "marker": Digest::of(format!("{}{document}{}", self.raw.id(), self.verified).as_bytes()).as_str()[..16],
             "document": document[..end],
             "cut": document.len() - end,
         });
@@ -136,6 +144,7 @@ pub(super) fn of_text(persona: &Persona, name: &str, text: &str) -> Result<Strin
         "subject": name,
         "earlier": "",
         "known": [],
+        "verified": "",
         "marker": Digest::of(format!("{name}{document}").as_bytes()).as_str()[..16],
         "document": document[..end],
         "cut": document.len() - end,

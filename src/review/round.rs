@@ -262,6 +262,14 @@ fn perform(
         }
         _ => outcome,
     };
+    let outcome = match outcome {
+        Outcome::Clean if !prompt.failed.is_empty() => Outcome::Findings(Findings(prompt.failed.clone())),
+        Outcome::Findings(mut findings) => {
+            findings.0.extend(prompt.failed.iter().cloned());
+            Outcome::Findings(findings)
+        }
+        outcome => outcome,
+    };
     if told_to_end(&outcome) {
         // A client whose user interrupts it tells all of the session's processes to end. That is no failure of the reviewer, though
         // the word may reach it before us.

@@ -24,6 +24,7 @@
 //! | `orphans`  | processes of a run that was cut off                                     |
 //! | `attempts` | notes of what was tried and did not come to pass                        |
 //! | `ownership`, `adopt` | this user's own record of the loops that were started here, and taking up one without |
+//! | `permitted` | this user's own record of the commands that a person permitted |
 //! | `index`    | which loops are not over, so that the others need not be opened          |
 //! | `state_home` | where this user's own state lies                                       |
 //! | `budget`   | what one call may spend on waiting and looking                          |
@@ -91,6 +92,7 @@ mod open;
 mod orphans;
 mod ownership;
 pub mod partial;
+mod permitted;
 mod place;
 mod record;
 mod recover;

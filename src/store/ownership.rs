@@ -21,7 +21,7 @@ use crate::files::{UntrustedError, if_there, private};
 /// Names the folder of the records, in the user's own.
 const FOLDER: &str = "loops";
 /// Numbers the form of a record.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 /// Limits the record that is read, in bytes.
 const LARGEST: u64 = 64 * 1024;
 
@@ -139,7 +139,7 @@ impl Ownership {
 }
 
 /// Turns an error of the system into ours. One that names what is in the way names it in full.
-fn refused(doing: &'static str, path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
+pub(super) fn refused(doing: &'static str, path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
     move |error| {
         let (path, why) = match UntrustedError::of(&error) {
             Some(untrusted) => (untrusted.path.clone(), untrusted.why.to_string()),

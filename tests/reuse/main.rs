@@ -7,6 +7,9 @@ mod support;
 #[expect(dead_code, reason = "the quarantine is looked at by the examples")]
 mod example;
 
+#[path = "../support/terminal.rs"]
+mod terminal;
+
 mod approving;
 mod asking;
 mod building;
@@ -21,4 +24,5 @@ mod project;
 mod reviews;
 mod stranger;
 mod values;
+mod verifying;
 mod visits;

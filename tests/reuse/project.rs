@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::support::stranger::{Crate, ours, target};
+use crate::terminal;
 
 /// A project with one loop.
 pub(crate) struct Project {
@@ -82,12 +83,8 @@ impl Project {
 
     /// Runs the program, and gives whether it succeeded and what it says.
     pub(crate) fn try_run(&self, arguments: &[&str], stdin: &str) -> (bool, String) {
-        let mut child = Command::new(&self.program)
-            .args(arguments)
-            .current_dir(&self.root)
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .env("HOME", &self.root)
+        let mut child = self
+            .command(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -97,6 +94,24 @@ impl Project {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         (output.status.success(), said)
+    }
+
+    /// The program's call, without what it is given on stdin.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments)
+            .current_dir(&self.root)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", &self.root);
+        command
+    }
+
+    /// Runs the program on a terminal, at which this is typed; gives whether it succeeded and what stood there.
+    pub(crate) fn on_terminal(&self, arguments: &[&str], typed: &str) -> (bool, String) {
+        let (code, screen) = terminal::run(self.command(arguments), 200, typed);
+        (code == 0, screen.replace("\r\n", "\n"))
     }
 
     pub(crate) fn review(&self, reviewer: &str) {

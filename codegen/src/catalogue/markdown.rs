@@ -68,6 +68,7 @@ fn evidence(outcome: &Outcome) -> &'static str {
         None => "",
         Some(Evidence::Reviewed) => "; its transitions may require `reviewed`",
         Some(Evidence::Settled) => "; its transitions may require `reviewed` or `settled`",
+        Some(Evidence::Verified) => "; its transitions may require `verified`",
     }
 }
 

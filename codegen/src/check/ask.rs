@@ -33,7 +33,7 @@ pub(super) fn questions(
     for (source, phase, behaviour) in asking {
         words(behaviour, found);
         if let Options::Field { field, .. } = &behaviour.options {
-            labels(index, field, found);
+            list_field(index, field, "the options", found);
         }
         for then in behaviour.answers() {
             let name = then.value.as_str();
@@ -111,8 +111,8 @@ fn text(key: &str, text: &At<String>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The field whose texts are the labels.
-fn labels(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
+/// A field whose texts are what is named here.
+pub(super) fn list_field(index: &Index<'_>, name: &At<String>, what: &str, found: &mut Vec<Diagnostic>) {
     let lists = index
         .machine
         .fields
@@ -121,7 +121,7 @@ fn labels(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     match index.fields.get(name.value.as_str()) {
         Some(field) if field.kind == FieldKind::List => {}
         Some(_) => {
-            let message = format!("`{}` is no list, and its texts cannot be the options", name.value);
+            let message = format!("`{}` is no list, and its texts cannot be {what}", name.value);
             found.push(finding(&name.span, message).help("name a field of `type = \"list\"`"));
         }
         None => {

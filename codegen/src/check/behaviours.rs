@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::{Index, types};
 use crate::catalogue;
 use crate::diagnostic::{Diagnostic, list, suggest};
-use crate::model::{Argument, ArgumentKind, Behaviour, Call, Edge, Evidence, From, Phase};
+use crate::model::{Argument, ArgumentKind, Behaviour, Call, Edge, Evidence, From, Phase, word_of};
 
 /// Says nothing of transitions that are adrift: where they lead has been reported.
 pub(super) fn behaviours(
@@ -49,18 +49,18 @@ pub(super) fn behaviours(
                 }
                 let needs = edge.declared.requires.as_ref();
                 let given = given(outcome);
-                if let Some(needs) = needs.filter(|needs| !suffices(given, needs.value)) {
-                    let word = match needs.value {
-                        Evidence::Reviewed => "reviewed",
-                        Evidence::Settled => "settled",
-                    };
+                if let Some(needs) =
+                    needs.filter(|needs| !given.is_some_and(|given| given.suffices(needs.value)))
+                {
+                    let word = word_of(&Evidence::ALL, &needs.value);
                     let message = format!(
                         "`{outcome}` has no evidence for `{}`, which requires {word}",
                         name.value
                     );
                     let one = Diagnostic::new("claudex::machine::evidence", name.span.clone(), message);
                     let one = one.related(needs.span.clone(), "required here");
-                    let help = "`clean` gives settled and reviewed, `findings` and `stalled` give reviewed, other outcomes nothing";
+                    let help = "of `review`, `clean` gives settled and reviewed, `findings` and `stalled` give reviewed; of `verify`, \
+                                `passed` gives verified; other outcomes give nothing";
                     found.push(one.help(format!("name another transition; {help}")));
                 }
                 arguments(call, &edge.declared.args, outcome, found);
@@ -123,11 +123,6 @@ pub(super) fn open<'a>(call: &Call, args: &'a [Argument]) -> impl Iterator<Item 
 
 fn finding(span: &Range<usize>, message: String) -> Diagnostic {
     Diagnostic::new("claudex::machine::behaviour_args", span.clone(), message)
-}
-
-/// Whether an outcome's evidence is what an edge requires: what is settled is reviewed too.
-fn suffices(given: Option<Evidence>, needs: Evidence) -> bool {
-    given == Some(Evidence::Settled) || given == Some(needs)
 }
 
 pub(super) fn no_edge(index: &Index<'_>, name: &str, phase: &str, span: Range<usize>) -> Diagnostic {

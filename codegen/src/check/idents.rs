@@ -107,10 +107,12 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             let message = "the phase `stop` would be the method `OnStop::stop`, which every machine has";
             found.push(Diagnostic::new(CODE, phase.name.span.clone(), message).help("rename the phase"));
         }
-        if !phase.terminal && is_question(machine, &phase.name.value) {
+        if !phase.terminal
+            && let Some(does) = method(machine, &phase.name.value)
+        {
+            let name = &phase.name.value;
             let message = format!(
-                "the phase `{0}` would be the method `OnStop::{0}`, by which the program asks",
-                phase.name.value
+                "the phase `{name}` would be the method `OnStop::{name}`, by which the program {does}"
             );
             found.push(Diagnostic::new(CODE, phase.name.span.clone(), message).help("rename the phase"));
         }
@@ -288,11 +290,17 @@ fn branches(index: &Index<'_>, types: &mut Space, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns whether the generated `OnStop` has a method of this name for a question that the program asks.
-fn is_question(machine: &Machine, name: &str) -> bool {
+/// Returns what a method of this name does that the generated `OnStop` has besides those of the phases.
+fn method(machine: &Machine, name: &str) -> Option<&'static str> {
+    let mut behaviours = machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
+    if name == "verifies" && behaviours.any(Behaviour::verifies_in_rust) {
+        return Some("gives the commands");
+    }
     let asking = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust);
     let mut asking = machine.phases.iter().filter(asking);
-    asking.any(|phase| name == "asks" || name.strip_suffix("_asks") == Some(phase.name.value.as_str()))
+    let asks =
+        asking.any(|phase| name == "asks" || name.strip_suffix("_asks") == Some(phase.name.value.as_str()));
+    asks.then_some("asks")
 }
 
 /// A transition that is open to agents or people is a verb, and the command line has verbs of its own.
@@ -312,9 +320,15 @@ fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
             "the command line’s resume is a person’s: write by = [\"person\"], or rename it".to_owned(),
         ),
         other => {
-            let verbs: Vec<&str> = VERBS.into_iter().chain(["resume"]).collect();
+            let mut on_stops = index
+                .machine
+                .phases
+                .iter()
+                .filter_map(|phase| phase.on_stop.as_ref());
+            let verify = on_stops.any(|one| one.commands().is_some()).then_some("verify");
+            let verbs: Vec<&str> = VERBS.into_iter().chain(verify).chain(["resume"]).collect();
             let help = format!("rename it, or leave `by` out; taken are {}", list(&verbs));
-            (VERBS.contains(&other), help)
+            (verbs.contains(&other), help)
         }
     };
     if taken {

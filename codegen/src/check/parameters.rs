@@ -1,6 +1,7 @@
 //! Parameters of behaviours: names of fields and of commands of the user's configuration, words, and names of files.
 
 use super::Index;
+use super::ask::list_field;
 use crate::catalogue::{self, ParameterKind};
 use crate::diagnostic::{Diagnostic, suggest};
 use crate::model::{At, FieldKind};
@@ -25,6 +26,8 @@ pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             match parameter.kind {
                 ParameterKind::Field => field(index, value, found),
                 ParameterKind::Command => command(value, found),
+                ParameterKind::Commands if value.value == catalogue::PROGRAM => {}
+                ParameterKind::Commands => list_field(index, value, "the commands", found),
                 ParameterKind::Choice(words) => choice(parameter.name, words, value, found),
                 ParameterKind::Pair => behaviour.list(parameter.name).for_each(|word| plain(word, found)),
                 // Looked at with the types, and where `{field}` is read.

@@ -171,8 +171,13 @@ fn behaviours(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic
         let entry = catalogue::find(&behaviour.name.value);
         let is_name = |key: &str| {
             let mut known = entry.iter().flat_map(|entry| entry.parameters());
-            known
-                .any(|one| one.name == key && matches!(one.kind, ParameterKind::Count | ParameterKind::Field))
+            known.any(|one| {
+                one.name == key
+                    && matches!(
+                        one.kind,
+                        ParameterKind::Count | ParameterKind::Field | ParameterKind::Commands
+                    )
+            })
         };
         if let Options::Field { field: name, .. } = &behaviour.options
             && let Some((field, _)) = within.absent(&name.value, std::iter::once(at))

@@ -249,10 +249,12 @@ fn arm(context: &Context<'_>, name: &str) -> TokenStream {
                 let requirement = match evidence {
                     Evidence::Reviewed => quote! { rt::Requirement::Reviewed },
                     Evidence::Settled => quote! { rt::Requirement::Settled },
+                    Evidence::Verified => quote! { rt::Requirement::Verified },
                 };
                 let ask = match evidence {
                     Evidence::Reviewed => quote! { rt::evidence::reviewed(held.raw(), Phase::#phase.review()) },
                     Evidence::Settled => quote! { rt::evidence::settled(held.raw(), Phase::#phase.review(), rejecting) },
+                    Evidence::Verified => quote! { rt::verify::verified(held.raw()) },
                 };
                 quote! {
                     match #ask {

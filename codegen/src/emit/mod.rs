@@ -290,6 +290,9 @@ fn owned(machine: &Machine) -> Vec<String> {
         if let Answers::Field { field, .. } = &behaviour.options {
             add(&field.value);
         }
+        if let Some(field) = behaviour.commands().filter(|_| !behaviour.verifies_in_rust()) {
+            add(&field.value);
+        }
         for (key, value) in &behaviour.parameters {
             let known = known.and_then(|entry| entry.parameters().find(|known| known.name == key.value));
             if known.is_some_and(|known| matches!(known.kind, ParameterKind::Field | ParameterKind::Count)) {

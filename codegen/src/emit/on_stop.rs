@@ -98,6 +98,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         quote! { match self { #(#review_arms,)* #otherwise } }
     };
     let (violations, before) = before_stop(context, &open);
+    let (verifies, given) = verifies(&open);
     let doc = format!(
         " What a stop does in each phase. A phase of `{}` without `on_stop` is a method to write.",
         context.options.file
@@ -117,6 +118,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         #[doc = #doc]
         pub trait OnStop {
             #violations
+            #verifies
             #(#methods)*
 
             #(#asking)*
@@ -126,6 +128,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             /// # Errors
             /// The step was refused for another reason than a guard; the loop is handed back.
             fn stop(&self, held: AnyLoop) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
+                #given
                 #before
                 match held { #(#arms),* }
             }
@@ -179,6 +182,26 @@ fn before_stop(context: &Context<'_>, open: &[&Phase]) -> (TokenStream, TokenStr
         };
     };
     (violations, before)
+}
+
+/// By what the program gives the commands that verify the work: a method to write, and where a stop tells the loop of them.
+fn verifies(open: &[&Phase]) -> (TokenStream, TokenStream) {
+    let in_rust = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::verifies_in_rust);
+    if !open.iter().any(in_rust) {
+        return Default::default();
+    }
+    let method = quote! {
+        /// Returns the commands that verify the work as the loop stands, each one line: the name of a `[commands.NAME]` of the
+        /// person's configuration, or a line for `sh -c`, which a person has to permit. Asked where machine.toml says `{program}`.
+        ///
+        /// # Errors
+        /// A sentence says why they are not known: nothing is run then.
+        fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String>;
+    };
+    (
+        method,
+        quote! { rt::verify::tell(held.raw(), || self.verifies(&held)); },
+    )
 }
 
 /// The methods by which the program asks: one for each phase whose question is Rust's, and one for a loop in any phase where
@@ -296,9 +319,10 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
         let spec = constant_of(&format!("{}_review", phase.name.value));
         quote! { &#spec }
     } else {
+        // Which commands there are, the table says, for verbs and reviews too.
         let looked_by = entry
             .parameters()
-            .filter(|parameter| parameter.kind != ParameterKind::Words);
+            .filter(|parameter| !matches!(parameter.kind, ParameterKind::Words | ParameterKind::Commands));
         let values = looked_by.map(|parameter| {
             let value = behaviour
                 .parameter(parameter.name)

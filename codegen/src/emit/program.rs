@@ -27,13 +27,33 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         .all(|transition| transition.by.is_empty())
         .then(empty_verb);
     let declared = declared(context);
-    let in_rust = |phase: &Phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust);
-    let program = match machine.phases.iter().any(in_rust) {
-        false => quote! { rt::program::Program::new(move |held| on_stop.stop(held)) },
-        true => quote! {
-            let on_stop = std::rc::Rc::new(on_stop);
+    let any = |is: fn(&Behaviour) -> bool| {
+        let mut phases = machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
+        phases.any(is)
+    };
+    let (asks, verifies) = (any(Behaviour::asks_in_rust), any(Behaviour::verifies_in_rust));
+    let shared = (asks || verifies).then(|| quote! { let on_stop = std::rc::Rc::new(on_stop); });
+    let asking = asks.then(|| {
+        quote! {
             let asking = std::rc::Rc::clone(&on_stop);
-            rt::program::Program::new(move |held| on_stop.stop(held)).asks(move |held| asking.asks(held))
+            let program = program.asks(move |held| asking.asks(held));
+        }
+    });
+    let verifying = verifies.then(|| {
+        quote! {
+            let verifying = std::rc::Rc::clone(&on_stop);
+            let program = program.verifies(move |held| verifying.verifies(held));
+        }
+    });
+    let program = match shared {
+        None => quote! { rt::program::Program::new(move |held| on_stop.stop(held)) },
+        Some(shared) => quote! {
+            #shared
+            let stopping = std::rc::Rc::clone(&on_stop);
+            let program = rt::program::Program::new(move |held| stopping.stop(held));
+            #asking
+            #verifying
+            program
         },
     };
     let plugin = plugin::emit(context);
@@ -147,10 +167,14 @@ fn declared(context: &Context<'_>) -> TokenStream {
         let noun = if phases.len() == 1 { "phase" } else { "the phases" };
         (!phases.is_empty()).then(|| format!("{what} in {noun} {}", names.join(", ")))
     };
+    let verifying: Vec<&Phase> = open()
+        .filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::verifies_in_rust))
+        .collect();
     let checks = machine.before_stop.first();
     let missing = [
         named("no `on_stop` says what a stop does", &left),
         named("no `options` say what a person can answer", &asking),
+        named("the program gives the commands that verify the work", &verifying),
         checks.map(|name| {
             let place = context.place(&name.span);
             format!("nothing says what breaks the rules, which `before_stop` asks for ({place})")
@@ -172,11 +196,14 @@ fn declared(context: &Context<'_>) -> TokenStream {
         )
     });
     let violations = checks.map(|_| "fn violations(&self, held: &AnyLoop) -> Vec<String> { .. }".to_owned());
-    let methods: Vec<String> = violations.into_iter().chain(stops).chain(questions).collect();
+    let commands = (!verifying.is_empty())
+        .then(|| "fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> { .. }".to_owned());
+    let methods = violations.into_iter().chain(commands);
+    let methods: Vec<String> = methods.chain(stops).chain(questions).collect();
     let (name, marker) = (&machine.name.value, type_of(&machine.name.value));
-    let there = match asking.as_slice() {
-        [] => "give it an `on_stop` there",
-        _ => "say it there",
+    let there = match asking.is_empty() && verifying.is_empty() {
+        true => "give it an `on_stop` there",
+        false => "say it there",
     };
     let note = format!(
         "{there}, or write it: `struct Own; impl {name}::OnStop for Own {{ {} }}` and \

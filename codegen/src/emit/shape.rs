@@ -148,6 +148,7 @@ fn edge(machine: &Machine, edge: &Edge<'_>) -> String {
         None => {}
         Some(Evidence::Reviewed) => parts.push(("requires", string("reviewed"))),
         Some(Evidence::Settled) => parts.push(("requires", string("settled"))),
+        Some(Evidence::Verified) => parts.push(("requires", string("verified"))),
     }
     if !declared.by.is_empty() {
         let by = declared.by.iter().map(|actor| match actor.value {

@@ -150,6 +150,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
             None => "",
             Some(Evidence::Reviewed) => "reviewed",
             Some(Evidence::Settled) => "settled",
+            Some(Evidence::Verified) => "verified",
         };
         let by: Vec<_> = declared
             .by

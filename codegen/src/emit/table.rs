@@ -290,6 +290,7 @@ pub(super) fn requirement(evidence: Option<Evidence>) -> TokenStream {
         None => quote! { None },
         Some(Evidence::Reviewed) => quote! { Some(rt::Requirement::Reviewed) },
         Some(Evidence::Settled) => quote! { Some(rt::Requirement::Settled) },
+        Some(Evidence::Verified) => quote! { Some(rt::Requirement::Verified) },
     }
 }
 

@@ -174,6 +174,10 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
             quote! { , evidence: &rt::Settled },
             quote! { Some(rt::record_of(evidence)) },
         ),
+        Some(Evidence::Verified) => (
+            quote! { , evidence: &rt::Verified },
+            quote! { Some(evidence.record()) },
+        ),
     };
     // Inside the method `P` and `N` are its type parameters.
     let legal = if ["P", "N"].contains(&ident.to_string().as_str()) {

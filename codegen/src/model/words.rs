@@ -138,8 +138,11 @@ impl AtStart {
 
 impl Evidence {
     /// What `requires` takes.
-    pub const ALL: [(&'static str, Evidence); 2] =
-        [("reviewed", Evidence::Reviewed), ("settled", Evidence::Settled)];
+    pub const ALL: [(&'static str, Evidence); 3] = [
+        ("reviewed", Evidence::Reviewed),
+        ("settled", Evidence::Settled),
+        ("verified", Evidence::Verified),
+    ];
 
     /// What it means.
     pub fn doc(self) -> &'static str {
@@ -147,6 +150,9 @@ impl Evidence {
             Evidence::Reviewed => "a completed review of this round",
             Evidence::Settled => {
                 "a completed review of this round, with nothing material open in what it reviewed"
+            }
+            Evidence::Verified => {
+                "every command of this visit's newest verification passed, and the work tree is unchanged since it began"
             }
         }
     }

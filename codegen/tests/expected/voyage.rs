@@ -58,6 +58,10 @@ pub enum Phase {
     #[strum(serialize = "pumping")]
     #[serde(rename = "pumping")]
     Pumping,
+    /// `trying`
+    #[strum(serialize = "trying")]
+    #[serde(rename = "trying")]
+    Trying,
     /// `arrived`
     #[strum(serialize = "arrived")]
     #[serde(rename = "arrived")]
@@ -79,6 +83,7 @@ pub const PHASES: &[Phase] = &[
     Phase::Naming,
     Phase::Musing,
     Phase::Pumping,
+    Phase::Trying,
     Phase::Arrived,
     Phase::Sunk,
 ];
@@ -102,7 +107,7 @@ pub trait InPhase: sealed::InPhase + 'static {
 }
 /// The cargo is brought on board.
 ///
-/// Declared in `machine.toml:57`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:60`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loading {}
 impl sealed::InPhase for Loading {}
@@ -111,7 +116,7 @@ impl InPhase for Loading {
 }
 /// `inspecting`
 ///
-/// Declared in `machine.toml:62`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:65`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inspecting {}
 impl sealed::InPhase for Inspecting {}
@@ -120,7 +125,7 @@ impl InPhase for Inspecting {
 }
 /// Two ships want the same berth: a phase whose name is a word of Rust.
 ///
-/// Declared in `machine.toml:76`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:79`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {}
 impl sealed::InPhase for Match {}
@@ -129,7 +134,7 @@ impl InPhase for Match {
 }
 /// What a stop does here is written in Rust.
 ///
-/// Declared in `machine.toml:81`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:84`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sailing {}
 impl sealed::InPhase for Sailing {}
@@ -138,7 +143,7 @@ impl InPhase for Sailing {
 }
 /// `mooring`
 ///
-/// Declared in `machine.toml:84`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:87`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mooring {}
 impl sealed::InPhase for Mooring {}
@@ -147,7 +152,7 @@ impl InPhase for Mooring {
 }
 /// `hailing`
 ///
-/// Declared in `machine.toml:87`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:90`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hailing {}
 impl sealed::InPhase for Hailing {}
@@ -156,7 +161,7 @@ impl InPhase for Hailing {
 }
 /// `asking`
 ///
-/// Declared in `machine.toml:90`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:93`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {}
 impl sealed::InPhase for Asking {}
@@ -165,7 +170,7 @@ impl InPhase for Asking {
 }
 /// `naming`
 ///
-/// Declared in `machine.toml:100`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:103`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naming {}
 impl sealed::InPhase for Naming {}
@@ -174,7 +179,7 @@ impl InPhase for Naming {
 }
 /// The question is Rust's.
 ///
-/// Declared in `machine.toml:106`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:109`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Musing {}
 impl sealed::InPhase for Musing {}
@@ -183,16 +188,25 @@ impl InPhase for Musing {
 }
 /// `pumping`
 ///
-/// Declared in `machine.toml:110`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:113`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pumping {}
 impl sealed::InPhase for Pumping {}
 impl InPhase for Pumping {
     const PHASE: Phase = Phase::Pumping;
 }
+/// `trying`
+///
+/// Declared in `machine.toml:116`. No value of this type exists: it marks a [`Loop`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trying {}
+impl sealed::InPhase for Trying {}
+impl InPhase for Trying {
+    const PHASE: Phase = Phase::Trying;
+}
 /// `arrived`
 ///
-/// Declared in `machine.toml:113`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:119`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {}
 impl sealed::InPhase for Arrived {}
@@ -201,7 +215,7 @@ impl InPhase for Arrived {
 }
 /// The ship is lost.
 ///
-/// Declared in `machine.toml:116`. No value of this type exists: it marks a [`Loop`].
+/// Declared in `machine.toml:122`. No value of this type exists: it marks a [`Loop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sunk {}
 impl sealed::InPhase for Sunk {}
@@ -296,6 +310,8 @@ pub enum AnyLoop {
     Musing(Loop<Musing>),
     /// In phase `pumping`.
     Pumping(Loop<Pumping>),
+    /// In phase `trying`.
+    Trying(Loop<Trying>),
     /// In phase `arrived`.
     Arrived(Loop<Arrived>),
     /// In phase `sunk`.
@@ -332,6 +348,7 @@ impl AnyLoop {
             Self::Naming(_) => Phase::Naming,
             Self::Musing(_) => Phase::Musing,
             Self::Pumping(_) => Phase::Pumping,
+            Self::Trying(_) => Phase::Trying,
             Self::Arrived(_) => Phase::Arrived,
             Self::Sunk(_) => Phase::Sunk,
         }
@@ -355,6 +372,7 @@ impl AnyLoop {
             Self::Naming(held) => &held.raw,
             Self::Musing(held) => &held.raw,
             Self::Pumping(held) => &held.raw,
+            Self::Trying(held) => &held.raw,
             Self::Arrived(held) => &held.raw,
             Self::Sunk(held) => &held.raw,
         }
@@ -371,6 +389,7 @@ impl AnyLoop {
             Phase::Naming => Self::Naming(sealed::FromRaw::from_raw(raw)),
             Phase::Musing => Self::Musing(sealed::FromRaw::from_raw(raw)),
             Phase::Pumping => Self::Pumping(sealed::FromRaw::from_raw(raw)),
+            Phase::Trying => Self::Trying(sealed::FromRaw::from_raw(raw)),
             Phase::Arrived => Self::Arrived(sealed::FromRaw::from_raw(raw)),
             Phase::Sunk => Self::Sunk(sealed::FromRaw::from_raw(raw)),
         }
@@ -554,14 +573,14 @@ impl Fields<'_> {
     }
     /// who is at the helm
     ///
-    /// None in a phase where it does not exist. exists in: Sailing (machine.toml:48).
+    /// None in a phase where it does not exist. exists in: Sailing (machine.toml:51).
     #[must_use]
     pub fn pilot(&self) -> Option<Option<rt::LoopId>> {
         self.0.exists("pilot").then(|| self.0.named_id("pilot"))
     }
     /// what the harbours take
     ///
-    /// None in a phase where it does not exist. exists in: Sailing, Arrived (machine.toml:49).
+    /// None in a phase where it does not exist. exists in: Sailing, Arrived (machine.toml:52).
     #[must_use]
     pub fn toll(&self) -> Option<u64> {
         self.0.exists("toll").then(|| self.0.count("toll"))
@@ -618,7 +637,7 @@ impl<'l, P> ::core::ops::Deref for FieldsIn<'l, P> {
 impl<P: InPhase> FieldsIn<'_, P> {
     /// who is at the helm
     ///
-    /// exists in: Sailing (machine.toml:48).
+    /// exists in: Sailing (machine.toml:51).
     #[must_use]
     pub fn pilot<N>(&self) -> N
     where
@@ -628,7 +647,7 @@ impl<P: InPhase> FieldsIn<'_, P> {
     }
     /// what the harbours take
     ///
-    /// exists in: Sailing, Arrived (machine.toml:49).
+    /// exists in: Sailing, Arrived (machine.toml:52).
     #[must_use]
     pub fn toll<N>(&self) -> N
     where
@@ -641,7 +660,7 @@ impl<P: InPhase> FieldsIn<'_, P> {
 #[diagnostic::on_unimplemented(
     message = "`pilot` does not exist in phase `{Self}`",
     label = "this phase does not have the field",
-    note = "exists in: Sailing (machine.toml:48)"
+    note = "exists in: Sailing (machine.toml:51)"
 )]
 pub trait HasPilot: InPhase {
     /// What the field holds.
@@ -659,7 +678,7 @@ impl HasPilot for Sailing {
 #[diagnostic::on_unimplemented(
     message = "`toll` does not exist in phase `{Self}`",
     label = "this phase does not have the field",
-    note = "exists in: Sailing, Arrived (machine.toml:49)"
+    note = "exists in: Sailing, Arrived (machine.toml:52)"
 )]
 pub trait HasToll: InPhase {
     /// What the field holds.
@@ -703,6 +722,9 @@ pub enum Mode {
     /// `trial`
     #[strum(serialize = "trial")]
     Trial,
+    /// `repaired`
+    #[strum(serialize = "repaired")]
+    Repaired,
     /// `chart`
     #[strum(serialize = "chart")]
     Chart,
@@ -715,7 +737,13 @@ impl Mode {
     }
 }
 /// Every mode.
-pub const MODES: &[Mode] = &[Mode::Outward, Mode::Homeward, Mode::Trial, Mode::Chart];
+pub const MODES: &[Mode] = &[
+    Mode::Outward,
+    Mode::Homeward,
+    Mode::Trial,
+    Mode::Repaired,
+    Mode::Chart,
+];
 /// What a start takes.
 #[derive(Debug, Clone)]
 pub struct Start {
@@ -798,6 +826,15 @@ pub enum Transition {
     /// `repair`
     #[strum(serialize = "repair")]
     Repair,
+    /// `launch`
+    #[strum(serialize = "launch")]
+    Launch,
+    /// `founder`
+    #[strum(serialize = "founder")]
+    Founder,
+    /// `lower`
+    #[strum(serialize = "lower")]
+    Lower,
     /// The wind decides.
     #[strum(serialize = "tack")]
     Tack,
@@ -891,6 +928,24 @@ mod sealed {
         note = "transitions are declared in machine.toml, not implemented"
     )]
     pub trait Repair {}
+    #[diagnostic::on_unimplemented(
+        message = "`launch` is sealed: `{Self}` cannot be given this transition here",
+        label = "no phase of the machine",
+        note = "transitions are declared in machine.toml, not implemented"
+    )]
+    pub trait Launch {}
+    #[diagnostic::on_unimplemented(
+        message = "`founder` is sealed: `{Self}` cannot be given this transition here",
+        label = "no phase of the machine",
+        note = "transitions are declared in machine.toml, not implemented"
+    )]
+    pub trait Founder {}
+    #[diagnostic::on_unimplemented(
+        message = "`lower` is sealed: `{Self}` cannot be given this transition here",
+        label = "no phase of the machine",
+        note = "transitions are declared in machine.toml, not implemented"
+    )]
+    pub trait Lower {}
     #[diagnostic::on_unimplemented(
         message = "`tack` is sealed: `{Self}` cannot be given this transition here",
         label = "no phase of the machine",
@@ -992,7 +1047,7 @@ mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`inspect` is not legal in phase `{Self}`",
     label = "no edge `inspect` leaves this phase",
-    note = "legal in: Loading (machine.toml:134)"
+    note = "legal in: Loading (machine.toml:140)"
 )]
 pub trait Inspect: sealed::Inspect {
     /// The loop after it.
@@ -1005,7 +1060,7 @@ impl Inspect for Loading {
 impl<P: InPhase> Loop<P> {
     /// The list was written: inspect it.
     ///
-    /// - [`Loading`] → [`Inspecting`] (machine.toml:134)
+    /// - [`Loading`] → [`Inspecting`] (machine.toml:140)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1024,7 +1079,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`pass` is not legal in phase `{Self}`",
     label = "no edge `pass` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:140)"
+    note = "legal in: Inspecting (machine.toml:146)"
 )]
 pub trait Pass: sealed::Pass {
     /// The loop after it.
@@ -1037,7 +1092,7 @@ impl Pass for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `pass`
     ///
-    /// - [`Inspecting`] → [`Match`], when `sealed == false` (machine.toml:140)
+    /// - [`Inspecting`] → [`Match`], when `sealed == false` (machine.toml:146)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1056,7 +1111,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`wave` is not legal in phase `{Self}`",
     label = "no edge `wave` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:148)"
+    note = "legal in: Inspecting (machine.toml:154)"
 )]
 pub trait Wave: sealed::Wave {
     /// The loop after it.
@@ -1069,7 +1124,7 @@ impl Wave for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `wave`
     ///
-    /// - [`Inspecting`] → [`Match`], when `sealed == true` (machine.toml:148)
+    /// - [`Inspecting`] → [`Match`], when `sealed == true` (machine.toml:154)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1088,7 +1143,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`sign` is not legal in phase `{Self}`",
     label = "no edge `sign` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:154)"
+    note = "legal in: Inspecting (machine.toml:160)"
 )]
 pub trait Sign: sealed::Sign {
     /// The loop after it.
@@ -1101,7 +1156,7 @@ impl Sign for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// The captain signs.
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `sealed == false` (machine.toml:154)
+    /// - [`Inspecting`] → [`Inspecting`], when `sealed == false` (machine.toml:160)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1120,7 +1175,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`repair` is not legal in phase `{Self}`",
     label = "no edge `repair` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:163, machine.toml:171)"
+    note = "legal in: Inspecting (machine.toml:169, machine.toml:177)"
 )]
 pub trait Repair: sealed::Repair {
     /// The loop after it.
@@ -1163,8 +1218,8 @@ impl From<RepairNext> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// `repair`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:163)
-    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:171)
+    /// - [`Inspecting`] → [`Inspecting`], when `leg < legs` (machine.toml:169)
+    /// - [`Inspecting`] → [`Match`], when `leg >= legs` (machine.toml:177)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1188,11 +1243,107 @@ impl<P: InPhase> Loop<P> {
             .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
     }
 }
+/// The phases in which [`Loop::launch`] is legal. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`launch` is not legal in phase `{Self}`",
+    label = "no edge `launch` leaves this phase",
+    note = "legal in: Trying (machine.toml:185)"
+)]
+pub trait Launch: sealed::Launch {
+    /// The loop after it.
+    type Next;
+}
+impl sealed::Launch for Trying {}
+impl Launch for Trying {
+    type Next = Loop<Sailing>;
+}
+impl<P: InPhase> Loop<P> {
+    /// `launch`
+    ///
+    /// - [`Trying`] → [`Sailing`] (machine.toml:185)
+    ///
+    /// # Errors
+    /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
+    /// actor may not, or the disk refused.
+    pub fn launch<N>(self, evidence: &rt::Verified) -> Result<N, rt::Refused<Self>>
+    where
+        P: Launch<Next = N>,
+        N: sealed::FromRaw,
+    {
+        rt::commit(self.raw, "launch", &[], Some(evidence.record()))
+            .map(N::from_raw)
+            .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
+    }
+}
+/// The phases in which [`Loop::founder`] is legal. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`founder` is not legal in phase `{Self}`",
+    label = "no edge `founder` leaves this phase",
+    note = "legal in: Trying (machine.toml:190)"
+)]
+pub trait Founder: sealed::Founder {
+    /// The loop after it.
+    type Next;
+}
+impl sealed::Founder for Trying {}
+impl Founder for Trying {
+    type Next = Loop<Sunk>;
+}
+impl<P: InPhase> Loop<P> {
+    /// `founder`
+    ///
+    /// - [`Trying`] → [`Sunk`] (machine.toml:190)
+    ///
+    /// # Errors
+    /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
+    /// actor may not, or the disk refused.
+    pub fn founder<N>(self) -> Result<N, rt::Refused<Self>>
+    where
+        P: Founder<Next = N>,
+        N: sealed::FromRaw,
+    {
+        rt::commit(self.raw, "founder", &[], None)
+            .map(N::from_raw)
+            .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
+    }
+}
+/// The phases in which [`Loop::lower`] is legal. Sealed: `machine.toml` decides.
+#[diagnostic::on_unimplemented(
+    message = "`lower` is not legal in phase `{Self}`",
+    label = "no edge `lower` leaves this phase",
+    note = "legal in: Trying (machine.toml:194)"
+)]
+pub trait Lower: sealed::Lower {
+    /// The loop after it.
+    type Next;
+}
+impl sealed::Lower for Trying {}
+impl Lower for Trying {
+    type Next = Loop<Sailing>;
+}
+impl<P: InPhase> Loop<P> {
+    /// `lower`
+    ///
+    /// - [`Trying`] → [`Sailing`] (machine.toml:194)
+    ///
+    /// # Errors
+    /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
+    /// actor may not, or the disk refused.
+    pub fn lower<N>(self, evidence: &rt::Verified) -> Result<N, rt::Refused<Self>>
+    where
+        P: Lower<Next = N>,
+        N: sealed::FromRaw,
+    {
+        rt::commit(self.raw, "lower", &[], Some(evidence.record()))
+            .map(N::from_raw)
+            .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
+    }
+}
 /// The phases in which [`Loop::tack`] is legal. Sealed: `machine.toml` decides.
 #[diagnostic::on_unimplemented(
     message = "`tack` is not legal in phase `{Self}`",
     label = "no edge `tack` leaves this phase",
-    note = "legal in: Sailing (machine.toml:179, machine.toml:186), Match (machine.toml:191, machine.toml:197)"
+    note = "legal in: Sailing (machine.toml:200, machine.toml:207), Match (machine.toml:212, machine.toml:218)"
 )]
 pub trait Tack: sealed::Tack {
     /// The loop after it.
@@ -1219,7 +1370,7 @@ impl sealed::FromRaw for TackFromMatch {
     fn from_raw(raw: rt::Raw) -> Self {
         match raw.phase() {
             3usize => Self::Sailing(sealed::FromRaw::from_raw(raw)),
-            11usize => Self::Sunk(sealed::FromRaw::from_raw(raw)),
+            12usize => Self::Sunk(sealed::FromRaw::from_raw(raw)),
             other => {
                 unreachable!(
                     "the engine took an edge to phase {other}, which the table does not have here"
@@ -1249,7 +1400,7 @@ impl sealed::FromRaw for TackFromSailing {
     fn from_raw(raw: rt::Raw) -> Self {
         match raw.phase() {
             3usize => Self::Sailing(sealed::FromRaw::from_raw(raw)),
-            10usize => Self::Arrived(sealed::FromRaw::from_raw(raw)),
+            11usize => Self::Arrived(sealed::FromRaw::from_raw(raw)),
             other => {
                 unreachable!(
                     "the engine took an edge to phase {other}, which the table does not have here"
@@ -1269,10 +1420,10 @@ impl From<TackFromSailing> for AnyLoop {
 impl<P: InPhase> Loop<P> {
     /// The wind decides.
     ///
-    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:179)
-    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:186)
-    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:191)
-    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:197)
+    /// - [`Sailing`] → [`Sailing`], when `weather != "storm" and leg < legs` (machine.toml:200)
+    /// - [`Sailing`] → [`Arrived`], when `weather == "storm" or leg >= legs` (machine.toml:207)
+    /// - [`Match`] → [`Sailing`], when `sealed == true` (machine.toml:212)
+    /// - [`Match`] → [`Sunk`], when `sealed == false` (machine.toml:218)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1291,7 +1442,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`move` is not legal in phase `{Self}`",
     label = "no edge `move` leaves this phase",
-    note = "legal in: Match (machine.toml:202)"
+    note = "legal in: Match (machine.toml:223)"
 )]
 pub trait Move: sealed::Move {
     /// The loop after it.
@@ -1304,7 +1455,7 @@ impl Move for Match {
 impl<P: InPhase> Loop<P> {
     /// A transition whose name is a word of Rust.
     ///
-    /// - [`Match`] → [`Sailing`] (machine.toml:202)
+    /// - [`Match`] → [`Sailing`] (machine.toml:223)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1323,7 +1474,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`grant` is not legal in phase `{Self}`",
     label = "no edge `grant` leaves this phase",
-    note = "legal in: Sailing (machine.toml:209), Match (machine.toml:209)"
+    note = "legal in: Sailing (machine.toml:230), Match (machine.toml:230)"
 )]
 pub trait Grant: sealed::Grant {
     /// The loop after it.
@@ -1343,8 +1494,8 @@ impl<P: InPhase> Loop<P> {
     /// Arguments:
     /// - `in`: why
     ///
-    /// - [`Sailing`] → [`Sailing`] (machine.toml:209)
-    /// - [`Match`] → [`Match`] (machine.toml:209)
+    /// - [`Sailing`] → [`Sailing`] (machine.toml:230)
+    /// - [`Match`] → [`Match`] (machine.toml:230)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1420,7 +1571,7 @@ pub enum SteerSide {
 #[diagnostic::on_unimplemented(
     message = "`steer` is not legal in phase `{Self}`",
     label = "no edge `steer` leaves this phase",
-    note = "legal in: Sailing (machine.toml:217, machine.toml:225)"
+    note = "legal in: Sailing (machine.toml:238, machine.toml:246)"
 )]
 pub trait Steer: sealed::Steer {
     /// The loop after it.
@@ -1466,8 +1617,8 @@ impl<P: InPhase> Loop<P> {
     /// Arguments:
     /// - `rope`: what is pulled
     ///
-    /// - [`Sailing`] → [`Sailing`], when `args.rope == "bight" and args.tons + 1 < legs` (machine.toml:217)
-    /// - [`Sailing`] → [`Mooring`], when `args.rope != "bight" or legs <= args.tons + 1` (machine.toml:225)
+    /// - [`Sailing`] → [`Sailing`], when `args.rope == "bight" and args.tons + 1 < legs` (machine.toml:238)
+    /// - [`Sailing`] → [`Mooring`], when `args.rope != "bight" or legs <= args.tons + 1` (machine.toml:246)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1500,7 +1651,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`lighten` is not legal in phase `{Self}`",
     label = "no edge `lighten` leaves this phase",
-    note = "legal in: Sailing (machine.toml:232)"
+    note = "legal in: Sailing (machine.toml:253)"
 )]
 pub trait Lighten: sealed::Lighten {
     /// The loop after it.
@@ -1513,7 +1664,7 @@ impl Lighten for Sailing {
 impl<P: InPhase> Loop<P> {
     /// `lighten`
     ///
-    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:232)
+    /// - [`Sailing`] → [`Sailing`], when `legs >= 3 and toll > 0` (machine.toml:253)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1532,7 +1683,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`hail` is not legal in phase `{Self}`",
     label = "no edge `hail` leaves this phase",
-    note = "legal in: Mooring (machine.toml:240)"
+    note = "legal in: Mooring (machine.toml:261)"
 )]
 pub trait Hail: sealed::Hail {
     /// The loop after it.
@@ -1545,7 +1696,7 @@ impl Hail for Mooring {
 impl<P: InPhase> Loop<P> {
     /// `hail`
     ///
-    /// - [`Mooring`] → [`Hailing`] (machine.toml:240)
+    /// - [`Mooring`] → [`Hailing`] (machine.toml:261)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1564,7 +1715,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`call` is not legal in phase `{Self}`",
     label = "no edge `call` leaves this phase",
-    note = "legal in: Hailing (machine.toml:244)"
+    note = "legal in: Hailing (machine.toml:265)"
 )]
 pub trait Call: sealed::Call {
     /// The loop after it.
@@ -1577,7 +1728,7 @@ impl Call for Hailing {
 impl<P: InPhase> Loop<P> {
     /// `call`
     ///
-    /// - [`Hailing`] → [`Asking`] (machine.toml:244)
+    /// - [`Hailing`] → [`Asking`] (machine.toml:265)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1596,7 +1747,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`take` is not legal in phase `{Self}`",
     label = "no edge `take` leaves this phase",
-    note = "legal in: Asking (machine.toml:249)"
+    note = "legal in: Asking (machine.toml:270)"
 )]
 pub trait Take: sealed::Take {
     /// The loop after it.
@@ -1609,7 +1760,7 @@ impl Take for Asking {
 impl<P: InPhase> Loop<P> {
     /// `take`
     ///
-    /// - [`Asking`] → [`Pumping`] (machine.toml:249)
+    /// - [`Asking`] → [`Pumping`] (machine.toml:270)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1628,7 +1779,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`leave` is not legal in phase `{Self}`",
     label = "no edge `leave` leaves this phase",
-    note = "legal in: Asking (machine.toml:254)"
+    note = "legal in: Asking (machine.toml:275)"
 )]
 pub trait Leave: sealed::Leave {
     /// The loop after it.
@@ -1641,7 +1792,7 @@ impl Leave for Asking {
 impl<P: InPhase> Loop<P> {
     /// `leave`
     ///
-    /// - [`Asking`] → [`Sunk`] (machine.toml:254)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:275)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1660,7 +1811,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`head` is not legal in phase `{Self}`",
     label = "no edge `head` leaves this phase",
-    note = "legal in: Naming (machine.toml:261)"
+    note = "legal in: Naming (machine.toml:282)"
 )]
 pub trait Head: sealed::Head {
     /// The loop after it.
@@ -1673,7 +1824,7 @@ impl Head for Naming {
 impl<P: InPhase> Loop<P> {
     /// `head`
     ///
-    /// - [`Naming`] → [`Musing`] (machine.toml:261)
+    /// - [`Naming`] → [`Musing`] (machine.toml:282)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1697,7 +1848,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`dry` is not legal in phase `{Self}`",
     label = "no edge `dry` leaves this phase",
-    note = "legal in: Pumping (machine.toml:268)"
+    note = "legal in: Pumping (machine.toml:289)"
 )]
 pub trait Dry: sealed::Dry {
     /// The loop after it.
@@ -1710,7 +1861,7 @@ impl Dry for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `dry`
     ///
-    /// - [`Pumping`] → [`Sailing`] (machine.toml:268)
+    /// - [`Pumping`] → [`Sailing`] (machine.toml:289)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1729,7 +1880,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`flood` is not legal in phase `{Self}`",
     label = "no edge `flood` leaves this phase",
-    note = "legal in: Pumping (machine.toml:273)"
+    note = "legal in: Pumping (machine.toml:294)"
 )]
 pub trait Flood: sealed::Flood {
     /// The loop after it.
@@ -1742,7 +1893,7 @@ impl Flood for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `flood`
     ///
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:273)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:294)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1777,7 +1928,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`remind` is not legal in phase `{Self}`",
     label = "no edge `remind` leaves this phase",
-    note = "legal in: Loading (machine.toml:279), Inspecting (machine.toml:279), Mooring (machine.toml:279), Asking (machine.toml:279), Musing (machine.toml:279), Pumping (machine.toml:279)"
+    note = "legal in: Loading (machine.toml:300), Inspecting (machine.toml:300), Mooring (machine.toml:300), Asking (machine.toml:300), Musing (machine.toml:300), Pumping (machine.toml:300)"
 )]
 pub trait Remind: sealed::Remind {
     /// The loop after it.
@@ -1810,12 +1961,12 @@ impl Remind for Pumping {
 impl<P: InPhase> Loop<P> {
     /// `remind`
     ///
-    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:279)
-    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:279)
-    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:279)
-    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:279)
-    /// - [`Musing`] → [`Musing`], when `reminders < 1` (machine.toml:279)
-    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:279)
+    /// - [`Loading`] → [`Loading`], when `reminders < 1` (machine.toml:300)
+    /// - [`Inspecting`] → [`Inspecting`], when `reminders < 1` (machine.toml:300)
+    /// - [`Mooring`] → [`Mooring`], when `reminders < 1` (machine.toml:300)
+    /// - [`Asking`] → [`Asking`], when `reminders < 1` (machine.toml:300)
+    /// - [`Musing`] → [`Musing`], when `reminders < 1` (machine.toml:300)
+    /// - [`Pumping`] → [`Pumping`], when `reminders < 1` (machine.toml:300)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1834,7 +1985,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`retry` is not legal in phase `{Self}`",
     label = "no edge `retry` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:286)"
+    note = "legal in: Inspecting (machine.toml:307)"
 )]
 pub trait Retry: sealed::Retry {
     /// The loop after it.
@@ -1847,7 +1998,7 @@ impl Retry for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `retry`
     ///
-    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:286)
+    /// - [`Inspecting`] → [`Inspecting`], when `failures < 1` (machine.toml:307)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1866,7 +2017,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`condemn` is not legal in phase `{Self}`",
     label = "no edge `condemn` leaves this phase",
-    note = "legal in: Inspecting (machine.toml:292)"
+    note = "legal in: Inspecting (machine.toml:313)"
 )]
 pub trait Condemn: sealed::Condemn {
     /// The loop after it.
@@ -1879,7 +2030,7 @@ impl Condemn for Inspecting {
 impl<P: InPhase> Loop<P> {
     /// `condemn`
     ///
-    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:292)
+    /// - [`Inspecting`] → [`Sunk`], when `failures + 1 > 1` (machine.toml:313)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1898,7 +2049,7 @@ impl<P: InPhase> Loop<P> {
 #[diagnostic::on_unimplemented(
     message = "`scuttle` is not legal in phase `{Self}`",
     label = "no edge `scuttle` leaves this phase",
-    note = "legal in: Loading (machine.toml:298), Inspecting (machine.toml:298), Match (machine.toml:298), Sailing (machine.toml:298), Mooring (machine.toml:298), Hailing (machine.toml:298), Asking (machine.toml:298), Naming (machine.toml:298), Musing (machine.toml:298), Pumping (machine.toml:298)"
+    note = "legal in: Loading (machine.toml:319), Inspecting (machine.toml:319), Match (machine.toml:319), Sailing (machine.toml:319), Mooring (machine.toml:319), Hailing (machine.toml:319), Asking (machine.toml:319), Naming (machine.toml:319), Musing (machine.toml:319), Pumping (machine.toml:319), Trying (machine.toml:319)"
 )]
 pub trait Scuttle: sealed::Scuttle {
     /// The loop after it.
@@ -1944,19 +2095,24 @@ impl sealed::Scuttle for Pumping {}
 impl Scuttle for Pumping {
     type Next = Loop<Sunk>;
 }
+impl sealed::Scuttle for Trying {}
+impl Scuttle for Trying {
+    type Next = Loop<Sunk>;
+}
 impl<P: InPhase> Loop<P> {
     /// The ship is given up.
     ///
-    /// - [`Loading`] → [`Sunk`] (machine.toml:298)
-    /// - [`Inspecting`] → [`Sunk`] (machine.toml:298)
-    /// - [`Match`] → [`Sunk`] (machine.toml:298)
-    /// - [`Sailing`] → [`Sunk`] (machine.toml:298)
-    /// - [`Mooring`] → [`Sunk`] (machine.toml:298)
-    /// - [`Hailing`] → [`Sunk`] (machine.toml:298)
-    /// - [`Asking`] → [`Sunk`] (machine.toml:298)
-    /// - [`Naming`] → [`Sunk`] (machine.toml:298)
-    /// - [`Musing`] → [`Sunk`] (machine.toml:298)
-    /// - [`Pumping`] → [`Sunk`] (machine.toml:298)
+    /// - [`Loading`] → [`Sunk`] (machine.toml:319)
+    /// - [`Inspecting`] → [`Sunk`] (machine.toml:319)
+    /// - [`Match`] → [`Sunk`] (machine.toml:319)
+    /// - [`Sailing`] → [`Sunk`] (machine.toml:319)
+    /// - [`Mooring`] → [`Sunk`] (machine.toml:319)
+    /// - [`Hailing`] → [`Sunk`] (machine.toml:319)
+    /// - [`Asking`] → [`Sunk`] (machine.toml:319)
+    /// - [`Naming`] → [`Sunk`] (machine.toml:319)
+    /// - [`Musing`] → [`Sunk`] (machine.toml:319)
+    /// - [`Pumping`] → [`Sunk`] (machine.toml:319)
+    /// - [`Trying`] → [`Sunk`] (machine.toml:319)
     ///
     /// # Errors
     /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
@@ -1988,6 +2144,16 @@ pub enum Verb {
         /// Why findings that are still open are rejected; the summary shows it.
         #[arg(long, value_name = "WHY", allow_hyphen_values = true)]
         rejecting: Option<String>,
+    },
+    /// `lower`
+    #[command(name = "lower")]
+    Lower {
+        /// The loop's id; absent: the active loop.
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+        /// Take the id from what the command's prompt hook stored.
+        #[arg(long, hide = true, conflicts_with = "id")]
+        from_prompt: bool,
     },
     /// A transition whose name is a word of Rust.
     #[command(name = "move")]
@@ -2109,6 +2275,7 @@ impl Verb {
     pub fn transition(&self) -> Transition {
         match self {
             Self::Sign { .. } => Transition::Sign,
+            Self::Lower { .. } => Transition::Lower,
             Self::Move { .. } => Transition::Move,
             Self::Grant { .. } => Transition::Grant,
             Self::Steer { .. } => Transition::Steer,
@@ -2124,6 +2291,7 @@ impl Verb {
     pub fn id(&self) -> Option<&str> {
         match self {
             Self::Sign { id, .. }
+            | Self::Lower { id, .. }
             | Self::Move { id, .. }
             | Self::Grant { id, .. }
             | Self::Steer { id, .. }
@@ -2139,6 +2307,7 @@ impl Verb {
     pub fn from_prompt(&self) -> bool {
         match self {
             Self::Sign { from_prompt, .. }
+            | Self::Lower { from_prompt, .. }
             | Self::Move { from_prompt, .. }
             | Self::Grant { from_prompt, .. }
             | Self::Steer { from_prompt, .. }
@@ -2203,6 +2372,24 @@ impl Verb {
                     other => Err(rt::undeclared(other, "sign")),
                 }
             }
+            Self::Lower { id: _, from_prompt: _ } => {
+                match held {
+                    AnyLoop::Trying(held) => {
+                        match rt::verify::verified(held.raw()) {
+                            Ok(evidence) => Self::any(held.lower(&evidence)),
+                            Err(missing) => {
+                                Err(
+                                    rt::Refused::new(
+                                        held.into_any(),
+                                        missing.refusal("lower", rt::Requirement::Verified),
+                                    ),
+                                )
+                            }
+                        }
+                    }
+                    other => Err(rt::undeclared(other, "lower")),
+                }
+            }
             Self::Move { id: _, from_prompt: _ } => {
                 match held {
                     AnyLoop::Match(held) => Self::any(held.r#move()),
@@ -2260,6 +2447,7 @@ impl Verb {
                     AnyLoop::Naming(held) => Self::any(held.scuttle()),
                     AnyLoop::Musing(held) => Self::any(held.scuttle()),
                     AnyLoop::Pumping(held) => Self::any(held.scuttle()),
+                    AnyLoop::Trying(held) => Self::any(held.scuttle()),
                     other => Err(rt::undeclared(other, "scuttle")),
                 }
             }
@@ -2304,6 +2492,12 @@ impl Phase {
 }
 /// What a stop does in each phase. A phase of `machine.toml` without `on_stop` is a method to write.
 pub trait OnStop {
+    /// Returns the commands that verify the work as the loop stands, each one line: the name of a `[commands.NAME]` of the
+    /// person's configuration, or a line for `sh -c`, which a person has to permit. Asked where machine.toml says `{program}`.
+    ///
+    /// # Errors
+    /// A sentence says why they are not known: nothing is run then.
+    fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String>;
     /// The cargo is brought on board.
     ///
     /// # Errors
@@ -2527,6 +2721,29 @@ pub trait OnStop {
             },
         )
     }
+    /// A stop in `trying`.
+    ///
+    /// # Errors
+    /// See [`OnStop::stop`].
+    fn trying(
+        &self,
+        held: Loop<Trying>,
+    ) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
+        let observed = match rt::observe::verify(held.raw()) {
+            Ok(observed) => observed,
+            Err(refusal) => return Err(rt::Refused::new(held.into_any(), refusal)),
+        };
+        let attempt = rt::attempt(held.noting(observed.run));
+        rt::settle(
+            match observed.seen {
+                rt::VerifySeen::Passed(evidence) => {
+                    rt::or_else(attempt, |held| held.launch(&evidence))
+                }
+                rt::VerifySeen::Failed => rt::or_else(attempt, Loop::founder),
+                rt::VerifySeen::Missing | rt::VerifySeen::Running => attempt,
+            },
+        )
+    }
     /// Returns what a person is asked in `musing`.
     ///
     /// # Errors
@@ -2537,6 +2754,7 @@ pub trait OnStop {
     /// # Errors
     /// The step was refused for another reason than a guard; the loop is handed back.
     fn stop(&self, held: AnyLoop) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
+        rt::verify::tell(held.raw(), || self.verifies(&held));
         match held {
             AnyLoop::Loading(held) => self.loading(held),
             AnyLoop::Inspecting(held) => self.inspecting(held),
@@ -2548,6 +2766,7 @@ pub trait OnStop {
             AnyLoop::Naming(held) => self.naming(held),
             AnyLoop::Musing(held) => self.musing(held),
             AnyLoop::Pumping(held) => self.pumping(held),
+            AnyLoop::Trying(held) => self.trying(held),
             AnyLoop::Arrived(held) => Ok(rt::Step::Over(held.into_any())),
             AnyLoop::Sunk(held) => Ok(rt::Step::Over(held.into_any())),
         }
@@ -2594,6 +2813,13 @@ impl rt::program::CommandLine for Voyage {
             rt::program::plugin::CommandInfo {
                 name: "trial",
                 does: rt::program::plugin::Does::Start("trial"),
+                doc: "",
+                arguments: None,
+                text: None,
+            },
+            rt::program::plugin::CommandInfo {
+                name: "repaired",
+                does: rt::program::plugin::Does::Start("repaired"),
                 doc: "",
                 arguments: None,
                 text: None,
@@ -2755,9 +2981,13 @@ impl rt::program::CommandLine for Voyage {
 /// The program of this machine, for its `main`: its command line and its hooks.
 pub fn program(on_stop: impl OnStop + 'static) -> rt::program::Program<Voyage> {
     let on_stop = std::rc::Rc::new(on_stop);
+    let stopping = std::rc::Rc::clone(&on_stop);
+    let program = rt::program::Program::new(move |held| stopping.stop(held));
     let asking = std::rc::Rc::clone(&on_stop);
-    rt::program::Program::new(move |held| on_stop.stop(held))
-        .asks(move |held| asking.asks(held))
+    let program = program.asks(move |held| asking.asks(held));
+    let verifying = std::rc::Rc::clone(&on_stop);
+    let program = program.verifies(move |held| verifying.verifies(held));
+    program
 }
 #[doc(hidden)]
 pub mod declared {
@@ -2766,9 +2996,9 @@ pub mod declared {
     pub struct AsDeclared;
     /// Says what a stop does in every phase.
     #[diagnostic::on_unimplemented(
-        message = "no `on_stop` says what a stop does in phase `sailing` (machine.toml:81), and no `options` say what a person can answer in phase `musing` (machine.toml:106)",
+        message = "no `on_stop` says what a stop does in phase `sailing` (machine.toml:84), and no `options` say what a person can answer in phase `musing` (machine.toml:109), and the program gives the commands that verify the work in phase `trying` (machine.toml:116)",
         label = "the machine file leaves this to Rust",
-        note = "say it there, or write it: `struct Own; impl voyage::OnStop for Own {{ fn sailing(&self, held: Loop<Sailing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }} fn musing_asks(&self, held: &Loop<Musing>) -> Result<Asked, String> {{ .. }} }}` and `claudex_loop::main!(voyage, Own);`"
+        note = "say it there, or write it: `struct Own; impl voyage::OnStop for Own {{ fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> {{ .. }} fn sailing(&self, held: Loop<Sailing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }} fn musing_asks(&self, held: &Loop<Musing>) -> Result<Asked, String> {{ .. }} }}` and `claudex_loop::main!(voyage, Own);`"
     )]
     pub trait Whole: super::OnStop {}
     /// The program of a machine whose file says everything.
@@ -2812,6 +3042,14 @@ pub static TABLE: rt::Table = rt::Table {
             name: "trial",
             doc: "",
             start: 4usize,
+            initial: &[],
+            by: &[],
+            message: None,
+        },
+        rt::ModeInfo {
+            name: "repaired",
+            doc: "",
+            start: 10usize,
             initial: &[],
             by: &[],
             message: None,
@@ -2992,7 +3230,7 @@ pub static TABLE: rt::Table = rt::Table {
             kind: rt::FieldKind::Count,
             initial: rt::Constant::Count(5),
             at_start: false,
-            within: Some(&[3usize, 10usize]),
+            within: Some(&[3usize, 11usize]),
         },
         rt::FieldInfo {
             name: "ports",
@@ -3062,7 +3300,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 57u32,
+            line: 60u32,
         },
         rt::PhaseInfo {
             name: "inspecting",
@@ -3081,7 +3319,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: Some(&INSPECTING_REVIEW),
             question: None,
-            line: 62u32,
+            line: 65u32,
         },
         rt::PhaseInfo {
             name: "match",
@@ -3096,7 +3334,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 76u32,
+            line: 79u32,
         },
         rt::PhaseInfo {
             name: "sailing",
@@ -3108,7 +3346,7 @@ pub static TABLE: rt::Table = rt::Table {
             on_stop: None,
             review: None,
             question: None,
-            line: 81u32,
+            line: 84u32,
         },
         rt::PhaseInfo {
             name: "mooring",
@@ -3123,7 +3361,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 84u32,
+            line: 87u32,
         },
         rt::PhaseInfo {
             name: "hailing",
@@ -3138,7 +3376,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 87u32,
+            line: 90u32,
         },
         rt::PhaseInfo {
             name: "asking",
@@ -3183,7 +3421,7 @@ pub static TABLE: rt::Table = rt::Table {
                     with: &[],
                 }),
             }),
-            line: 90u32,
+            line: 93u32,
         },
         rt::PhaseInfo {
             name: "naming",
@@ -3210,7 +3448,7 @@ pub static TABLE: rt::Table = rt::Table {
                 },
                 text: None,
             }),
-            line: 100u32,
+            line: 103u32,
         },
         rt::PhaseInfo {
             name: "musing",
@@ -3230,7 +3468,7 @@ pub static TABLE: rt::Table = rt::Table {
                 options: rt::Options::Program,
                 text: None,
             }),
-            line: 106u32,
+            line: 109u32,
         },
         rt::PhaseInfo {
             name: "pumping",
@@ -3245,7 +3483,22 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             review: None,
             question: None,
-            line: 110u32,
+            line: 113u32,
+        },
+        rt::PhaseInfo {
+            name: "trying",
+            stored: "trying",
+            doc: "",
+            terminal: false,
+            meta: "{}",
+            message: None,
+            on_stop: Some(rt::BehaviourInfo {
+                name: "verify",
+                parameters: &[("commands", "{program}")],
+            }),
+            review: None,
+            question: None,
+            line: 116u32,
         },
         rt::PhaseInfo {
             name: "arrived",
@@ -3257,7 +3510,7 @@ pub static TABLE: rt::Table = rt::Table {
             on_stop: None,
             review: None,
             question: None,
-            line: 113u32,
+            line: 119u32,
         },
         rt::PhaseInfo {
             name: "sunk",
@@ -3269,7 +3522,7 @@ pub static TABLE: rt::Table = rt::Table {
             on_stop: None,
             review: None,
             question: None,
-            line: 116u32,
+            line: 122u32,
         },
     ],
     transitions: &[
@@ -3278,6 +3531,9 @@ pub static TABLE: rt::Table = rt::Table {
         "wave",
         "sign",
         "repair",
+        "launch",
+        "founder",
+        "lower",
         "tack",
         "move",
         "grant",
@@ -3310,7 +3566,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The list was written: inspect it.",
-            line: 134u32,
+            line: 140u32,
         },
         rt::EdgeInfo {
             transition: "pass",
@@ -3338,7 +3594,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 140u32,
+            line: 146u32,
         },
         rt::EdgeInfo {
             transition: "wave",
@@ -3361,7 +3617,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 148u32,
+            line: 154u32,
         },
         rt::EdgeInfo {
             transition: "sign",
@@ -3384,7 +3640,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The captain signs.",
-            line: 154u32,
+            line: 160u32,
         },
         rt::EdgeInfo {
             transition: "repair",
@@ -3426,7 +3682,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 163u32,
+            line: 169u32,
         },
         rt::EdgeInfo {
             transition: "repair",
@@ -3457,7 +3713,55 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 171u32,
+            line: 177u32,
+        },
+        rt::EdgeInfo {
+            transition: "launch",
+            from: 10usize,
+            to: 3usize,
+            when: None,
+            when_text: "",
+            requires: Some(rt::Requirement::Verified),
+            by: &[],
+            args: &[],
+            set: &[],
+            append: None,
+            message: None,
+            ends_turn: false,
+            doc: "",
+            line: 185u32,
+        },
+        rt::EdgeInfo {
+            transition: "founder",
+            from: 10usize,
+            to: 12usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[],
+            args: &[],
+            set: &[],
+            append: None,
+            message: None,
+            ends_turn: false,
+            doc: "",
+            line: 190u32,
+        },
+        rt::EdgeInfo {
+            transition: "lower",
+            from: 10usize,
+            to: 3usize,
+            when: None,
+            when_text: "",
+            requires: Some(rt::Requirement::Verified),
+            by: &[rt::Actor::Agent],
+            args: &[],
+            set: &[],
+            append: None,
+            message: None,
+            ends_turn: false,
+            doc: "",
+            line: 194u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -3506,12 +3810,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The wind decides.",
-            line: 179u32,
+            line: 200u32,
         },
         rt::EdgeInfo {
             transition: "tack",
             from: 3usize,
-            to: 10usize,
+            to: 11usize,
             when: Some(
                 rt::Guard::Any(
                     &[
@@ -3546,7 +3850,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 186u32,
+            line: 207u32,
         },
         rt::EdgeInfo {
             transition: "tack",
@@ -3569,12 +3873,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: true,
             doc: "",
-            line: 191u32,
+            line: 212u32,
         },
         rt::EdgeInfo {
             transition: "tack",
             from: 2usize,
-            to: 11usize,
+            to: 12usize,
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "sealed",
@@ -3592,7 +3896,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 197u32,
+            line: 218u32,
         },
         rt::EdgeInfo {
             transition: "move",
@@ -3611,7 +3915,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "A transition whose name is a word of Rust.",
-            line: 202u32,
+            line: 223u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -3662,7 +3966,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 209u32,
+            line: 230u32,
         },
         rt::EdgeInfo {
             transition: "grant",
@@ -3713,7 +4017,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "Further legs.",
-            line: 209u32,
+            line: 230u32,
         },
         rt::EdgeInfo {
             transition: "steer",
@@ -3776,7 +4080,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 217u32,
+            line: 238u32,
         },
         rt::EdgeInfo {
             transition: "steer",
@@ -3829,7 +4133,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 225u32,
+            line: 246u32,
         },
         rt::EdgeInfo {
             transition: "lighten",
@@ -3880,7 +4184,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 232u32,
+            line: 253u32,
         },
         rt::EdgeInfo {
             transition: "hail",
@@ -3896,7 +4200,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 240u32,
+            line: 261u32,
         },
         rt::EdgeInfo {
             transition: "call",
@@ -3917,7 +4221,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 244u32,
+            line: 265u32,
         },
         rt::EdgeInfo {
             transition: "take",
@@ -3933,12 +4237,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 249u32,
+            line: 270u32,
         },
         rt::EdgeInfo {
             transition: "leave",
             from: 6usize,
-            to: 11usize,
+            to: 12usize,
             when: None,
             when_text: "",
             requires: None,
@@ -3954,7 +4258,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 254u32,
+            line: 275u32,
         },
         rt::EdgeInfo {
             transition: "head",
@@ -3975,7 +4279,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 261u32,
+            line: 282u32,
         },
         rt::EdgeInfo {
             transition: "dry",
@@ -3994,12 +4298,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 268u32,
+            line: 289u32,
         },
         rt::EdgeInfo {
             transition: "flood",
             from: 9usize,
-            to: 11usize,
+            to: 12usize,
             when: None,
             when_text: "",
             requires: None,
@@ -4032,7 +4336,7 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 273u32,
+            line: 294u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -4068,7 +4372,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 279u32,
+            line: 300u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -4104,7 +4408,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 279u32,
+            line: 300u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -4140,7 +4444,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 279u32,
+            line: 300u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -4176,7 +4480,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 279u32,
+            line: 300u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -4212,7 +4516,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 279u32,
+            line: 300u32,
         },
         rt::EdgeInfo {
             transition: "remind",
@@ -4248,7 +4552,7 @@ pub static TABLE: rt::Table = rt::Table {
             }),
             ends_turn: false,
             doc: "",
-            line: 279u32,
+            line: 300u32,
         },
         rt::EdgeInfo {
             transition: "retry",
@@ -4279,12 +4583,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 286u32,
+            line: 307u32,
         },
         rt::EdgeInfo {
             transition: "condemn",
             from: 1usize,
-            to: 11usize,
+            to: 12usize,
             when: Some(rt::Guard::Compare {
                 left: rt::Operand::Field {
                     name: "failures",
@@ -4310,12 +4614,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "",
-            line: 292u32,
+            line: 313u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 0usize,
-            to: 11usize,
+            to: 12usize,
             when: None,
             when_text: "",
             requires: None,
@@ -4326,12 +4630,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 298u32,
+            line: 319u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 1usize,
-            to: 11usize,
+            to: 12usize,
             when: None,
             when_text: "",
             requires: None,
@@ -4342,12 +4646,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 298u32,
+            line: 319u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 2usize,
-            to: 11usize,
+            to: 12usize,
             when: None,
             when_text: "",
             requires: None,
@@ -4358,12 +4662,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 298u32,
+            line: 319u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 3usize,
-            to: 11usize,
+            to: 12usize,
             when: None,
             when_text: "",
             requires: None,
@@ -4374,12 +4678,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 298u32,
+            line: 319u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 4usize,
-            to: 11usize,
+            to: 12usize,
             when: None,
             when_text: "",
             requires: None,
@@ -4390,12 +4694,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 298u32,
+            line: 319u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 5usize,
-            to: 11usize,
+            to: 12usize,
             when: None,
             when_text: "",
             requires: None,
@@ -4406,12 +4710,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 298u32,
+            line: 319u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 6usize,
-            to: 11usize,
+            to: 12usize,
             when: None,
             when_text: "",
             requires: None,
@@ -4422,12 +4726,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 298u32,
+            line: 319u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 7usize,
-            to: 11usize,
+            to: 12usize,
             when: None,
             when_text: "",
             requires: None,
@@ -4438,12 +4742,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 298u32,
+            line: 319u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 8usize,
-            to: 11usize,
+            to: 12usize,
             when: None,
             when_text: "",
             requires: None,
@@ -4454,12 +4758,12 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 298u32,
+            line: 319u32,
         },
         rt::EdgeInfo {
             transition: "scuttle",
             from: 9usize,
-            to: 11usize,
+            to: 12usize,
             when: None,
             when_text: "",
             requires: None,
@@ -4470,7 +4774,23 @@ pub static TABLE: rt::Table = rt::Table {
             message: None,
             ends_turn: false,
             doc: "The ship is given up.",
-            line: 298u32,
+            line: 319u32,
+        },
+        rt::EdgeInfo {
+            transition: "scuttle",
+            from: 10usize,
+            to: 12usize,
+            when: None,
+            when_text: "",
+            requires: None,
+            by: &[rt::Actor::Agent, rt::Actor::Person],
+            args: &[],
+            set: &[],
+            append: None,
+            message: None,
+            ends_turn: false,
+            doc: "The ship is given up.",
+            line: 319u32,
         },
     ],
     personas: PERSONAS,
@@ -4514,7 +4834,7 @@ const PROGRAM: &str = match option_env!("CARGO_BIN_NAME") {
 pub static STATE: rt::StateSpec = rt::StateSpec {
     machine: "voyage",
     program: PROGRAM,
-    graph_hash: "2098971b4894de53",
+    graph_hash: "dd7690965240fd36",
     folder: ".voyage",
     folder_env: Some("VOYAGE_FOLDER"),
     file: None,
@@ -4565,10 +4885,10 @@ pub const SOURCE: &str = include_str!(
     concat!(env!("CARGO_MANIFEST_DIR"), "/machine.toml")
 );
 /// The fields, phases and transitions of the machine, as Markdown.
-pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line. The graph hash of this version is `2098971b4894de53`.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `loop` | `knot`, `bight` | optional | the machine |\n| `weather` | `calm`, `rough`, `storm`; null for `\"calm\"` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `departed` | when the ship left; a time, ISO 8601 in UTC, whole seconds; null where it is not set |  | the machine |\n| `pilot` | who is at the helm; an id; null for none; only in `sailing`, else null |  | the machine |\n| `toll` | what the harbours take; a whole number from 0; only in `sailing` and `arrived`, else null |  | the machine |\n| `ports` | where it has been; a list of texts on one line |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair` (why = \"found\"); stalled: `wave`, else `repair` (why = \"again\"); nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave` (words = \"It \\\"stays\\\"\"); another text: `leave`; unanswered: `remind` |\n| `naming` |  | ask: one of `ports`: `head` |\n| `musing` | The question is Rust's. | ask: options of the program; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood` (in = \"the \\\"pump\\\"\", sealed = true, legs = 4000000); missing: `remind` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0`, `why = args.why` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `steer` | sailing | sailing | `args.rope == \"bight\" and args.tons + 1 < legs` |  | person | `loop = args.rope`, `why = args.side`, `ports = ports + args.side` |\n| `steer` | sailing | mooring | `args.rope != \"bight\" or legs <= args.tons + 1` |  | person |  |\n| `lighten` | sailing | sailing | `legs >= 3 and toll > 0` |  | person | `legs = legs - 1`, `pilot = args.pilot` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person | `why = args.words` |\n| `head` | naming | musing |  |  | person | `why = args.port` |\n| `dry` | pumping | sailing |  |  | hook | `departed = now`, `toll = 4000000` |\n| `flood` | pumping | sunk |  |  | hook | `why = args.in`, `sealed = args.sealed`, `legs = args.legs`, `manifest = args.list` |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | musing | musing | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | naming | sunk |  |  | agent, person |  |\n| `scuttle` | musing | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n";
+pub const SPEC: &str = "# The `voyage` machine\n\nGenerated from `machine.toml`. A ship is loaded, inspected, and sails until it arrives.\n\nA loop is the file `.voyage/<id>.log` below its root, one `key: value` a line. The graph hash of this version is `dd7690965240fd36`.\n\n## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|\n| `mode` | outward or homeward; kept by the engine (mode) |  | the engine |\n| `phase` | kept by the engine (phase) |  | the engine |\n| `ship` | the ship's name; kept by the engine (id) |  | the engine |\n| `harbour` | kept by the engine (root) |  | the engine |\n| `crew` | kept by the engine (session) |  | the engine |\n| `started` | kept by the engine (started) |  | the engine |\n| `started_epoch` | kept by the engine (started-epoch) |  | the engine |\n| `updated` | kept by the engine (updated) |  | the engine |\n| `cargo` | what is on board; text, double-quoted | required | the machine |\n| `type` | what kind of ship it is; `sail`, `steam-ship`, `2-masted` | optional |  |\n| `manifest` | the list of the cargo; a path | optional | the machine |\n| `before` | digest of the list that was there at the start; text, double-quoted | optional | the machine |\n| `leg` | the leg under way, from 1; a whole number from 0 |  | the machine |\n| `legs` | the last leg; a whole number from 0 | optional | the machine |\n| `sealed` | the hold is sealed; true or false |  | the machine |\n| `loop` | `knot`, `bight` | optional | the machine |\n| `weather` | `calm`, `rough`, `storm`; null for `\"calm\"` |  | the machine |\n| `why` | why further legs were granted; text, double-quoted |  | the machine |\n| `departed` | when the ship left; a time, ISO 8601 in UTC, whole seconds; null where it is not set |  | the machine |\n| `pilot` | who is at the helm; an id; null for none; only in `sailing`, else null |  | the machine |\n| `toll` | what the harbours take; a whole number from 0; only in `sailing` and `arrived`, else null |  | the machine |\n| `ports` | where it has been; a list of texts on one line |  | the machine |\n| `reminders` | a whole number from 0 |  | the machine |\n| `failures` | a whole number from 0 |  | the machine |\n| `revision` | kept by the engine (revision) |  | the engine |\n| `machine` | kept by the engine (machine) |  | the engine |\n| `graph` | kept by the engine (graph-hash) |  | the engine |\n\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|\n| `loading` | The cargo is brought on board. | require-file: written: `inspect`; missing: `remind` |\n| `inspecting` |  | review: clean: `pass`, else `wave`; findings: `repair` (why = \"found\"); stalled: `wave`, else `repair` (why = \"again\"); nothing: `remind`; failed: `retry`, else `condemn` |\n| `match` | Two ships want the same berth: a phase whose name is a word of Rust. | approve: then: `tack` |\n| `sailing` | What a stop does here is written in Rust. | written in Rust |\n| `mooring` |  | wait-for: there: `hail`; waiting: `remind` |\n| `hailing` |  | announce: then: `call` |\n| `asking` |  | ask: \"Take it\": `take`; \"Leave it\": `leave` (words = \"It \\\"stays\\\"\"); another text: `leave`; unanswered: `remind` |\n| `naming` |  | ask: one of `ports`: `head` |\n| `musing` | The question is Rust's. | ask: options of the program; unanswered: `remind` |\n| `pumping` |  | run: passed: `dry`; failed: `flood` (in = \"the \\\"pump\\\"\", sealed = true, legs = 4000000); missing: `remind` |\n| `trying` |  | verify: passed: `launch`; failed: `founder` |\n| `arrived` |  | the loop is over |\n| `sunk` | The ship is lost. | the loop is over |\n\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|\n| `inspect` | loading | inspecting |  |  | hook | `reminders = 0` |\n| `pass` | inspecting | match | `sealed == false` | settled | hook | `sealed = true` |\n| `wave` | inspecting | match | `sealed == true` | reviewed | hook |  |\n| `sign` | inspecting | inspecting | `sealed == false` | settled | agent, person | `sealed = true` |\n| `repair` | inspecting | inspecting | `leg < legs` | reviewed | hook | `leg = leg + 1`, `reminders = 0`, `failures = 0`, `why = args.why` |\n| `repair` | inspecting | match | `leg >= legs` | reviewed | hook |  |\n| `launch` | trying | sailing |  | verified | hook |  |\n| `founder` | trying | sunk |  |  | hook |  |\n| `lower` | trying | sailing |  | verified | agent |  |\n| `tack` | sailing | sailing | `weather != \"storm\" and leg < legs` |  | hook | `leg = leg + 1`, `weather = next(weather)` |\n| `tack` | sailing | arrived | `weather == \"storm\" or leg >= legs` |  | hook |  |\n| `tack` | match | sailing | `sealed == true` |  | hook |  |\n| `tack` | match | sunk | `sealed == false` |  | hook |  |\n| `move` | match | sailing |  |  | person | `sealed = true`, `leg = 1` |\n| `grant` | sailing | sailing |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `grant` | match | match |  |  | person | `legs = legs + args.more`, `why = args.in`, `weather = \"calm\"`, `ports = ports + args.port`, `sealed = args.when` |\n| `steer` | sailing | sailing | `args.rope == \"bight\" and args.tons + 1 < legs` |  | person | `loop = args.rope`, `why = args.side`, `ports = ports + args.side` |\n| `steer` | sailing | mooring | `args.rope != \"bight\" or legs <= args.tons + 1` |  | person |  |\n| `lighten` | sailing | sailing | `legs >= 3 and toll > 0` |  | person | `legs = legs - 1`, `pilot = args.pilot` |\n| `hail` | mooring | hailing |  |  | hook |  |\n| `call` | hailing | asking |  |  | hook |  |\n| `take` | asking | pumping |  |  | person |  |\n| `leave` | asking | sunk |  |  | person | `why = args.words` |\n| `head` | naming | musing |  |  | person | `why = args.port` |\n| `dry` | pumping | sailing |  |  | hook | `departed = now`, `toll = 4000000` |\n| `flood` | pumping | sunk |  |  | hook | `why = args.in`, `sealed = args.sealed`, `legs = args.legs`, `manifest = args.list` |\n| `remind` | loading | loading | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | inspecting | inspecting | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | mooring | mooring | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | asking | asking | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | musing | musing | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `remind` | pumping | pumping | `reminders < 1` |  | hook | `reminders = reminders + 1` |\n| `retry` | inspecting | inspecting | `failures < 1` |  | hook | `failures = failures + 1` |\n| `condemn` | inspecting | sunk | `failures + 1 > 1` |  | hook | `failures = failures + 1` |\n| `scuttle` | loading | sunk |  |  | agent, person |  |\n| `scuttle` | inspecting | sunk |  |  | agent, person |  |\n| `scuttle` | match | sunk |  |  | agent, person |  |\n| `scuttle` | sailing | sunk |  |  | agent, person |  |\n| `scuttle` | mooring | sunk |  |  | agent, person |  |\n| `scuttle` | hailing | sunk |  |  | agent, person |  |\n| `scuttle` | asking | sunk |  |  | agent, person |  |\n| `scuttle` | naming | sunk |  |  | agent, person |  |\n| `scuttle` | musing | sunk |  |  | agent, person |  |\n| `scuttle` | pumping | sunk |  |  | agent, person |  |\n| `scuttle` | trying | sunk |  |  | agent, person |  |\n";
 /// The machine's graph, as a Mermaid flowchart.
-pub const DIAGRAM: &str = "flowchart TD\n    mode_0([\"outward\"]):::mode\n    mode_1([\"homeward\"]):::mode\n    mode_2([\"trial\"]):::mode\n    mode_3([\"chart\"]):::mode\n    phase_loading(\"loading<br/><i>require-file</i><br/>and again by:<br/>remind\")\n    phase_inspecting(\"inspecting<br/><i>review</i><br/>and again by:<br/>sign (verb)<br/>repair<br/><i>leg #lt; legs</i><br/>remind<br/>retry\")\n    phase_match(\"match<br/><i>approve</i><br/>and again by:<br/>grant (person)\")\n    phase_sailing(\"sailing<br/><i>written in Rust</i><br/>and again by:<br/>tack<br/><i>weather #33;= #34;storm#34; and leg #lt; legs</i><br/>grant (person)<br/>steer (person)<br/><i>args.rope == #34;bight#34; and args.tons + 1 #lt; legs</i><br/>lighten (person)\")\n    phase_mooring(\"mooring<br/><i>wait-for</i><br/>and again by:<br/>remind\")\n    phase_hailing(\"hailing<br/><i>announce</i>\")\n    phase_asking(\"asking<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_naming(\"naming<br/><i>ask</i>\")\n    phase_musing(\"musing<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_pumping(\"pumping<br/><i>run</i><br/>and again by:<br/>remind\")\n    phase_arrived[[\"arrived\"]]:::terminal\n    phase_sunk[[\"sunk\"]]:::terminal\n    anywhere([\"any phase\"]):::mode\n    mode_0 --> phase_loading\n    mode_1 --> phase_sailing\n    mode_2 --> phase_mooring\n    mode_3 --> phase_naming\n    phase_loading -->|\"inspect\"| phase_inspecting\n    phase_inspecting -->|\"pass<br/>wave<br/>repair<br/><i>leg #gt;= legs</i>\"| phase_match\n    phase_inspecting --> phase_inspecting\n    phase_sailing --> phase_sailing\n    phase_sailing -->|\"tack<br/><i>weather == #34;storm#34; or leg #gt;= legs</i>\"| phase_arrived\n    phase_match -->|\"tack<br/><i>sealed == true</i>\"| phase_sailing\n    phase_match -->|\"tack<br/><i>sealed == false</i>\"| phase_sunk\n    phase_match -.->|\"move (person)\"| phase_sailing\n    phase_match -.-> phase_match\n    phase_sailing -.->|\"steer (person)<br/><i>args.rope #33;= #34;bight#34; or legs #lt;= args.tons + 1</i>\"| phase_mooring\n    phase_mooring -->|\"hail\"| phase_hailing\n    phase_hailing -->|\"call\"| phase_asking\n    phase_asking -.->|\"take (person)\"| phase_pumping\n    phase_asking -.->|\"leave (person)\"| phase_sunk\n    phase_naming -.->|\"head (person)\"| phase_musing\n    phase_pumping -->|\"dry\"| phase_sailing\n    phase_pumping -->|\"flood\"| phase_sunk\n    phase_loading --> phase_loading\n    phase_mooring --> phase_mooring\n    phase_asking --> phase_asking\n    phase_musing --> phase_musing\n    phase_pumping --> phase_pumping\n    phase_inspecting -->|\"condemn\"| phase_sunk\n    anywhere -.->|\"scuttle (verb)\"| phase_sunk\n    classDef mode fill:none,stroke-dasharray:2 3\n    classDef terminal stroke-width:2px\n";
+pub const DIAGRAM: &str = "flowchart TD\n    mode_0([\"outward\"]):::mode\n    mode_1([\"homeward\"]):::mode\n    mode_2([\"trial\"]):::mode\n    mode_3([\"repaired\"]):::mode\n    mode_4([\"chart\"]):::mode\n    phase_loading(\"loading<br/><i>require-file</i><br/>and again by:<br/>remind\")\n    phase_inspecting(\"inspecting<br/><i>review</i><br/>and again by:<br/>sign (verb)<br/>repair<br/><i>leg #lt; legs</i><br/>remind<br/>retry\")\n    phase_match(\"match<br/><i>approve</i><br/>and again by:<br/>grant (person)\")\n    phase_sailing(\"sailing<br/><i>written in Rust</i><br/>and again by:<br/>tack<br/><i>weather #33;= #34;storm#34; and leg #lt; legs</i><br/>grant (person)<br/>steer (person)<br/><i>args.rope == #34;bight#34; and args.tons + 1 #lt; legs</i><br/>lighten (person)\")\n    phase_mooring(\"mooring<br/><i>wait-for</i><br/>and again by:<br/>remind\")\n    phase_hailing(\"hailing<br/><i>announce</i>\")\n    phase_asking(\"asking<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_naming(\"naming<br/><i>ask</i>\")\n    phase_musing(\"musing<br/><i>ask</i><br/>and again by:<br/>remind\")\n    phase_pumping(\"pumping<br/><i>run</i><br/>and again by:<br/>remind\")\n    phase_trying(\"trying<br/><i>verify</i>\")\n    phase_arrived[[\"arrived\"]]:::terminal\n    phase_sunk[[\"sunk\"]]:::terminal\n    anywhere([\"any phase\"]):::mode\n    mode_0 --> phase_loading\n    mode_1 --> phase_sailing\n    mode_2 --> phase_mooring\n    mode_3 --> phase_trying\n    mode_4 --> phase_naming\n    phase_loading -->|\"inspect\"| phase_inspecting\n    phase_inspecting -->|\"pass<br/>wave<br/>repair<br/><i>leg #gt;= legs</i>\"| phase_match\n    phase_inspecting --> phase_inspecting\n    phase_trying -->|\"launch\"| phase_sailing\n    phase_trying -->|\"founder\"| phase_sunk\n    phase_trying -.->|\"lower (verb)\"| phase_sailing\n    phase_sailing --> phase_sailing\n    phase_sailing -->|\"tack<br/><i>weather == #34;storm#34; or leg #gt;= legs</i>\"| phase_arrived\n    phase_match -->|\"tack<br/><i>sealed == true</i>\"| phase_sailing\n    phase_match -->|\"tack<br/><i>sealed == false</i>\"| phase_sunk\n    phase_match -.->|\"move (person)\"| phase_sailing\n    phase_match -.-> phase_match\n    phase_sailing -.->|\"steer (person)<br/><i>args.rope #33;= #34;bight#34; or legs #lt;= args.tons + 1</i>\"| phase_mooring\n    phase_mooring -->|\"hail\"| phase_hailing\n    phase_hailing -->|\"call\"| phase_asking\n    phase_asking -.->|\"take (person)\"| phase_pumping\n    phase_asking -.->|\"leave (person)\"| phase_sunk\n    phase_naming -.->|\"head (person)\"| phase_musing\n    phase_pumping -->|\"dry\"| phase_sailing\n    phase_pumping -->|\"flood\"| phase_sunk\n    phase_loading --> phase_loading\n    phase_mooring --> phase_mooring\n    phase_asking --> phase_asking\n    phase_musing --> phase_musing\n    phase_pumping --> phase_pumping\n    phase_inspecting -->|\"condemn\"| phase_sunk\n    anywhere -.->|\"scuttle (verb)\"| phase_sunk\n    classDef mode fill:none,stroke-dasharray:2 3\n    classDef terminal stroke-width:2px\n";
 /// What the meaning of a state document depends on, as JSON. Its digest is the graph hash.
-pub const SHAPE: &str = "{\"shape\":1,\"machine\":\"voyage\",\"state\":{\"folder\":\".voyage\",\"extension\":\"log\",\"form\":\"lines\",\"ids\":\"name\"},\"fields\":[\n{\"name\":\"mode\",\"kind\":\"held\",\"holds\":\"mode\"},\n{\"name\":\"phase\",\"kind\":\"held\",\"holds\":\"phase\"},\n{\"name\":\"ship\",\"kind\":\"held\",\"holds\":\"id\"},\n{\"name\":\"harbour\",\"kind\":\"held\",\"holds\":\"root\"},\n{\"name\":\"crew\",\"kind\":\"held\",\"holds\":\"session\"},\n{\"name\":\"started\",\"kind\":\"held\",\"holds\":\"started\"},\n{\"name\":\"started_epoch\",\"kind\":\"held\",\"holds\":\"started-epoch\"},\n{\"name\":\"updated\",\"kind\":\"held\",\"holds\":\"updated\"},\n{\"name\":\"cargo\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"required\",\"owned\":true},\n{\"name\":\"type\",\"kind\":\"one_of\",\"words\":[\"sail\",\"steam-ship\",\"2-masted\"],\"initial\":\"sail\",\"at_start\":\"optional\"},\n{\"name\":\"manifest\",\"kind\":\"path\",\"initial\":\"MANIFEST.md\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"before\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"leg\",\"kind\":\"count\",\"initial\":1,\"owned\":true},\n{\"name\":\"legs\",\"kind\":\"count\",\"initial\":2,\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"sealed\",\"kind\":\"flag\",\"initial\":false,\"owned\":true},\n{\"name\":\"loop\",\"kind\":\"one_of\",\"words\":[\"knot\",\"bight\"],\"initial\":\"knot\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"weather\",\"kind\":\"one_of\",\"words\":[\"calm\",\"rough\",\"storm\"],\"initial\":\"calm\",\"null\":\"calm\",\"owned\":true},\n{\"name\":\"why\",\"kind\":\"text\",\"initial\":\"no \\\"reason\\\" \\\\ yet\",\"owned\":true},\n{\"name\":\"departed\",\"kind\":\"time\",\"initial\":null,\"owned\":true},\n{\"name\":\"pilot\",\"kind\":\"id\",\"initial\":\"\",\"in\":[\"sailing\"],\"owned\":true},\n{\"name\":\"toll\",\"kind\":\"count\",\"initial\":5,\"in\":[\"sailing\",\"arrived\"],\"owned\":true},\n{\"name\":\"ports\",\"kind\":\"list\",\"initial\":[\"home\"],\"owned\":true},\n{\"name\":\"reminders\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"failures\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"revision\",\"kind\":\"held\",\"holds\":\"revision\"},\n{\"name\":\"machine\",\"kind\":\"held\",\"holds\":\"machine\"},\n{\"name\":\"graph\",\"kind\":\"held\",\"holds\":\"graph-hash\"}\n],\"phases\":[\n{\"name\":\"loading\",\"stored\":\"loading\",\"terminal\":false},\n{\"name\":\"inspecting\",\"stored\":\"inspecting\",\"terminal\":false},\n{\"name\":\"match\",\"stored\":\"in-match\",\"terminal\":false},\n{\"name\":\"sailing\",\"stored\":\"sailing\",\"terminal\":false},\n{\"name\":\"mooring\",\"stored\":\"mooring\",\"terminal\":false},\n{\"name\":\"hailing\",\"stored\":\"hailing\",\"terminal\":false},\n{\"name\":\"asking\",\"stored\":\"asking\",\"terminal\":false},\n{\"name\":\"naming\",\"stored\":\"naming\",\"terminal\":false},\n{\"name\":\"musing\",\"stored\":\"musing\",\"terminal\":false},\n{\"name\":\"pumping\",\"stored\":\"pumping\",\"terminal\":false},\n{\"name\":\"arrived\",\"stored\":\"arrived\",\"terminal\":true},\n{\"name\":\"sunk\",\"stored\":\"sunk\",\"terminal\":true}\n],\"edges\":[\n{\"transition\":\"inspect\",\"from\":\"loading\",\"to\":\"inspecting\",\"set\":{\"reminders\":\"0\"}},\n{\"transition\":\"pass\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"wave\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == true\",\"requires\":\"reviewed\"},\n{\"transition\":\"sign\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"by\":[\"agent\",\"person\"],\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"leg < legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"},\"set\":{\"leg\":\"leg + 1\",\"reminders\":\"0\",\"failures\":\"0\",\"why\":\"args.why\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"leg >= legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"weather != \\\"storm\\\" and leg < legs\",\"set\":{\"leg\":\"leg + 1\",\"weather\":\"next(weather)\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"arrived\",\"when\":\"weather == \\\"storm\\\" or leg >= legs\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sailing\",\"when\":\"sealed == true\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sunk\",\"when\":\"sealed == false\"},\n{\"transition\":\"move\",\"from\":\"match\",\"to\":\"sailing\",\"by\":[\"person\"],\"set\":{\"sealed\":\"true\",\"leg\":\"1\"}},\n{\"transition\":\"grant\",\"from\":\"sailing\",\"to\":\"sailing\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"grant\",\"from\":\"match\",\"to\":\"match\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"steer\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"args.rope == \\\"bight\\\" and args.tons + 1 < legs\",\"by\":[\"person\"],\"args\":{\"rope\":\"bight | knot\",\"tons\":\"count\",\"side\":\"port, optional\"},\"set\":{\"loop\":\"args.rope\",\"why\":\"args.side\",\"ports\":\"ports + args.side\"}},\n{\"transition\":\"steer\",\"from\":\"sailing\",\"to\":\"mooring\",\"when\":\"args.rope != \\\"bight\\\" or legs <= args.tons + 1\",\"by\":[\"person\"],\"args\":{\"rope\":\"bight | knot\",\"tons\":\"count\",\"side\":\"port, optional\"}},\n{\"transition\":\"lighten\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"legs >= 3 and toll > 0\",\"by\":[\"person\"],\"args\":{\"pilot\":\"id\"},\"set\":{\"legs\":\"legs - 1\",\"pilot\":\"args.pilot\"}},\n{\"transition\":\"hail\",\"from\":\"mooring\",\"to\":\"hailing\"},\n{\"transition\":\"call\",\"from\":\"hailing\",\"to\":\"asking\"},\n{\"transition\":\"take\",\"from\":\"asking\",\"to\":\"pumping\",\"by\":[\"person\"]},\n{\"transition\":\"leave\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"person\"],\"args\":{\"words\":\"text\"},\"set\":{\"why\":\"args.words\"}},\n{\"transition\":\"head\",\"from\":\"naming\",\"to\":\"musing\",\"by\":[\"person\"],\"args\":{\"port\":\"text, optional\"},\"set\":{\"why\":\"args.port\"}},\n{\"transition\":\"dry\",\"from\":\"pumping\",\"to\":\"sailing\",\"set\":{\"departed\":\"now\",\"toll\":\"4000000\"}},\n{\"transition\":\"flood\",\"from\":\"pumping\",\"to\":\"sunk\",\"args\":{\"in\":\"text\",\"sealed\":\"flag\",\"legs\":\"count, optional\",\"list\":\"path, optional\"},\"set\":{\"why\":\"args.in\",\"sealed\":\"args.sealed\",\"legs\":\"args.legs\",\"manifest\":\"args.list\"}},\n{\"transition\":\"remind\",\"from\":\"loading\",\"to\":\"loading\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"mooring\",\"to\":\"mooring\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"asking\",\"to\":\"asking\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"musing\",\"to\":\"musing\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"pumping\",\"to\":\"pumping\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"retry\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"failures < 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"condemn\",\"from\":\"inspecting\",\"to\":\"sunk\",\"when\":\"failures + 1 > 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"scuttle\",\"from\":\"loading\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"inspecting\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"match\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"sailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"mooring\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"hailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"naming\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"musing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"pumping\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]}\n]}";
+pub const SHAPE: &str = "{\"shape\":1,\"machine\":\"voyage\",\"state\":{\"folder\":\".voyage\",\"extension\":\"log\",\"form\":\"lines\",\"ids\":\"name\"},\"fields\":[\n{\"name\":\"mode\",\"kind\":\"held\",\"holds\":\"mode\"},\n{\"name\":\"phase\",\"kind\":\"held\",\"holds\":\"phase\"},\n{\"name\":\"ship\",\"kind\":\"held\",\"holds\":\"id\"},\n{\"name\":\"harbour\",\"kind\":\"held\",\"holds\":\"root\"},\n{\"name\":\"crew\",\"kind\":\"held\",\"holds\":\"session\"},\n{\"name\":\"started\",\"kind\":\"held\",\"holds\":\"started\"},\n{\"name\":\"started_epoch\",\"kind\":\"held\",\"holds\":\"started-epoch\"},\n{\"name\":\"updated\",\"kind\":\"held\",\"holds\":\"updated\"},\n{\"name\":\"cargo\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"required\",\"owned\":true},\n{\"name\":\"type\",\"kind\":\"one_of\",\"words\":[\"sail\",\"steam-ship\",\"2-masted\"],\"initial\":\"sail\",\"at_start\":\"optional\"},\n{\"name\":\"manifest\",\"kind\":\"path\",\"initial\":\"MANIFEST.md\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"before\",\"kind\":\"text\",\"initial\":\"\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"leg\",\"kind\":\"count\",\"initial\":1,\"owned\":true},\n{\"name\":\"legs\",\"kind\":\"count\",\"initial\":2,\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"sealed\",\"kind\":\"flag\",\"initial\":false,\"owned\":true},\n{\"name\":\"loop\",\"kind\":\"one_of\",\"words\":[\"knot\",\"bight\"],\"initial\":\"knot\",\"at_start\":\"optional\",\"owned\":true},\n{\"name\":\"weather\",\"kind\":\"one_of\",\"words\":[\"calm\",\"rough\",\"storm\"],\"initial\":\"calm\",\"null\":\"calm\",\"owned\":true},\n{\"name\":\"why\",\"kind\":\"text\",\"initial\":\"no \\\"reason\\\" \\\\ yet\",\"owned\":true},\n{\"name\":\"departed\",\"kind\":\"time\",\"initial\":null,\"owned\":true},\n{\"name\":\"pilot\",\"kind\":\"id\",\"initial\":\"\",\"in\":[\"sailing\"],\"owned\":true},\n{\"name\":\"toll\",\"kind\":\"count\",\"initial\":5,\"in\":[\"sailing\",\"arrived\"],\"owned\":true},\n{\"name\":\"ports\",\"kind\":\"list\",\"initial\":[\"home\"],\"owned\":true},\n{\"name\":\"reminders\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"failures\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n{\"name\":\"revision\",\"kind\":\"held\",\"holds\":\"revision\"},\n{\"name\":\"machine\",\"kind\":\"held\",\"holds\":\"machine\"},\n{\"name\":\"graph\",\"kind\":\"held\",\"holds\":\"graph-hash\"}\n],\"phases\":[\n{\"name\":\"loading\",\"stored\":\"loading\",\"terminal\":false},\n{\"name\":\"inspecting\",\"stored\":\"inspecting\",\"terminal\":false},\n{\"name\":\"match\",\"stored\":\"in-match\",\"terminal\":false},\n{\"name\":\"sailing\",\"stored\":\"sailing\",\"terminal\":false},\n{\"name\":\"mooring\",\"stored\":\"mooring\",\"terminal\":false},\n{\"name\":\"hailing\",\"stored\":\"hailing\",\"terminal\":false},\n{\"name\":\"asking\",\"stored\":\"asking\",\"terminal\":false},\n{\"name\":\"naming\",\"stored\":\"naming\",\"terminal\":false},\n{\"name\":\"musing\",\"stored\":\"musing\",\"terminal\":false},\n{\"name\":\"pumping\",\"stored\":\"pumping\",\"terminal\":false},\n{\"name\":\"trying\",\"stored\":\"trying\",\"terminal\":false},\n{\"name\":\"arrived\",\"stored\":\"arrived\",\"terminal\":true},\n{\"name\":\"sunk\",\"stored\":\"sunk\",\"terminal\":true}\n],\"edges\":[\n{\"transition\":\"inspect\",\"from\":\"loading\",\"to\":\"inspecting\",\"set\":{\"reminders\":\"0\"}},\n{\"transition\":\"pass\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"wave\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"sealed == true\",\"requires\":\"reviewed\"},\n{\"transition\":\"sign\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"sealed == false\",\"requires\":\"settled\",\"by\":[\"agent\",\"person\"],\"set\":{\"sealed\":\"true\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"leg < legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"},\"set\":{\"leg\":\"leg + 1\",\"reminders\":\"0\",\"failures\":\"0\",\"why\":\"args.why\"}},\n{\"transition\":\"repair\",\"from\":\"inspecting\",\"to\":\"match\",\"when\":\"leg >= legs\",\"requires\":\"reviewed\",\"args\":{\"why\":\"text\"}},\n{\"transition\":\"launch\",\"from\":\"trying\",\"to\":\"sailing\",\"requires\":\"verified\"},\n{\"transition\":\"founder\",\"from\":\"trying\",\"to\":\"sunk\"},\n{\"transition\":\"lower\",\"from\":\"trying\",\"to\":\"sailing\",\"requires\":\"verified\",\"by\":[\"agent\"]},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"weather != \\\"storm\\\" and leg < legs\",\"set\":{\"leg\":\"leg + 1\",\"weather\":\"next(weather)\"}},\n{\"transition\":\"tack\",\"from\":\"sailing\",\"to\":\"arrived\",\"when\":\"weather == \\\"storm\\\" or leg >= legs\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sailing\",\"when\":\"sealed == true\"},\n{\"transition\":\"tack\",\"from\":\"match\",\"to\":\"sunk\",\"when\":\"sealed == false\"},\n{\"transition\":\"move\",\"from\":\"match\",\"to\":\"sailing\",\"by\":[\"person\"],\"set\":{\"sealed\":\"true\",\"leg\":\"1\"}},\n{\"transition\":\"grant\",\"from\":\"sailing\",\"to\":\"sailing\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"grant\",\"from\":\"match\",\"to\":\"match\",\"by\":[\"person\"],\"args\":{\"more\":\"count\",\"in\":\"text\",\"port\":\"text, optional\",\"when\":\"flag\"},\"set\":{\"legs\":\"legs + args.more\",\"why\":\"args.in\",\"weather\":\"\\\"calm\\\"\",\"ports\":\"ports + args.port\",\"sealed\":\"args.when\"}},\n{\"transition\":\"steer\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"args.rope == \\\"bight\\\" and args.tons + 1 < legs\",\"by\":[\"person\"],\"args\":{\"rope\":\"bight | knot\",\"tons\":\"count\",\"side\":\"port, optional\"},\"set\":{\"loop\":\"args.rope\",\"why\":\"args.side\",\"ports\":\"ports + args.side\"}},\n{\"transition\":\"steer\",\"from\":\"sailing\",\"to\":\"mooring\",\"when\":\"args.rope != \\\"bight\\\" or legs <= args.tons + 1\",\"by\":[\"person\"],\"args\":{\"rope\":\"bight | knot\",\"tons\":\"count\",\"side\":\"port, optional\"}},\n{\"transition\":\"lighten\",\"from\":\"sailing\",\"to\":\"sailing\",\"when\":\"legs >= 3 and toll > 0\",\"by\":[\"person\"],\"args\":{\"pilot\":\"id\"},\"set\":{\"legs\":\"legs - 1\",\"pilot\":\"args.pilot\"}},\n{\"transition\":\"hail\",\"from\":\"mooring\",\"to\":\"hailing\"},\n{\"transition\":\"call\",\"from\":\"hailing\",\"to\":\"asking\"},\n{\"transition\":\"take\",\"from\":\"asking\",\"to\":\"pumping\",\"by\":[\"person\"]},\n{\"transition\":\"leave\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"person\"],\"args\":{\"words\":\"text\"},\"set\":{\"why\":\"args.words\"}},\n{\"transition\":\"head\",\"from\":\"naming\",\"to\":\"musing\",\"by\":[\"person\"],\"args\":{\"port\":\"text, optional\"},\"set\":{\"why\":\"args.port\"}},\n{\"transition\":\"dry\",\"from\":\"pumping\",\"to\":\"sailing\",\"set\":{\"departed\":\"now\",\"toll\":\"4000000\"}},\n{\"transition\":\"flood\",\"from\":\"pumping\",\"to\":\"sunk\",\"args\":{\"in\":\"text\",\"sealed\":\"flag\",\"legs\":\"count, optional\",\"list\":\"path, optional\"},\"set\":{\"why\":\"args.in\",\"sealed\":\"args.sealed\",\"legs\":\"args.legs\",\"manifest\":\"args.list\"}},\n{\"transition\":\"remind\",\"from\":\"loading\",\"to\":\"loading\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"mooring\",\"to\":\"mooring\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"asking\",\"to\":\"asking\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"musing\",\"to\":\"musing\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"remind\",\"from\":\"pumping\",\"to\":\"pumping\",\"when\":\"reminders < 1\",\"set\":{\"reminders\":\"reminders + 1\"}},\n{\"transition\":\"retry\",\"from\":\"inspecting\",\"to\":\"inspecting\",\"when\":\"failures < 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"condemn\",\"from\":\"inspecting\",\"to\":\"sunk\",\"when\":\"failures + 1 > 1\",\"set\":{\"failures\":\"failures + 1\"}},\n{\"transition\":\"scuttle\",\"from\":\"loading\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"inspecting\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"match\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"sailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"mooring\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"hailing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"asking\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"naming\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"musing\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"pumping\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]},\n{\"transition\":\"scuttle\",\"from\":\"trying\",\"to\":\"sunk\",\"by\":[\"agent\",\"person\"]}\n]}";
 /// The machine's `[[migrations]]` as JSON; empty where there are none.
 pub const MIGRATIONS: &str = "";

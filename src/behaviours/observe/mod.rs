@@ -9,6 +9,7 @@ mod ask;
 mod require_file;
 mod review;
 mod run;
+mod verify;
 mod wait_for;
 
 pub use announce::{AnnounceSeen, announce};
@@ -17,6 +18,7 @@ pub use ask::{AskSeen, ask};
 pub use require_file::{RequireFileSeen, require_file};
 pub use review::{ReviewSeen, review};
 pub use run::{RunSeen, run};
+pub use verify::{VerifySeen, verify};
 pub use wait_for::{WaitForSeen, wait_for};
 
 use crate::store::RunLock;

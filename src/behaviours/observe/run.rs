@@ -4,17 +4,14 @@
 //! that it runs, and who comes later finds the loop moved on. The command is no child of a reviewer, and never runs in one.
 
 use std::io;
-use std::ops::ControlFlow;
 
 use super::Observed;
 use crate::behaviours::command_runs::{self, Exit};
 use crate::files::{Folder, if_there};
-use crate::machine::{Raw, Refusal, Snapshot};
+use crate::machine::{Raw, Refusal};
 use crate::process::configured::ConfiguredCommand;
-use crate::process::environment::{Environment, GUARD};
-use crate::process::limits::Limits;
-use crate::process::{Call, supervise};
-use crate::store::{RunLock, run_mark};
+use crate::process::environment::GUARD;
+use crate::store::RunLock;
 
 /// What `run` sees.
 #[derive(Debug)]
@@ -53,26 +50,11 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let Some(lock) = lock else {
         return Ok(RunSeen::Running.into());
     };
-    unmoved(raw)?;
+    command_runs::unmoved(raw)?;
     command_runs::end_what_was_left(raw).map_err(Refusal::Store)?;
-    let run = new_run().map_err(|source| refused(format!("command {command}"), source))?;
+    let run = command_runs::new_run().map_err(|source| refused(format!("command {command}"), source))?;
     let seen = perform(raw, &folder, command, configured, &run)?;
     Ok(Observed::of_run(seen, Some(run)).holding(lock))
-}
-
-/// Refuses where someone was faster: what the command would be run for has happened.
-fn unmoved(raw: &Raw) -> Result<(), Refusal> {
-    let opened = raw.store().open(raw.id()).map_err(Refusal::Store)?;
-    let snapshot = |record: &crate::store::Record| Snapshot {
-        phase: record.phase().to_owned(),
-        revision: record.revision(),
-    };
-    let (expected, found) = (snapshot(raw.record()), snapshot(&opened.record));
-    if expected == found {
-        Ok(())
-    } else {
-        Err(Refusal::Stale { expected, found })
-    }
 }
 
 fn perform(
@@ -92,22 +74,8 @@ fn perform(
         what: log.to_string(),
         source,
     })?;
-    let environment = Environment::allowing(command.environment.iter().cloned())
-        .of_run(&run_mark(raw.id(), run))
-        .with_projects_programs();
-    let call = Call {
-        program: &command.program,
-        arguments: &command.arguments,
-        directory: &raw.root(),
-        stdin: b"",
-        environment: &environment,
-        limits: Limits {
-            timeout: command.timeout,
-            idle: command.timeout,
-        },
-    };
     command_runs::began(raw, run, name).map_err(Refusal::Store)?;
-    let ended = supervise(&call, &mut |_| ControlFlow::Continue(()));
+    let ended = command_runs::supervised(raw, run, command, &mut || false);
     if let Err(error) = ended.keep(folder, file) {
         // For people only: the outcome is known, and the loop goes on by it.
         raw.store().log(&format!("{} {log}: {error}", raw.id()));
@@ -116,10 +84,4 @@ fn perform(
     let passed = exit.passed();
     command_runs::ended(raw, run, name, exit).map_err(Refusal::Store)?;
     Ok(if passed { RunSeen::Passed } else { RunSeen::Failed })
-}
-
-fn new_run() -> io::Result<String> {
-    let mut random = [0_u8; 8];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    Ok(format!("c-{:016x}", u64::from_be_bytes(random)))
 }

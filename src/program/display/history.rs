@@ -116,6 +116,25 @@ fn look(note: &NoteEntry) -> Option<String> {
     })
 }
 
+/// `verify-ended c-…: 2 of 3 commands passed`
+fn of_verify(note: &NoteEntry) -> String {
+    let run = note.data.get("run").and_then(|run| run.as_str()).unwrap_or("?");
+    let run = text::one_line(run, 100);
+    if note.note == "verify-began" {
+        return format!("verify-began {run}");
+    }
+    let commands = note.data.get("commands").and_then(|commands| commands.as_array());
+    let Some(commands) = commands.filter(|_| note.data.contains_key("work")) else {
+        return format!("verify-ended {run}: cut off");
+    };
+    let passed = |command: &&serde_json::Value| command.get("passed") == Some(&serde_json::Value::Bool(true));
+    let count = commands.iter().filter(passed).count();
+    format!(
+        "verify-ended {run}: {count} of {} commands passed",
+        commands.len()
+    )
+}
+
 /// `run-began r1-…: round 1, lint as Senior-engineer review`
 fn of_note(past: &Past, note: &NoteEntry) -> String {
     if let Some(told) = attempts::told(note).or_else(|| look(note)) {
@@ -146,6 +165,7 @@ fn of_note(past: &Past, note: &NoteEntry) -> String {
                 past.outcome(run)
             )
         }
+        ("verify-began" | "verify-ended", _) => of_verify(note),
         (name, _) => {
             let data = serde_json::Value::Object(note.data.clone()).to_string();
             format!("{} {}", text::one_line(name, 80), text::one_line(&data, 300))

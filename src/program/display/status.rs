@@ -389,7 +389,7 @@ pub(in crate::program) fn status<M: CommandLine>(program: &Program<M>, look: &Lo
                     problems.push(error.to_string());
                     Settings::usual(info)
                 });
-                held.raw().permit(settings.permissions(Actor::Person));
+                program.prepare(&held, &settings, Actor::Person);
                 all.push(shown(program, &held, &settings, &active, now));
             }
             Err(error) => problems.push(incompatible::line(info, &store.path_of(&id), &error)),

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{CommandInfo, Does, PluginInfo, hint};
+use crate::behaviours::verify::is_used;
 use crate::machine::Actor;
 use crate::machine::message::{Message, MessageError};
 use crate::machine::table::{Constant, Table};
@@ -248,6 +249,10 @@ fn allowed<M: CommandLine>(command: &CommandInfo, call: &str, further: &Further)
     }
     if reviews(table) {
         rules.push(line("review"));
+    }
+    if is_used(table) {
+        // It runs what a person permitted, and nothing else.
+        rules.push(line("verify"));
     }
     let by_agent = table.edges.iter().filter(|edge| edge.by.contains(&Actor::Agent));
     for edge in by_agent.filter(|edge| !ends(table, edge.transition)) {

@@ -30,6 +30,13 @@ pub enum RoundError {
     #[display("{_0}")]
     #[diagnostic(transparent)]
     Prompt(MessageError),
+    /// The commands that verify the work could not be run before the reviewer.
+    #[display("{_0}")]
+    #[diagnostic(
+        code(claudex::round::verify),
+        help("nothing was reviewed; run the review again once that is mended")
+    )]
+    Verify(#[error(not(source))] String),
     /// The file under review is a link that leads out of the project.
     #[display("{path} leads out of {root}: a reviewer would be shown a file that is not the project's", path = crate::text::shown(path), root = crate::text::shown(root))]
     #[diagnostic(

@@ -3,14 +3,35 @@
 use camino::Utf8Path;
 
 use super::own::Own;
-use super::walk::Walk;
+use super::walk::{self, Walk};
 use super::{Ours, Snapshot, WorktreeError};
+use crate::review::Digest;
 
 /// A work tree, and what of git's own folder a later command obeys.
 #[derive(Debug)]
 pub struct Seen {
     snapshot: Snapshot,
     own: Own,
+}
+
+/// Returns the digest of a work tree: through git where there is one, so that what git ignores does not count, else of every file.
+///
+/// # Errors
+/// It cannot be read, or there are too many files to look at.
+pub fn digest(root: &Utf8Path, ours: Ours) -> Result<Digest, WorktreeError> {
+    match Snapshot::take(root, ours.clone()) {
+        Ok(snapshot) => Ok(snapshot.digest()),
+        Err(WorktreeError::NoRepository { .. } | WorktreeError::NoGit) => {
+            let walk = Walk::take(root, ours);
+            match walk.is_cut() {
+                true => Err(WorktreeError::TooMany {
+                    most: walk::MOST_FILES,
+                }),
+                false => Ok(walk.digest()),
+            }
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The look before.

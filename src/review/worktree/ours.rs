@@ -8,6 +8,7 @@ pub struct Ours {
     scratch: Place,
     folders: Vec<Vec<u8>>,
     files: Vec<(Vec<u8>, Vec<u8>)>,
+    exact: Vec<Vec<u8>>,
 }
 
 impl Ours {
@@ -17,6 +18,7 @@ impl Ours {
             scratch,
             folders: Vec::new(),
             files: Vec::new(),
+            exact: Vec::new(),
         }
     }
 
@@ -37,6 +39,13 @@ impl Ours {
         self
     }
 
+    /// With this file.
+    #[must_use]
+    pub fn file(mut self, path: &str) -> Self {
+        self.exact.push(path.into());
+        self
+    }
+
     /// Returns where scratch data goes.
     pub(super) fn scratch(&self) -> &Place {
         &self.scratch
@@ -45,6 +54,7 @@ impl Ours {
     /// Returns whether a path is one of ours.
     pub fn holds(&self, path: &[u8]) -> bool {
         self.folders.iter().any(|folder| path.starts_with(folder))
+            || self.exact.iter().any(|exact| path == exact)
             || self.files.iter().any(|(begin, end)| {
                 path.strip_prefix(begin.as_slice())
                     .and_then(|rest| rest.strip_suffix(end.as_slice()))

@@ -20,6 +20,7 @@ use super::names::{c_quoted, names, shown};
 use super::{MOST_FILES, Ours};
 use crate::files::scratch::Scratch;
 use crate::git::{Git, WorktreeError, io};
+use crate::review::Digest;
 
 /// The largest file that is read, in bytes.
 pub const MOST_FILE_BYTES: u64 = 8 * 1024 * 1024;
@@ -113,6 +114,17 @@ impl Snapshot {
     /// Returns the id of its tree.
     pub fn tree(&self) -> &str {
         &self.tree
+    }
+
+    /// Returns the digest of its tree, and of what is not in it as it is.
+    pub fn digest(&self) -> Digest {
+        let mut all = self.tree.clone().into_bytes();
+        for (path, over) in &self.passed_over {
+            let (seconds, nanoseconds) = over.modified;
+            all.extend_from_slice(format!("\0{} {seconds} {nanoseconds} ", over.bytes).as_bytes());
+            all.extend_from_slice(path);
+        }
+        Digest::of(&all)
     }
 
     /// Returns the top of the work tree.

@@ -71,6 +71,20 @@ impl Walk {
         self.cut
     }
 
+    /// Returns the digest of its files. A time says nothing where the content is known.
+    pub fn digest(&self) -> Digest {
+        let mut all = Vec::new();
+        for (path, seen) in &self.files {
+            let content = match &seen.content {
+                Some(digest) => digest.to_string(),
+                None => format!("{:?}", seen.modified),
+            };
+            all.extend_from_slice(path);
+            all.extend_from_slice(format!("\0{} {} {content}\0", seen.bytes, seen.mode).as_bytes());
+        }
+        Digest::of(&all)
+    }
+
     /// Looks anew and tells which files differ from what they were, in the order of their names.
     pub fn changed_since(&mut self) -> Vec<String> {
         let before = std::mem::take(&mut self.files);

@@ -172,6 +172,7 @@ impl Moves<'_> {
         });
         let rejecting = match declared.requires.as_ref().map(|evidence| evidence.value) {
             None => false,
+            Some(Evidence::Verified) => return,
             Some(_) if state.visit == Visit::Clean => false,
             Some(evidence) if state.visit == Visit::Findings => evidence == Evidence::Settled,
             Some(_) => return,
@@ -299,6 +300,8 @@ impl Moves<'_> {
             ("review", "failed") => state.visit == Visit::Failed,
             ("review", _) => state.visit == Visit::Unreviewed,
             ("run", outcome) => outcome != "running",
+            // Nobody is there to permit commands.
+            ("verify", outcome) => outcome == "missing",
             ("wait-for", outcome) => {
                 let field = behaviour
                     .parameter("field")

@@ -64,6 +64,7 @@ fn may(declared: &Transition, actor: Actor) -> bool {
 fn has_evidence(held: &Loop<'_>, declared: &Transition) -> bool {
     match declared.requires.as_ref().map(|evidence| evidence.value) {
         None => true,
+        Some(Evidence::Verified) => false,
         Some(Evidence::Settled) => held.state.visit == Visit::Clean,
         Some(Evidence::Reviewed) => matches!(held.state.visit, Visit::Clean | Visit::Findings),
     }

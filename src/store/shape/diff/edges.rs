@@ -100,8 +100,10 @@ fn altered<'s>(
             text(&after.requires),
             text(&before.requires)
         );
-        // `settled` is more than `reviewed`, which is more than none: as the words sort.
-        let means = if after.requires < before.requires {
+        // `settled` is more than `reviewed`, which is more than none; `verified` is more than none alone.
+        let is_more = before.requires.is_none()
+            || before.requires.as_deref() == Some("reviewed") && after.requires.as_deref() == Some("settled");
+        let means = if !is_more {
             "they can go on with less than was promised when they began; what the journal shows stays"
         } else {
             next

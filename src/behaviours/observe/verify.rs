@@ -1,0 +1,39 @@
+//! `verify`: commands that a person permitted, and whether they passed on the work tree as it is.
+
+use std::ops::ControlFlow;
+
+use super::Observed;
+use crate::behaviours::verify::{self, Purpose, Verification, Verified};
+use crate::machine::{Raw, Refusal};
+
+/// What `verify` sees.
+#[derive(Debug)]
+pub enum VerifySeen {
+    /// Every command passed.
+    Passed(Verified),
+    /// One did not, or they changed the work tree.
+    Failed,
+    /// A person has not permitted them, or there is none.
+    Missing,
+    /// Another stop runs them, or a review is at work in this loop.
+    Running,
+}
+
+/// Runs the phase's commands and waits for their end, or takes the result that is there.
+///
+/// # Errors
+/// See [`verify::verify`].
+pub fn verify(raw: &Raw) -> Result<Observed<VerifySeen>, Refusal> {
+    let ran = verify::verify(raw, Purpose::Stop, &mut |_| ControlFlow::Continue(()))?;
+    let seen = match ran.came_to {
+        Verification::Passed(verified) => VerifySeen::Passed(verified),
+        Verification::Failed(_) => VerifySeen::Failed,
+        Verification::Missing(_) => VerifySeen::Missing,
+        Verification::Running | Verification::Interrupted => VerifySeen::Running,
+    };
+    let observed = Observed::of_run(seen, ran.run);
+    Ok(match ran.lock {
+        Some(lock) => observed.holding(lock),
+        None => observed,
+    })
+}

@@ -1,0 +1,557 @@
+//! Commands that verify the work: which of them run, who permits them, what they prove, and what a reviewer is shown of them.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::project::Project;
+
+const MACHINE: &str = r#"name = "depot"
+messages = "messages"
+
+[modes.depot]
+start = "trying"
+
+[fields]
+phase    = { holds = "phase" }
+id       = { holds = "id" }
+root     = { holds = "root" }
+session  = { holds = "session" }
+revision = { holds = "revision" }
+machine  = { holds = "machine" }
+visit    = { holds = "visit" }
+checks   = { type = "list" }
+round    = { type = "count", initial = 1 }
+tries    = { type = "count" }
+
+[phases.trying.on_stop.verify]
+commands = "checks"
+passed   = "pass"
+failed   = "fail"
+
+[phases.reviewing.on_stop.review]
+subject  = "TEXT.md"
+round    = "round"
+verify   = "{program}"
+clean    = "finish"
+findings = "revise"
+failed   = "finish_off"
+
+[phases.done]
+terminal = true
+
+[[transitions.add]]
+from = "trying"
+to   = "same"
+by   = ["agent", "person"]
+args = { line = "text" }
+when = "count(checks) < 40"
+set  = { checks = "checks + args.line" }
+
+[[transitions.pass]]
+from     = "trying"
+to       = "reviewing"
+requires = "verified"
+
+[[transitions.sign]]
+from     = "trying"
+to       = "reviewing"
+by       = ["agent"]
+requires = "verified"
+
+[[transitions.fail]]
+from    = "trying"
+to      = "same"
+when    = "tries < 9"
+set     = { tries = "tries + 1" }
+message = "mend.md"
+
+[[transitions.finish]]
+from     = "reviewing"
+to       = "done"
+requires = "settled"
+
+[[transitions.revise]]
+from     = "reviewing"
+to       = "same"
+when     = "round < 9"
+set      = { round = "round + 1" }
+requires = "reviewed"
+
+[[transitions.finish_off]]
+from = "reviewing"
+to   = "done"
+
+[[transitions.back]]
+from = "reviewing"
+to   = "trying"
+by   = ["person"]
+
+[[transitions.leave]]
+from = "*"
+to   = "done"
+by   = ["person"]
+"#;
+
+const MAIN: &str = r#"#![deny(warnings)]
+use depot::{AnyLoop, OnStop};
+
+struct Depot;
+
+impl OnStop for Depot {
+    fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> {
+        let text = std::fs::read_to_string(held.raw().path("COMMANDS")).map_err(|error| error.to_string())?;
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+}
+
+claudex_loop::main!(depot, Depot);
+"#;
+
+const CONFIGURATION: &str = r#"[commands.tidy]
+program   = "/bin/sh"
+arguments = ["-c", "echo tidied"]
+
+[reviewers.fine]
+kind      = "command"
+program   = "/bin/sh"
+arguments = ["-c", "cat > PROMPT.ignored; printf '# Findings\n\nNo substantive findings.\n'"]
+"#;
+
+/// Makes a project in a repository, with one loop that these commands verify.
+fn project(commands: &[&str]) -> Project {
+    let mend = ("mend.md", "Mend this:\n{{ verified }}\n");
+    let project = Project::with_main("depot", MACHINE, &[mend], CONFIGURATION, MAIN);
+    fs::remove_dir(project.root.join(".git")).unwrap();
+    project.write(".gitignore", ".depot/\n.config/\n.local/\n*.ignored\n");
+    project.write("TEXT.md", "Text.\n");
+    project.write("COMMANDS", "");
+    let made = Command::new("git")
+        .args(["init", "--quiet"])
+        .current_dir(&project.root)
+        .status();
+    assert!(made.unwrap().success());
+    project.run(&["start"], "");
+    commands.iter().for_each(|line| add(&project, line));
+    project
+}
+
+fn add(project: &Project, line: &str) {
+    project.run(&["add", "--line", line], "");
+}
+
+/// Calls the program as an agent does, from the client's shell; gives whether it succeeded and what it says.
+fn agent(project: &Project, arguments: &[&str]) -> (bool, String) {
+    let mut call = project.command(arguments);
+    let output = call
+        .env("CLAUDECODE", "1")
+        .env("CLAUDE_CODE_SESSION_ID", "s")
+        .output()
+        .unwrap();
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    (output.status.success(), said)
+}
+
+fn permit(project: &Project) -> String {
+    let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
+    assert!(succeeded, "{said}");
+    said
+}
+
+/// The loop's folder of the state folder, with its journal.
+fn folder(project: &Project) -> PathBuf {
+    project.root.join(".depot").join(project.status("id"))
+}
+
+fn journal(project: &Project) -> String {
+    fs::read_to_string(folder(project).join("journal.jsonl")).unwrap()
+}
+
+/// How often a line stands in a file that commands append to.
+fn ran(project: &Project) -> usize {
+    let text = fs::read_to_string(project.root.join("ran.ignored")).unwrap_or_default();
+    text.lines().count()
+}
+
+const RUN: &str = "echo ran >> ran.ignored";
+
+#[test]
+fn a_person_permits_a_list_once_and_an_agent_cannot() {
+    let project = project(&[RUN, "echo 'two words' && true"]);
+    let id = project.status("id");
+    let permitting = format!("\n    depot verify {id} --permit");
+    // Neither a stop nor an agent runs what nobody permitted; each says what a person does.
+    let said = project.stop_saying();
+    assert_eq!(said["decision"], "approve");
+    let told = said["systemMessage"].as_str().unwrap();
+    assert!(
+        told.contains("waits for a person to permit the commands") && told.contains(&permitting),
+        "{told}"
+    );
+    for arguments in [&["verify"][..], &["verify", "--permit"]] {
+        let (succeeded, said) = agent(&project, arguments);
+        assert!(!succeeded && said.contains("--permit"), "{said}");
+    }
+    assert!(agent(&project, &["verify"]).1.contains(permitting.trim_start()));
+    // What nobody sees, nobody permits.
+    project.write("yes.ignored", "y\n");
+    for arguments in [&["verify"][..], &["verify", "--permit"]] {
+        let yes = fs::File::open(project.root.join("yes.ignored")).unwrap();
+        let output = project.command(arguments).stdin(yes).output().unwrap();
+        let (succeeded, said) = (output.status.success(), String::from_utf8(output.stderr).unwrap());
+        assert!(
+            !succeeded && said.contains("there is no terminal to show the commands on"),
+            "{said}"
+        );
+    }
+    let (succeeded, said) = project.on_terminal(&["verify"], "n\n");
+    assert!(!succeeded && said.contains("nothing was run"), "{said}");
+    assert_eq!(ran(&project), 0);
+    assert!(!journal(&project).contains("verify-began"));
+
+    let shown = format!("\n    {RUN}\n    echo 'two words' && true\n");
+    let (succeeded, said) = project.on_terminal(&["verify"], "y\n");
+    assert!(
+        succeeded && said.contains(&shown) && said.contains("[y/N]"),
+        "{said}"
+    );
+    assert!(
+        said.contains("$ echo 'two words' && true\nexit status 0\ntwo words\n"),
+        "{said}"
+    );
+    assert_eq!(ran(&project), 1);
+    // The result is there for this work tree: the stop takes it.
+    assert_eq!(project.stop(), "reviewing");
+    assert_eq!(ran(&project), 1);
+    let journal = journal(&project);
+    let edge = journal
+        .lines()
+        .find(|line| line.contains("\"what\":\"pass\""))
+        .unwrap();
+    assert!(
+        edge.contains("\"kind\":\"verified\"") && edge.contains("\"run\":\"c-"),
+        "{edge}"
+    );
+    // Once for this project, whichever loop it is, and whoever runs it then.
+    project.run(&["leave"], "");
+    project.run(&["start"], "");
+    add(&project, RUN);
+    add(&project, "echo 'two words' && true");
+    let (succeeded, said) = agent(&project, &["verify"]);
+    assert!(succeeded && said.contains("all commands passed"), "{said}");
+    assert_eq!(ran(&project), 2);
+}
+
+#[test]
+fn a_changed_list_asks_again_whatever_journal_and_project_say() {
+    let project = project(&[RUN]);
+    permit(&project);
+    assert_eq!(ran(&project), 1);
+    let before = journal(&project);
+    add(&project, "echo more >> ran.ignored");
+    assert_eq!(project.stop(), "trying");
+    assert!(!agent(&project, &["verify"]).0);
+    // A note that says that the new list passed permits nothing, and the record of another list is none of this one's.
+    let permitted = project.root.join(".local/state/depot/permitted");
+    let record = fs::read_dir(&permitted).unwrap().next().unwrap().unwrap().path();
+    let text = fs::read_to_string(&record).unwrap();
+    let more = text.replace("ran.ignored\"]", "ran.ignored\",\"echo more >> ran.ignored\"]");
+    assert_ne!(more, text);
+    fs::write(&record, more).unwrap();
+    let notes: String = before
+        .lines()
+        .filter(|line| line.contains("\"verify-"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(notes.lines().count(), 2, "{before}");
+    let file = folder(&project).join("journal.jsonl");
+    fs::write(&file, journal(&project) + &notes).unwrap();
+    let (succeeded, said) = agent(&project, &["sign"]);
+    assert!(
+        !succeeded && said.contains("a person has not permitted these commands"),
+        "{said}"
+    );
+    assert_eq!(project.stop(), "trying");
+    assert_eq!(ran(&project), 1);
+    assert!(permit(&project).contains("    echo more >> ran.ignored\n"));
+    assert_eq!(ran(&project), 3);
+}
+
+#[test]
+fn a_name_of_the_configuration_needs_no_permission_and_nothing_to_run_is_said() {
+    let project = project(&[]);
+    let (succeeded, said) = agent(&project, &["verify"]);
+    assert!(
+        !succeeded && said.contains("there is no command to run"),
+        "{said}"
+    );
+    let (succeeded, said) = agent(&project, &["sign"]);
+    assert!(
+        !succeeded && said.contains("needs evidence (verified): there is no command to run"),
+        "{said}"
+    );
+    add(&project, "tidy");
+    let (succeeded, said) = agent(&project, &["sign"]);
+    assert!(
+        !succeeded && said.contains("the commands were not run yet; run them:"),
+        "{said}"
+    );
+    let (succeeded, said) = agent(&project, &["verify"]);
+    assert!(
+        succeeded && said.contains("$ tidy\nexit status 0\ntidied"),
+        "{said}"
+    );
+    assert!(agent(&project, &["sign"]).0);
+    assert_eq!(project.status("phase"), "reviewing");
+}
+
+#[test]
+fn a_command_that_fails_is_shown_to_the_agent_and_proves_nothing() {
+    let project = project(&["echo first; exit 3", RUN, "test -e MENDED.md"]);
+    let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
+    assert!(
+        !succeeded && said.contains("echo first; exit 3 failed (exit status 3); mend that, then:"),
+        "{said}"
+    );
+    assert_eq!(ran(&project), 1, "the others run all the same");
+    let (succeeded, said) = agent(&project, &["sign"]);
+    assert!(!succeeded && said.contains("failed (exit status 3)"), "{said}");
+    // The result that is there is told once; the next stop runs them anew.
+    for count in [1, 2] {
+        let said = project.stop_saying();
+        assert_eq!(said["decision"], "block");
+        let reason = said["reason"].as_str().unwrap();
+        assert!(
+            reason.starts_with("Mend this:\n$ echo first; exit 3\nexit status 3\nfirst\n\n$ echo ran"),
+            "{reason}"
+        );
+        assert!(
+            reason.contains("$ test -e MENDED.md\nexit status 1\n"),
+            "{reason}"
+        );
+        assert_eq!(ran(&project), count);
+    }
+    assert_eq!(journal(&project).matches("\"verify-began\"").count(), 2);
+    let told = project.run(&["journal", &project.status("id")], "");
+    assert_eq!(told.matches(": 1 of 3 commands passed").count(), 2, "{told}");
+}
+
+#[test]
+fn what_passed_counts_for_the_work_tree_as_it_was() {
+    let project = project(&[RUN]);
+    permit(&project);
+    project.write("TEXT.md", "Another text.\n");
+    let (succeeded, said) = agent(&project, &["sign"]);
+    assert!(
+        !succeeded && said.contains("the work tree was changed after the commands began"),
+        "{said}"
+    );
+    // What git ignores is none of it.
+    assert!(agent(&project, &["verify"]).0);
+    project.write("x.ignored", "");
+    assert!(agent(&project, &["sign"]).0);
+    assert_eq!(ran(&project), 2);
+    // Another visit of the phase needs a run of its own, though nothing has changed.
+    project.run(&["back"], "");
+    let (succeeded, said) = agent(&project, &["sign"]);
+    assert!(!succeeded && said.contains("were not run yet"), "{said}");
+    assert_eq!(project.stop(), "reviewing");
+    assert_eq!(ran(&project), 3);
+
+    // What the commands change themselves is not what they have verified.
+    project.run(&["leave"], "");
+    project.run(&["start"], "");
+    add(&project, "echo more >> TEXT.md");
+    let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
+    assert!(
+        !succeeded && said.contains("the commands changed the work tree themselves"),
+        "{said}"
+    );
+    assert!(!agent(&project, &["sign"]).0);
+    assert_eq!(project.stop_saying()["decision"], "block");
+}
+
+fn is_alive(id: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let rest = stat.rsplit(')').next().unwrap_or_default();
+    !rest.is_empty() && !rest.trim_start().starts_with(['Z', 'X'])
+}
+
+#[test]
+fn a_run_that_is_killed_is_no_result_and_leaves_nothing_running() {
+    let project = project(&["if [ -e go.ignored ]; then exit 0; fi; echo $$ > pid.ignored; exec sleep 600"]);
+    project.write("go.ignored", "");
+    permit(&project);
+    fs::remove_file(project.root.join("go.ignored")).unwrap();
+    project.write("TEXT.md", "Another text.\n");
+    let mut run = project.command(&["verify"]);
+    let mut run = run
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = || {
+        fs::read_to_string(project.root.join("pid.ignored"))
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    };
+    let begun = Instant::now();
+    while pid().is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "it never began");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let (succeeded, said) = agent(&project, &["sign"]);
+    assert!(
+        !succeeded && said.contains("the commands are still running"),
+        "{said}"
+    );
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let pid = pid();
+    assert!(is_alive(&pid), "the kill alone ends it: this proves nothing");
+    let (succeeded, said) = agent(&project, &["sign"]);
+    assert!(
+        !succeeded && said.contains("changed after the commands began"),
+        "{said}"
+    );
+    project.write("go.ignored", "");
+    assert!(agent(&project, &["verify"]).0);
+    assert!(!is_alive(&pid));
+    let journal = journal(&project);
+    assert_eq!(journal.matches("\"verify-began\"").count(), 3, "{journal}");
+    let told = project.run(&["journal", &project.status("id")], "");
+    assert_eq!(told.matches(": cut off").count(), 1, "{told}");
+    assert!(agent(&project, &["sign"]).0);
+}
+
+#[test]
+fn of_sixteen_at_once_one_runs_them() {
+    let project = project(&[RUN, "sleep 0.3"]);
+    permit(&project);
+    project.write("TEXT.md", "Another text.\n");
+    let calls: Vec<_> = (0..16)
+        .map(|_| {
+            let mut call = project.command(&["verify"]);
+            call.stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for call in calls {
+        let output = call.wait_with_output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(
+            output.status.success() && said.contains("all commands passed"),
+            "{said}"
+        );
+    }
+    assert_eq!(ran(&project), 2);
+}
+
+#[test]
+fn output_is_capped() {
+    let project = project(&["head -c 20000000 /dev/zero | tr '\\0' 'x'; head -c 3000000 /dev/zero >&2"]);
+    let said = permit(&project);
+    assert!(said.len() < 8_000, "{} bytes", said.len());
+    let log = fs::metadata(folder(&project).join("verify-1.log"))
+        .unwrap()
+        .size();
+    assert!((4_000_000..5_000_000).contains(&log), "{log}");
+    assert!(journal(&project).len() < 20_000);
+}
+
+#[test]
+fn what_cannot_be_shown_is_not_run() {
+    let project = project(&[]);
+    project.run(&["leave"], "");
+    for (hostile, shown) in [
+        (
+            "echo fine\rrm -r x",
+            r"command 1 has characters that cannot be shown: echo fine\u{d}rm -r x",
+        ),
+        (
+            "echo \u{202e}enif ohce",
+            r"cannot be shown: echo \u{202e}enif ohce",
+        ),
+        (
+            "echo a\ntouch ran.ignored",
+            r"cannot be shown: echo a\ntouch ran.ignored",
+        ),
+        ("echo \u{1b}[8mhidden", r"cannot be shown: echo \u{1b}[8mhidden"),
+        (" ", "command 1 is empty"),
+    ] {
+        project.run(&["start"], "");
+        add(&project, hostile);
+        let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
+        assert!(!succeeded && said.contains(shown), "{said:?}");
+        let told = project.stop_saying().to_string();
+        assert!(
+            told.contains("cannot be shown") || told.contains("is empty"),
+            "{told}"
+        );
+        assert_eq!(ran(&project), 0);
+        project.run(&["leave"], "");
+    }
+}
+
+#[test]
+fn a_reviewer_is_shown_what_ran_and_what_failed_is_a_high_finding() {
+    let project = project(&["tidy"]);
+    assert_eq!(project.stop(), "reviewing");
+    let prompt = || project.read("PROMPT.ignored");
+    // The program gives the commands here. What is not permitted is not run, and the reviewer is told so.
+    project.write("COMMANDS", &format!("{RUN}\ntest -e MENDED.md\n"));
+    let said = project.run(&["review", "--reviewer", "fine"], "");
+    assert!(
+        said.contains("the commands that verify the work were not run: a person has not permitted"),
+        "{said}"
+    );
+    assert!(
+        prompt().contains(&format!("$ {RUN}\nnot run: a person has not permitted it\n")),
+        "{}",
+        prompt()
+    );
+    assert_eq!(ran(&project), 0);
+
+    let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
+    assert!(!succeeded, "{said}");
+    project.write("TEXT.md", "Another text.\n");
+    project.stop();
+    assert_eq!(project.status("phase"), "reviewing");
+    // A result of another work tree is none: they run again, before the reviewer.
+    let said = project.run(&["review", "--reviewer", "fine"], "");
+    assert_eq!(ran(&project), 2, "{said}");
+    assert!(
+        prompt().contains("$ test -e MENDED.md\nexit status 1\n"),
+        "{}",
+        prompt()
+    );
+    assert!(
+        said.contains("the command test -e MENDED.md failed: exit status 1"),
+        "{said}"
+    );
+    let shown: Value = serde_json::from_str(&project.run(&["status", "--json"], "")).unwrap();
+    assert_ne!(shown["loops"][0]["phase"], json!("done"));
+    assert_eq!(project.stop(), "reviewing", "what failed is open");
+
+    project.write("MENDED.md", "");
+    project.write("TEXT.md", "A third text.\n");
+    let said = project.run(&["review", "--reviewer", "fine"], "");
+    assert!(said.contains("no substantive findings"), "{said}");
+    // The commands of a list that cannot be had are said, too.
+    assert!(
+        prompt().contains("----- commands ") && prompt().contains("exit status 0"),
+        "{}",
+        prompt()
+    );
+    project.stop();
+    assert!(project.run(&["list"], "").contains("done"));
+}
