@@ -32,29 +32,19 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         phases.any(is)
     };
     let (asks, verifies) = (any(Behaviour::asks_in_rust), any(Behaviour::verifies_in_rust));
-    let shared = (asks || verifies).then(|| quote! { let on_stop = std::rc::Rc::new(on_stop); });
-    let asking = asks.then(|| {
+    let shared = |method: TokenStream| {
+        quote! { { let on_stop = std::rc::Rc::clone(&on_stop); move |held| on_stop.#method(held) } }
+    };
+    let program = if asks || verifies {
+        let stop = shared(quote! { stop });
+        let asks = asks.then(|| shared(quote! { asks })).into_iter();
+        let verifies = verifies.then(|| shared(quote! { verifies })).into_iter();
         quote! {
-            let asking = std::rc::Rc::clone(&on_stop);
-            let program = program.asks(move |held| asking.asks(held));
+            let on_stop = std::rc::Rc::new(on_stop);
+            rt::program::Program::new(#stop) #(.asks(#asks))* #(.verifies(#verifies))*
         }
-    });
-    let verifying = verifies.then(|| {
-        quote! {
-            let verifying = std::rc::Rc::clone(&on_stop);
-            let program = program.verifies(move |held| verifying.verifies(held));
-        }
-    });
-    let program = match shared {
-        None => quote! { rt::program::Program::new(move |held| on_stop.stop(held)) },
-        Some(shared) => quote! {
-            #shared
-            let stopping = std::rc::Rc::clone(&on_stop);
-            let program = rt::program::Program::new(move |held| stopping.stop(held));
-            #asking
-            #verifying
-            program
-        },
+    } else {
+        quote! { rt::program::Program::new(move |held| on_stop.stop(held)) }
     };
     let plugin = plugin::emit(context);
     quote! {

@@ -2981,13 +2981,18 @@ impl rt::program::CommandLine for Voyage {
 /// The program of this machine, for its `main`: its command line and its hooks.
 pub fn program(on_stop: impl OnStop + 'static) -> rt::program::Program<Voyage> {
     let on_stop = std::rc::Rc::new(on_stop);
-    let stopping = std::rc::Rc::clone(&on_stop);
-    let program = rt::program::Program::new(move |held| stopping.stop(held));
-    let asking = std::rc::Rc::clone(&on_stop);
-    let program = program.asks(move |held| asking.asks(held));
-    let verifying = std::rc::Rc::clone(&on_stop);
-    let program = program.verifies(move |held| verifying.verifies(held));
-    program
+    rt::program::Program::new({
+            let on_stop = std::rc::Rc::clone(&on_stop);
+            move |held| on_stop.stop(held)
+        })
+        .asks({
+            let on_stop = std::rc::Rc::clone(&on_stop);
+            move |held| on_stop.asks(held)
+        })
+        .verifies({
+            let on_stop = std::rc::Rc::clone(&on_stop);
+            move |held| on_stop.verifies(held)
+        })
 }
 #[doc(hidden)]
 pub mod declared {
