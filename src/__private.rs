@@ -7,6 +7,8 @@ pub use crate::behaviours::observe::{
 pub use crate::behaviours::verify::{self, Verified};
 pub use crate::behaviours::{LoopHandle, Step, attempt, or_else, settle};
 pub use crate::machine::begin::{Beginning, begin};
+pub use crate::machine::data::DataType;
+pub use crate::machine::guard::FieldError;
 pub use crate::machine::import::{ImportError, import};
 pub use crate::machine::message::Message;
 pub use crate::machine::persona::{Focus, PersonaInfo};

@@ -307,7 +307,7 @@ pub(crate) const MODE: Table = Table {
 /// `fields.x`.
 pub(crate) const FIELD: Table = Table {
     what: "a field",
-    doc: "A field of the loop's document. It has exactly one of type, one_of and holds.",
+    doc: "A field of the loop's document. It has exactly one of type, one_of, data and holds.",
     keys: &[
         key(
             "type",
@@ -320,6 +320,12 @@ pub(crate) const FIELD: Table = Table {
             Takes::Choices,
             "The words that the field can hold, the first being the initial one.",
             r#"["none", "done"]"#,
+        ),
+        key(
+            "data",
+            Takes::Text,
+            "The Rust type of what the field holds: data of the program's own, in scope where `machine!` stands. In documents of JSON and of frontmatter.",
+            r#""Decisions""#,
         ),
         key(
             "holds",
@@ -379,10 +385,21 @@ pub(crate) const FIELD: Table = Table {
 };
 
 /// The keys of which a field has exactly one.
-pub(crate) const FIELD_KINDS: [&str; 3] = ["type", "one_of", "holds"];
+pub(crate) const FIELD_KINDS: [&str; 4] = ["type", "one_of", "data", "holds"];
 
-/// The keys that a field with `holds` does not have.
-pub(crate) const NOT_HELD: &[&str] = &["initial", "at_start", "in", "min", "max"];
+/// The keys that a field with another key does not have, and what that says of it.
+pub(crate) const WITHOUT: [(&str, &[&str], &str); 2] = [
+    (
+        "holds",
+        &["initial", "at_start", "in", "min", "max"],
+        "holds what the engine writes",
+    ),
+    (
+        "data",
+        &["initial", "null", "at_start", "in", "min", "max"],
+        "holds data, whose first value is its type’s default",
+    ),
+];
 
 /// `[phases.x]`.
 pub(crate) const PHASE: Table = Table {
@@ -574,6 +591,12 @@ pub(crate) const TRANSITION: Table = Table {
             Takes::Words(|| told(&Actor::ALL, Actor::doc)),
             "Who takes the edge by a verb of the command line. Absent: only the hook, at a stop.",
             r#"["agent", "person"]"#,
+        ),
+        key(
+            "own",
+            Takes::Flag,
+            "Whether a verb of the program's own takes the edge, in Rust. Absent: an outcome does.",
+            "true",
         ),
         table(
             "args",

@@ -212,6 +212,8 @@ pub enum FieldKind {
     List,
     /// `one_of = [..]`: one of some words, the first being the initial one.
     OneOf(Vec<At<String>>),
+    /// `data = "Decisions"`: data of this type, which stands in scope where `machine!` does; set by Rust.
+    Data(String),
     /// `holds = "phase"` and the like: written by the engine, never by a transition.
     Held(Held),
 }
@@ -481,6 +483,8 @@ pub struct Transition {
     pub requires: Option<At<Evidence>>,
     /// `by`, without duplicates; empty: the hook only.
     pub by: Vec<At<Actor>>,
+    /// `own = true`: the program's own Rust takes it, and no outcome has to.
+    pub own: bool,
     /// `args = { why = "text" }`: arguments, in order, that become parameters and flags.
     pub args: Vec<Argument>,
     /// `set`, in order.
@@ -738,7 +742,7 @@ impl Field {
         Some((&self.name.value, value))
     }
 
-    /// The value at the start, where the machine file says none either. None: the engine's, or a `one_of` without words.
+    /// The value at the start, where the machine file says none either. None: the engine's, data, or a `one_of` without words.
     pub fn initial(&self) -> Option<Constant> {
         let own = self.initial.as_ref().map(|initial| initial.value.clone());
         own.or_else(|| {
@@ -749,7 +753,7 @@ impl Field {
                 FieldKind::Text | FieldKind::Path | FieldKind::Id => Constant::Text(String::new()),
                 FieldKind::List => Constant::List(Vec::new()),
                 FieldKind::OneOf(words) => Constant::Text(words.first()?.value.clone()),
-                FieldKind::Held(_) => return None,
+                FieldKind::Data(_) | FieldKind::Held(_) => return None,
             })
         })
     }

@@ -83,12 +83,13 @@ fn table(table: &Table) -> Map<String, Value> {
     if std::ptr::eq(table.keys, format::FIELD.keys) {
         let kinds = format::FIELD_KINDS.map(|kind| json!({ "required": [kind] }));
         schema.insert("oneOf".to_owned(), json!(kinds));
-        let without: Map<String, Value> = format::NOT_HELD
-            .iter()
-            .map(|key| ((*key).to_owned(), json!(false)))
-            .collect();
-        let held = json!({ "holds": { "properties": without } });
-        schema.insert("dependentSchemas".to_owned(), held);
+        let without = format::WITHOUT.map(|(kind, without, _)| {
+            let without = without.iter().map(|key| ((*key).to_owned(), json!(false)));
+            let without = without.collect::<Map<String, Value>>();
+            (kind.to_owned(), json!({ "properties": without }))
+        });
+        let without = without.into_iter().collect::<Map<String, Value>>();
+        schema.insert("dependentSchemas".to_owned(), without.into());
     }
     if std::ptr::eq(table.keys, format::ARGUMENT.keys) {
         let kinds = ["type", "one_of"].map(|kind| json!({ "required": [kind] }));

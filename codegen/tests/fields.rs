@@ -101,6 +101,8 @@ mod places {
     const PHASE: &str = "{ holds = \"phase\" }";
     const BELOW: &str = "{ holds = \"phase\", key = \"loop.phase\" }";
     const STATE: &str = "[modes.full]";
+    const QUICK: &str = "quick    = { type = \"flag\" }";
+    const NOTES: &str = "quick = { type = \"flag\" }\nkept = { data = \"Notes\" }";
     const FRONTMATTER: &str = "[state]\nform = \"frontmatter\"\n[modes.full]";
 
     cases! {
@@ -114,6 +116,14 @@ mod places {
         text_where_there_is_none: ["when = \"until" => "append = \"text\"\nwhen = \"until"] says "m.toml:39:10: `soak` has an `append`, and only a document of frontmatter has a place for text (leave `append` out, or write `form = \"frontmatter\"` into [state])";
         text_with_a_field_that_there_is_not: ["when = \"until" => "append = \"- {ownr}\"\nwhen = \"until", STATE => FRONTMATTER] says "m.toml:41:10: no field is named `ownr` (did you mean `owner`?)";
         text_with_a_brace: ["when = \"until" => "append = \"a {} b\"\nwhen = \"until", STATE => FRONTMATTER] says "m.toml:41:13: a brace holds no field's name (write `{field}`; text that is added has no other braces)";
+        data: [QUICK => NOTES, STATE => FRONTMATTER] says "nothing";
+        data_among_lines: [QUICK => NOTES] says "m.toml:24:1: `kept` holds data, and a document of lines has no place for it (write `form = \"json\"` or `form = \"frontmatter\"` into [state])";
+        data_of_no_type: [QUICK => "quick = { data = \"Vec<Note>\" }", STATE => FRONTMATTER] says "m.toml:25:18: \"Vec<Note>\" cannot be the name of a Rust type (name a type that is in scope where `machine!` stands: `Decisions`; for one with parameters, make an alias)";
+        data_with_an_initial_value: [QUICK => "quick = { type = \"flag\" }\nkept = { data = \"Notes\", initial = 0 }", STATE => FRONTMATTER] says "m.toml:26:26: `kept` holds data, whose first value is its type’s default: it has no `initial` (leave `initial` out)";
+        data_that_an_edge_sets: [QUICK => NOTES, "quick = \"args.quick\"" => "kept = \"args.quick\"", STATE => FRONTMATTER] says "m.toml:50:45: `kept` is data, and the argument `quick` is a flag (leave it out: Rust sets it, with `set_kept`)";
+        data_that_a_guard_reads: [QUICK => NOTES, "when = \"until" => "when = \"count(kept) < 3 and until", STATE => FRONTMATTER] says "m.toml:42:15: `kept` is data, and no guard reads it (keep what the guard reads in a field of its own)";
+        data_whose_setter_is_a_transition: [QUICK => NOTES, "[[transitions.soak]]" => "[[transitions.set_kept]]", STATE => FRONTMATTER] says "m.toml:39:15: the transition `set_kept` and the field `kept` both give the Rust method `set_kept` (the other one: line 26; rename the transition)";
+        an_edge_of_the_programs_own_with_a_verb: ["when = \"until" => "own = true\nby = [\"agent\"]\nwhen = \"until"] says "m.toml:39:1: `own` is for the program alone, and `by` opens a verb (leave one of them out)";
         two_fields_that_change_places: [PHASE => "{ holds = \"phase\", key = \"tries\" }", "tries    = { type = \"count\" }" => "tries = { type = \"count\", key = \"phase\" }", STATE => FRONTMATTER] says "nothing";
     }
 }
@@ -132,7 +142,7 @@ fn where_a_field_stands_is_in_the_code_and_in_the_shape() {
         .unwrap_or_else(|found| panic!("{found}"))
         .rust;
     let spaceless: String = code.split_whitespace().collect();
-    assert!(spaceless.contains("rt::Form::Frontmatter(&[(\"quick\",\"how.quick\")])"));
+    assert!(spaceless.contains("rt::Form::Frontmatter(&[(\"quick\",\"how.quick\")],&[])"));
     assert!(spaceless.contains("extension:\"md\""));
     assert!(code.contains("frontmatter quick=how.quick"));
     assert!(spaceless.contains("append:Some(\"-{owner}\")"));

@@ -78,7 +78,7 @@ mod form {
         a_word_with_an_underscore: ["\"green\"" => "\"dark_green\""] says "nothing";
         a_word_with_a_space: ["\"green\"" => "\"dark green\""] says r#"m.toml:16:31: "dark green" cannot be a word of `one_of` (a word is a-z, 0-9, - and _, at most 64 characters: `max-reached`)"#;
         a_word_given_twice: ["\"green\"" => "\"red\""] says "m.toml:16:31: `red` stands in `one_of` twice (leave one of them out)";
-        a_field_with_two_kinds: ["{ type = \"flag\" }" => "{ type = \"flag\", holds = \"mode\" }"] says "m.toml:18:29: `quick` has both `type` and `holds` (a field has one of `type`, `one_of` and `holds`)";
+        a_field_with_two_kinds: ["{ type = \"flag\" }" => "{ type = \"flag\", holds = \"mode\" }"] says "m.toml:18:29: `quick` has both `type` and `holds` (a field has one of `type`, `one_of`, `data` and `holds`)";
         a_held_field_with_an_initial_value: ["{ holds = \"machine\" }" => "{ holds = \"machine\", initial = \"x\" }"] says "m.toml:13:33: `machine` holds what the engine writes: it has no `initial` (leave `initial` out)";
         a_type_that_there_is_not: ["{ type = \"flag\" }" => "{ type = \"flga\" }"] says r#"m.toml:18:21: `type` cannot be "flga" (did you mean `flag`?)"#;
         a_negative_count: ["initial = 3" => "initial = -3"] says "m.toml:15:40: `initial` cannot be -3 (a count is a whole number from 0 to 9223372036854775807)";
@@ -240,7 +240,7 @@ mod graph {
         ] says "nothing";
         a_behaviour_has_no_arguments: ["to   = \"closed\"" => "to = \"closed\"\nargs = { why = \"text\" }"] says "m.toml:21:54: `shut` takes `why`, and `written` does not give it (write `{ then = \"shut\", with = { why = ... } }`, or name another transition)";
         an_outcome_is_the_hooks_to_take: ["to   = \"closed\"" => "to = \"closed\"\nby = [\"agent\"]"] says "m.toml:21:54: `shut` is not the hook's to take (name a transition without `by`, or take `by` off this one)";
-        an_edge_that_nothing_takes: ["" => "[[transitions.slam]]\nfrom = \"open\"\nto = \"closed\"\n"] says "m.toml:36:8: nothing takes `slam` from `open` (name it in an outcome of `open`'s `on_stop`, open it with `by`, or take it out)";
+        an_edge_that_nothing_takes: ["" => "[[transitions.slam]]\nfrom = \"open\"\nto = \"closed\"\n"] says "m.toml:36:8: nothing takes `slam` from `open` (name it in an outcome of `open`'s `on_stop`, open it with `by`, say `own = true` where Rust takes it, or take it out)";
         rust_may_take_any_edge: [
             "on_stop = { require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" } }" => "",
             "" => "[[transitions.slam]]\nfrom = \"open\"\nto = \"closed\"\n",

@@ -38,6 +38,7 @@ fn named(actor: &Actor) -> &'static str {
         Actor::Hook => "the hook",
         Actor::Agent => "an agent",
         Actor::Person => "a person",
+        Actor::Program => "the program",
     }
 }
 
@@ -103,7 +104,7 @@ pub(super) fn plan<M: Machine>(
             } else if let Some((_, value)) = given.iter().find(|(of, _)| *of == field.name) {
                 value.clone()
             } else if field.kind != FieldKind::Held {
-                field.written(own.unwrap_or(&field.initial).value())
+                own.map_or_else(|| field.first(), |own| field.written(own.value()))
             } else if name == Some(held.phase) {
                 word(phase)
             } else if name == Some(held.id) {

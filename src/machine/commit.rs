@@ -70,6 +70,9 @@ impl Raw {
             text::one_line(&value, LONGEST)
         };
         let append = edge.append.map(|template| Self::fill_with(template, after));
+        let own = self.given().text.iter().map(String::as_str);
+        let append: Vec<&str> = append.as_deref().into_iter().chain(own).collect();
+        let append = (!append.is_empty()).then(|| append.join("\n"));
         let begins_visit = edge.from != edge.to || self.advances(&edits, to);
         let change = Change {
             what: transition.to_owned(),
@@ -120,7 +123,7 @@ impl Raw {
         }
         for field in table.fields {
             let value = match (field.exists_in(edge.from), field.exists_in(edge.to)) {
-                (false, true) => field.written(field.initial.value()),
+                (false, true) => field.first(),
                 (true, false) => Value::Null,
                 (true, true) | (false, false) => continue,
             };
@@ -128,6 +131,7 @@ impl Raw {
                 edits.push((field.name.to_owned(), value));
             }
         }
+        edits.extend_from_slice(&self.given().edits);
         Ok(edits)
     }
 

@@ -14,13 +14,7 @@ pub(crate) fn facts(raw: &Raw, most: usize) -> Map<String, Json> {
     for field in table.fields {
         let value = match raw.value(field.name) {
             Value::Null => json!(""),
-            Value::Flag(flag) => json!(flag),
-            Value::Count(count) => json!(count),
-            Value::Word(text) | Value::Text(text) => json!(text::one_line(&text, most)),
-            Value::List(texts) => texts
-                .iter()
-                .map(|text| json!(text::one_line(text, most)))
-                .collect(),
+            value => short(value.to_json(), most),
         };
         facts.insert(field.name.to_owned(), value);
     }
@@ -32,4 +26,17 @@ pub(crate) fn facts(raw: &Raw, most: usize) -> Map<String, Json> {
     ];
     facts.extend(own.map(|(name, value)| (name.to_owned(), json!(value))));
     facts
+}
+
+/// Returns JSON with each of its texts on one line.
+pub(crate) fn short(json: Json, most: usize) -> Json {
+    match json {
+        Json::String(text) => text::one_line(&text, most).into(),
+        Json::Array(items) => items.into_iter().map(|item| short(item, most)).collect(),
+        Json::Object(map) => map
+            .into_iter()
+            .map(|(key, value)| (key, short(value, most)))
+            .collect(),
+        other => other,
+    }
 }

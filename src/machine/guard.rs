@@ -327,7 +327,7 @@ pub fn read(table: &Table, record: &Record, name: &str) -> Result<Value, FieldEr
     };
     match record.get(name) {
         Some(value) => checked(field, value),
-        None => Ok(field.initial.value()),
+        None => Ok(field.first()),
     }
 }
 
@@ -347,6 +347,10 @@ pub fn checked(field: &FieldInfo, value: Value) -> Result<Value, FieldError> {
         FieldKind::OneOf(words) if !words.contains(&value.to_plain().as_ref()) => {
             format!("one of {}", words.join(", "))
         }
+        FieldKind::Data(kind) => match kind.expected(&value) {
+            Some(expected) => expected,
+            None => return Ok(value),
+        },
         _ => return Ok(value),
     };
     Err(FieldError {

@@ -9,6 +9,7 @@
 //! - [`persona`]: who reviews.
 //! - [`raw`]: a loop without its type: what was read from disk, and by whom.
 //! - [`begin`]: how it starts; [`import`]: how it starts from a document of others; `commit`: the one way on.
+//! - [`data`]: what a field of the program's own types holds.
 //! - [`coverage`]: which edges a test suite took.
 //! - [`refusal`]: why a transition did not happen, with the loop handed back.
 //! - [`time`]: times in a state document.
@@ -17,6 +18,7 @@
 pub mod begin;
 mod commit;
 pub mod coverage;
+pub mod data;
 pub mod evidence_record;
 mod facts;
 pub mod guard;
@@ -30,7 +32,7 @@ pub mod table;
 pub mod time;
 
 pub use evidence_record::{EvidenceRecord, Requirement};
-pub(crate) use facts::facts;
+pub(crate) use facts::{facts, short};
 pub use permissions::Permissions;
 pub use raw::Raw;
 pub use refusal::{Refusal, Refused, Snapshot};

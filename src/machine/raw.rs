@@ -9,6 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use crate::files::{Folder, MOST, folder_of};
+use crate::machine::data::Own;
 use crate::machine::evidence_record::EvidencePolicy;
 use crate::machine::guard::{self, FieldError};
 use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Table};
@@ -35,6 +36,7 @@ struct Inner {
     phase: usize,
     actor: Actor,
     cause: Option<String>,
+    own: Own,
     taken: Option<&'static EdgeInfo>,
     repairs: Vec<Repair>,
     swept: Vec<LoopId>,
@@ -180,6 +182,7 @@ impl Raw {
             phase,
             actor,
             cause: None,
+            own: Own::default(),
             taken: None,
             repairs,
             swept: Vec::new(),
@@ -315,6 +318,15 @@ impl Raw {
     /// Returns the run that the next change is counted for.
     pub(super) fn cause(&self) -> Option<&str> {
         self.0.cause.as_deref()
+    }
+
+    /// Returns what Rust has the next change set besides.
+    pub(super) fn given(&self) -> &Own {
+        &self.0.own
+    }
+
+    pub(super) fn own(&mut self) -> &mut Own {
+        &mut self.0.own
     }
 
     /// Returns the loop after an edge was committed.

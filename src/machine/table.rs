@@ -3,6 +3,7 @@
 //! Generated code builds these in consts; nothing here is read from a file at run time.
 
 use crate::machine::Requirement;
+use crate::machine::data::DataType;
 use crate::machine::message::Message;
 use crate::machine::persona::PersonaInfo;
 use crate::store::{StateSpec, Value};
@@ -109,6 +110,14 @@ pub struct FieldInfo {
 }
 
 impl FieldInfo {
+    /// Returns the value at the start.
+    pub(super) fn first(&self) -> Value {
+        match self.kind {
+            FieldKind::Data(kind) => kind.initial(),
+            _ => self.written(self.initial.value()),
+        }
+    }
+
     /// Returns a value in the form in which the field is written: text always in quotes.
     pub(super) fn written(&self, value: Value) -> Value {
         match value {
@@ -143,6 +152,8 @@ pub enum FieldKind {
     List,
     /// One of some words.
     OneOf(&'static [&'static str]),
+    /// Data of the program's own.
+    Data(DataType),
     /// Written by the engine.
     Held,
 }
@@ -311,6 +322,8 @@ pub enum Actor {
     Agent,
     /// A person.
     Person,
+    /// A verb of the program's own, in Rust, whoever calls it.
+    Program,
 }
 
 /// Tells when an edge may be taken.
@@ -455,6 +468,13 @@ impl EdgeInfo {
     /// Returns what taking this edge says: its own message, else that of the phase entered.
     pub fn words(&self, table: &Table) -> Option<Message> {
         self.message.or(table.phases[self.to].message)
+    }
+
+    /// Returns whether it has a verb.
+    pub fn is_verb(&self) -> bool {
+        self.by
+            .iter()
+            .any(|by| matches!(by, Actor::Agent | Actor::Person))
     }
 
     /// Returns whether the turn may end after this edge.

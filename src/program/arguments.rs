@@ -359,6 +359,9 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
     for own in &program.commands {
         command = command.subcommand(own.command.clone());
     }
+    for own in &program.verbs {
+        command = command.subcommand(own.command.clone());
+    }
     // The derived parts bring their own docs along.
     let mut command = Command::augment_subcommands(M::Verb::augment_subcommands(command));
     if asks(M::TABLE) {

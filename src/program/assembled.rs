@@ -19,10 +19,11 @@ use crate::behaviours::{LoopHandle, Step, verify, words};
 use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
 use crate::machine::begin::Beginning;
+use crate::machine::guard::FieldError;
 use crate::machine::import::ImportError;
 use crate::machine::raw::OpenError;
 use crate::machine::table::ModeInfo;
-use crate::machine::{Actor, Machine, Refused};
+use crate::machine::{Actor, Machine, Refusal, Refused};
 use crate::review::reviewer::Reviewer;
 use crate::store::{LoopId, StartError, Store, Value};
 
@@ -105,10 +106,49 @@ pub(super) struct OwnCommand {
 /// Does the work of a subcommand of the program's own.
 pub type RunCommand = fn(&'static ProgramInfo, &ArgMatches) -> Result<Exit, Failure>;
 
+/// A verb of the program's own.
+pub(super) struct OwnVerb<A> {
+    pub(super) command: clap::Command,
+    pub(super) run: RunVerb<A>,
+}
+
+/// The argument of a verb that names its loop.
+pub(super) const LOOP: &str = "the loop";
+
+/// Does the work of a verb of the program's own: for a loop, in the name of who calls it, with what was given.
+pub type RunVerb<A> = fn(A, Actor, &ArgMatches) -> Result<A, NotTaken<A>>;
+
+/// Why a verb of the program's own changed nothing.
+#[derive(Debug)]
+pub enum NotTaken<A> {
+    /// A transition was refused.
+    Refused(Refused<A>),
+    /// Something else is wrong.
+    Failed(Failure),
+}
+
+impl<A, L: Into<A>> From<Refused<L>> for NotTaken<A> {
+    fn from(refused: Refused<L>) -> Self {
+        Self::Refused(refused.map(Into::into))
+    }
+}
+
+impl<A> From<Failure> for NotTaken<A> {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl<A> From<FieldError> for NotTaken<A> {
+    fn from(error: FieldError) -> Self {
+        Self::Failed(Failure::new(Exit::Usage, Refusal::Field(error)))
+    }
+}
+
 /// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].
 ///
 /// Without more it has everything that follows from the machine file. The other methods add what only this program has; each
-/// can be called once, but for [`Program::command`], [`Program::reviewer`] and [`Program::check`].
+/// can be called once, but for [`Program::command`], [`Program::verb`], [`Program::reviewer`] and [`Program::check`].
 pub struct Program<M: CommandLine> {
     /// Names the program in its messages.
     pub(super) info: &'static ProgramInfo,
@@ -116,6 +156,7 @@ pub struct Program<M: CommandLine> {
     asks: Box<Asks<M::Any>>,
     verifies: Box<Verifies<M::Any>>,
     pub(super) commands: Vec<OwnCommand>,
+    pub(super) verbs: Vec<OwnVerb<M::Any>>,
     pub(super) arguments: fn(clap::Command) -> clap::Command,
     pub(super) start: fn(StartRequest<'_>) -> Result<StartFields, Failure>,
     pub(super) context: fn(&M::Any, &Settings, Timestamp) -> Map<String, Json>,
@@ -125,6 +166,7 @@ pub struct Program<M: CommandLine> {
     pub(super) answered: fn(&Input, &Surroundings) -> Option<HookOutput>,
     pub(super) refused: fn(&M::Any, &str) -> Option<String>,
     pub(super) caveats: fn(&M::Any, &Settings) -> Vec<String>,
+    pub(super) shows: fn(&M::Any) -> Vec<(&'static str, String)>,
     pub(super) checks: Vec<fn(&Utf8Path) -> Check>,
 }
 
@@ -143,6 +185,7 @@ impl<M: CommandLine> Program<M> {
             asks: Box::new(|_| Ok(None)),
             verifies: Box::new(|_| Ok(Vec::new())),
             commands: Vec::new(),
+            verbs: Vec::new(),
             arguments: |command| command,
             start: |_| Ok(StartFields::default()),
             context: |_, _, _| Map::new(),
@@ -152,6 +195,7 @@ impl<M: CommandLine> Program<M> {
             answered: |_, _| None,
             refused: |_, _| None,
             caveats: |_, _| Vec::new(),
+            shows: |_| Vec::new(),
             checks: Vec::new(),
         }
     }
@@ -204,6 +248,21 @@ impl<M: CommandLine> Program<M> {
     #[must_use]
     pub fn command(mut self, command: clap::Command, run: RunCommand) -> Self {
         self.commands.push(OwnCommand { command, run });
+        self
+    }
+
+    /// Adds a verb of the program's own, which changes the loop that its `--id` names, else the active one. Unlike the verbs of
+    /// transitions it decides in Rust which it takes, and may take those that have no `by`; who calls it is told. It may set the data of
+    /// fields with them.
+    #[must_use]
+    pub fn verb(mut self, command: clap::Command, run: RunVerb<M::Any>) -> Self {
+        let command = command.arg(
+            clap::Arg::new(LOOP)
+                .long("id")
+                .value_name("ID")
+                .help("The loop; else the active one"),
+        );
+        self.verbs.push(OwnVerb { command, run });
         self
     }
 
@@ -270,6 +329,13 @@ impl<M: CommandLine> Program<M> {
     #[must_use]
     pub fn caveats(mut self, caveats: fn(&M::Any, &Settings) -> Vec<String>) -> Self {
         self.caveats = caveats;
+        self
+    }
+
+    /// Gives lines that `status` shows of a loop besides its fields, each with a name.
+    #[must_use]
+    pub fn status(mut self, shows: fn(&M::Any) -> Vec<(&'static str, String)>) -> Self {
+        self.shows = shows;
         self
     }
 

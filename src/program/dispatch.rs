@@ -59,6 +59,11 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         return Ok(Exit::Usage);
     };
     let unusable = |error: clap::Error| Failure::usage(&error);
+    if let Some(own) = program.verbs.iter().find(|own| own.command.get_name() == name) {
+        not_inside_a_reviewer(name)?;
+        loops::all_usable(info)?;
+        return verbs::own(program, own, given);
+    }
     if let Some(own) = program.commands.iter().find(|own| own.command.get_name() == name) {
         not_inside_a_reviewer(name)?;
         return (own.run)(info, given);

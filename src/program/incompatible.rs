@@ -31,7 +31,7 @@ pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
 /// The verb by which a person gives a loop up, as it is typed in a terminal; None where the machine has none.
 pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
     let mut edges = info.table.edges.iter();
-    let edge = edges.find(|edge| !edge.by.is_empty() && ends_anywhere(info.table, edge.transition))?;
+    let edge = edges.find(|edge| edge.is_verb() && ends_anywhere(info.table, edge.transition))?;
     Some(format!("{} {}", info.program, words::call_of(id, edge)))
 }
 

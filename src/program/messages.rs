@@ -45,7 +45,7 @@ pub fn ways(info: &ProgramInfo, raw: &Raw) -> Vec<Way> {
     let (table, record, now) = (raw.table(), raw.record(), Timestamp::now());
     let open = |edge: &&EdgeInfo| {
         let holds = |guard: &Guard| guard.holds(table, record, None, now).unwrap_or(false);
-        edge.from == raw.phase() && !edge.by.is_empty() && edge.when.as_ref().is_none_or(holds)
+        edge.from == raw.phase() && edge.is_verb() && edge.when.as_ref().is_none_or(holds)
     };
     for edge in table.edges.iter().filter(open) {
         if !ways.iter().any(|way| way.transition == edge.transition) {
@@ -164,7 +164,7 @@ pub fn unchanged(raw: &Raw) -> String {
     let mut verbs: Vec<String> = Vec::new();
     for edge in raw.table().edges {
         let verb = edge.transition.replace('_', "-");
-        if edge.from == raw.phase() && !edge.by.is_empty() && !verbs.contains(&verb) {
+        if edge.from == raw.phase() && edge.is_verb() && !verbs.contains(&verb) {
             verbs.push(verb);
         }
     }

@@ -65,4 +65,5 @@ mod verify;
 pub mod words;
 
 pub use arguments::Time;
-pub use assembled::{CommandLine, Program, RunCommand};
+pub use assembled::{CommandLine, NotTaken, Program, RunCommand, RunVerb};
+pub use clap;

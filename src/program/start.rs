@@ -170,7 +170,7 @@ fn flag(field: &'static FieldInfo) -> Arg {
         FieldKind::Id => arg.value_parser(parse_id),
         FieldKind::List => arg.action(ArgAction::Append).allow_hyphen_values(true),
         FieldKind::OneOf(words) => arg.value_parser(PossibleValuesParser::new(words)),
-        FieldKind::Text | FieldKind::Path | FieldKind::Held => {
+        FieldKind::Text | FieldKind::Path | FieldKind::Data(_) | FieldKind::Held => {
             arg.action(ArgAction::Set).allow_hyphen_values(true)
         }
     }
@@ -199,7 +199,9 @@ fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
         FieldKind::List => matches
             .get_many::<String>(field.name)
             .map(|texts| Value::List(texts.cloned().collect())),
-        FieldKind::OneOf(_) | FieldKind::Path | FieldKind::Held => text().map(Value::Word),
+        FieldKind::OneOf(_) | FieldKind::Path | FieldKind::Data(_) | FieldKind::Held => {
+            text().map(Value::Word)
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The machine's verbs: whatever transitions its file opens to an agent or a person.
 
-use clap::{FromArgMatches as _, Subcommand as _};
+use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
 use jiff::Timestamp;
 
-use super::assembled::{CommandLine, Program};
+use super::assembled::{CommandLine, LOOP, NotTaken, OwnVerb, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
@@ -43,6 +43,34 @@ pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Resul
     program.prepare(&held, &settings, actor);
     let now = take(program, verb, held, &settings)?;
     tell(program, &name, &now, &settings);
+    Ok(Exit::Complete)
+}
+
+/// Runs a verb of the program's own.
+pub(super) fn own<M: CommandLine>(
+    program: &Program<M>,
+    own: &OwnVerb<M::Any>,
+    given: &ArgMatches,
+) -> Result<Exit, Failure> {
+    let caller = Caller::from_env();
+    let (store, id) = match given.get_one::<String>(LOOP) {
+        Some(id) => loops::find(program.info, Some(id)),
+        None => loops::find_for(program.info, &caller),
+    }?;
+    let name = own.command.get_name();
+    let settings = settings::<M>(name, &store)?;
+    let (actor, held) = (
+        caller.actor(false),
+        loops::opened::<M>(M::open(&store, &id, Actor::Program))?,
+    );
+    program.prepare(&held, &settings, actor);
+    let before = held.raw().record().revision();
+    let now = taken(program, (name, actor), held, &settings, |held| {
+        (own.run)(held, actor, given)
+    })?;
+    if now.raw().record().revision() != before {
+        tell(program, name, &now, &settings);
+    }
     Ok(Exit::Complete)
 }
 
@@ -175,17 +203,30 @@ pub(super) fn take<M: CommandLine>(
     held: M::Any,
     settings: &Settings,
 ) -> Result<M::Any, Failure> {
+    let (name, actor) = (M::transition(&verb).replace('_', "-"), held.raw().actor());
+    taken(program, (&name, actor), held, settings, |held| {
+        Ok(M::run(verb, held)?)
+    })
+}
+
+/// Has somebody change a loop, says why where that is refused, and does what follows where it is not.
+fn taken<M: CommandLine>(
+    program: &Program<M>,
+    (name, actor): (&str, Actor),
+    held: M::Any,
+    settings: &Settings,
+    change: impl FnOnce(M::Any) -> Result<M::Any, NotTaken<M::Any>>,
+) -> Result<M::Any, Failure> {
     let info = program.info;
-    let transition = M::transition(&verb);
-    let name = transition.replace('_', "-");
-    let (store, id, actor) = {
-        let raw = held.raw();
-        (raw.store().clone(), raw.id().clone(), raw.actor())
-    };
-    let now = M::run(verb, held).map_err(|refused| {
+    let (store, id) = (held.raw().store().clone(), held.raw().id().clone());
+    let now = change(held).map_err(|why| {
+        let refused = match why {
+            NotTaken::Refused(refused) => refused,
+            NotTaken::Failed(failure) => return failure,
+        };
         store.log(&format!("{id} {name} refused: {refused}"));
-        attempts::refused(&store, &id, actor, &name, &refused.refusal);
-        let own = || (program.refused)(&refused.held, transition);
+        attempts::refused(&store, &id, actor, name, &refused.refusal);
+        let own = || (program.refused)(&refused.held, &name.replace('-', "_"));
         let help = match &*refused.refusal {
             Refusal::Actor { .. } if actor == Actor::Person => format!(
                 "nothing was changed: only the agent takes it, from the client’s shell; tell it to run:\n    {} {name} {id}",

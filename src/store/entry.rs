@@ -159,13 +159,6 @@ struct NoteLine {
 
 impl Serialize for ChangeEntry {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        let json = |value: &Value| match value {
-            Value::Null => serde_json::Value::Null,
-            Value::Flag(flag) => (*flag).into(),
-            Value::Count(number) => (*number).into(),
-            Value::Word(text) | Value::Text(text) => text.as_str().into(),
-            Value::List(texts) => texts.as_slice().into(),
-        };
         let quoted = |(name, value): &(String, Value)| matches!(value, Value::Text(_)).then(|| name.clone());
         ChangeLine {
             revision: self.revision,
@@ -181,7 +174,7 @@ impl Serialize for ChangeEntry {
             fields: self
                 .fields
                 .iter()
-                .map(|(name, value)| (name.clone(), json(value)))
+                .map(|(name, value)| (name.clone(), value.to_json()))
                 .collect(),
             quoted: self.fields.iter().filter_map(quoted).collect(),
         }

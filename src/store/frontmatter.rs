@@ -4,6 +4,7 @@
 //! no machine knows. A field may stand below other keys; its name in the machine and its place in the file are a pair of [`Keys`].
 
 use super::document::{Document, DocumentError, MAX_BYTES};
+use super::json::Data;
 use super::lines::{Lines, Style, text_of};
 use super::value::Value;
 
@@ -14,6 +15,7 @@ pub(super) type Keys = &'static [(&'static str, &'static str)];
 #[derive(Debug, Clone)]
 pub(super) struct Frontmatter {
     keys: Keys,
+    data: Data,
     /// The first fence.
     open: String,
     lines: Lines,
@@ -22,43 +24,44 @@ pub(super) struct Frontmatter {
 }
 
 impl Frontmatter {
-    pub(super) fn parse(keys: Keys, bytes: &[u8]) -> Result<Self, DocumentError> {
+    pub(super) fn parse(keys: Keys, data: Data, bytes: &[u8]) -> Result<Self, DocumentError> {
         let text = text_of(bytes)?;
         let (open, lines, rest) = parts(text).ok_or(DocumentError::NotFrontmatter)?;
         let lines = Lines::read(lines, Style::Theirs, false).map_err(|error| match error {
             DocumentError::NotLines => DocumentError::NotFrontmatter,
             other => other,
         })?;
-        Ok(Self::of(keys, open, lines, rest))
+        Ok(Self::of((keys, data), open, lines, rest))
     }
 
     /// Makes a document of what can be read of a damaged one: the text, and each key that is whole.
-    pub(super) fn salvage(keys: Keys, bytes: &[u8]) -> Option<Self> {
+    pub(super) fn salvage(keys: Keys, data: Data, bytes: &[u8]) -> Option<Self> {
         let text = text_of(bytes).ok().filter(|text| !text.contains('\0'))?;
         match parts(text) {
             Some((open, lines, rest)) => {
                 let lines = Lines::read(lines, Style::Theirs, true).unwrap_or_default();
-                Some(Self::of(keys, open, lines, rest))
+                Some(Self::of((keys, data), open, lines, rest))
             }
             // Nobody knows where the text of a document begins that has lost its second fence.
             None if text.trim_start_matches('\u{feff}').starts_with("---") => None,
             None => {
-                let empty = Self::empty(keys);
+                let empty = Self::empty(keys, data);
                 let rest = empty.rest.clone() + text;
                 Some(Self { rest, ..empty })
             }
         }
     }
 
-    pub(super) fn empty(keys: Keys) -> Self {
-        Self::of(keys, "---\n", Lines::default(), "---\n")
+    pub(super) fn empty(keys: Keys, data: Data) -> Self {
+        Self::of((keys, data), "---\n", Lines::default(), "---\n")
     }
 
-    fn of(keys: Keys, open: &str, mut lines: Lines, rest: &str) -> Self {
+    fn of((keys, data): (Keys, Data), open: &str, mut lines: Lines, rest: &str) -> Self {
         lines.style = Style::Theirs;
         lines.crlf = open.ends_with("\r\n");
         Self {
             keys,
+            data,
             open: open.to_owned(),
             lines,
             rest: rest.to_owned(),
@@ -82,10 +85,16 @@ impl Frontmatter {
 
 impl Document for Frontmatter {
     fn get(&self, field: &str) -> Option<Value> {
+        if self.data.contains(&field) {
+            return self.lines.data(self.path(field)).map(Value::of_json);
+        }
         self.lines.get(self.path(field))
     }
 
     fn set(&mut self, field: &str, value: &Value) {
+        if self.data.contains(&field) {
+            return self.lines.set_data(self.path(field), &value.to_json());
+        }
         self.lines.set(self.path(field), value);
     }
 
@@ -105,10 +114,21 @@ impl Document for Frontmatter {
     }
 
     fn fields(&self) -> Vec<(String, Value)> {
+        let is_data = |path: &str| {
+            let mut data = self.data.iter().map(|field| self.path(field));
+            data.any(|data| {
+                path.strip_prefix(data)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        };
         let fields = self.lines.fields().into_iter();
-        fields
-            .filter_map(|(path, value)| Some((self.name(&path)?.to_owned(), value)))
-            .collect()
+        let fields = fields.filter(|(path, _)| !is_data(path));
+        let fields = fields.filter_map(|(path, value)| Some((self.name(&path)?.to_owned(), value)));
+        let data = self
+            .data
+            .iter()
+            .filter_map(|field| Some(((*field).to_owned(), self.get(field)?)));
+        fields.chain(data).collect()
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -158,7 +178,7 @@ mod tests {
     const DOCUMENT: &str = "\u{feff}---\n# What a person wrote.\nround: 1  # of three\n\"hide title\": yes\nallowed.tools: [Bash, Read]\nloop: # where it is\n    phase: 'drafting'   # moves\n    # theirs\n    hooks:\n        pre: |\n            ---\n            phase: no\n\n        all:\n        - {run: x}\ntags:\n- a\n- b\n\n---\n# Plan\n\n---\nphase: done\n";
 
     fn parse(text: &str) -> Frontmatter {
-        Frontmatter::parse(KEYS, text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"))
+        Frontmatter::parse(KEYS, &[], text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
     fn text(document: &Frontmatter) -> String {
@@ -217,7 +237,7 @@ mod tests {
 
     #[test]
     fn keys_below_keys_come_and_go_with_the_key_above() {
-        let mut document = Frontmatter::empty(KEYS);
+        let mut document = Frontmatter::empty(KEYS, &[]);
         document.set("note", &word("a"));
         document.set("round", &Value::Count(1));
         document.set("phase", &word("b"));
@@ -273,12 +293,13 @@ mod tests {
 
     #[test]
     fn what_is_whole_in_a_damaged_document_is_kept() {
-        let kept =
-            |damaged: &str| Frontmatter::salvage(&[], damaged.as_bytes()).map(|document| text(&document));
+        let kept = |damaged: &str| {
+            Frontmatter::salvage(&[], &[], damaged.as_bytes()).map(|document| text(&document))
+        };
         let damaged = "---\nphase: \"dra\n# why\nround: 1\nround: 2\nloop:\n  a: [\n  b: 1\n}: x\nmine: yes\n---\n# Text\n";
         let whole = "---\n# why\nround: 1\nloop:\n  b: 1\nmine: yes\n---\n# Text\n";
         assert_eq!(kept(damaged).as_deref(), Some(whole));
-        let crlf = Frontmatter::salvage(&[], b"---\r\n[\r\n---\r\ntext").map(|mut document| {
+        let crlf = Frontmatter::salvage(&[], &[], b"---\r\n[\r\n---\r\ntext").map(|mut document| {
             document.set("a", &word("b"));
             text(&document)
         });
@@ -312,9 +333,9 @@ mod tests {
             "---\n{a: 1}\n---\n",
             "---\na: 1\n\tb: 2\n---\n",
         ] {
-            assert!(Frontmatter::parse(KEYS, text.as_bytes()).is_err(), "{text}");
+            assert!(Frontmatter::parse(KEYS, &[], text.as_bytes()).is_err(), "{text}");
         }
-        let wrong = Frontmatter::parse(KEYS, b"---\n# why\na: 1\nb:\n  c: d: e\n---\n").unwrap_err();
+        let wrong = Frontmatter::parse(KEYS, &[], b"---\n# why\na: 1\nb:\n  c: d: e\n---\n").unwrap_err();
         assert!(wrong.to_string().contains("line 5"), "{wrong}");
     }
 
@@ -360,10 +381,10 @@ mod tests {
                 for end in ["", "\n---\n"] {
                     let text = format!("{text}{end}");
                     let begun = std::time::Instant::now();
-                    let read = Frontmatter::parse(KEYS, text.as_bytes());
+                    let read = Frontmatter::parse(KEYS, &[], text.as_bytes());
                     let blank = part == "  " || part == "--- \n";
                     assert!(blank || read.is_err(), "{begin}{part}");
-                    let _ = Frontmatter::salvage(KEYS, text.as_bytes());
+                    let _ = Frontmatter::salvage(KEYS, &[], text.as_bytes());
                     // A debug build on a busy machine takes a second; brackets took the reader a minute.
                     assert!(
                         begun.elapsed().as_secs() < 20,
@@ -383,8 +404,8 @@ mod tests {
             field in "[a-c](\\.[a-c]){0,2}",
         ) {
             let whole = format!("---\n{lines}---\n{below}");
-            let _ = Frontmatter::salvage(KEYS, whole.as_bytes());
-            if let Ok(mut document) = Frontmatter::parse(KEYS, whole.as_bytes()) {
+            let _ = Frontmatter::salvage(KEYS, &[], whole.as_bytes());
+            if let Ok(mut document) = Frontmatter::parse(KEYS, &[], whole.as_bytes()) {
                 prop_assert_eq!(text(&document), &whole[..]);
                 let before = document.fields();
                 document.set(&field, &Value::Text("new".into()));
@@ -406,17 +427,17 @@ mod tests {
         #[test]
         fn any_bytes_are_read_or_refused_and_come_back_unchanged(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             for bytes in [bytes.clone(), [b"---\na: 1\n", &bytes[..], b"\n---\n"].concat(), [b"---\na: 1\n---\n", &bytes[..]].concat()] {
-                if let Ok(document) = Frontmatter::parse(KEYS, &bytes) {
+                if let Ok(document) = Frontmatter::parse(KEYS, &[], &bytes) {
                     prop_assert_eq!(document.to_bytes(), &bytes[..]);
                 }
-                let _ = Frontmatter::salvage(KEYS, &bytes);
+                let _ = Frontmatter::salvage(KEYS, &[], &bytes);
             }
         }
     }
 
     fn parse_fields(document: &Frontmatter) -> Option<usize> {
         Some(
-            Frontmatter::parse(KEYS, &document.to_bytes())
+            Frontmatter::parse(KEYS, &[], &document.to_bytes())
                 .ok()?
                 .fields()
                 .len(),

@@ -7,7 +7,7 @@ use super::spec::Form;
 use super::value::Value;
 
 /// The forms of a document. Each is given the same bytes.
-const FORMS: [Form; 3] = [Form::Lines, Form::Json, Form::Frontmatter(&[])];
+const FORMS: [Form; 3] = [Form::Lines, Form::Json(&[]), Form::Frontmatter(&[], &[])];
 
 /// A document comes back as it was; a field that is set or taken away is, and no other one changes.
 pub(crate) fn document(bytes: &[u8]) {

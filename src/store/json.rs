@@ -10,7 +10,7 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::document::{Document, DocumentError, MAX_BYTES, is_field_name};
-use super::value::{MOST_COUNT, Value};
+use super::value::{self, MOST_COUNT, Value};
 
 /// Limits the keys of a document: twice as many as a machine has fields.
 const MOST_KEYS: usize = 2048;
@@ -19,9 +19,13 @@ const DEEPEST: usize = 32;
 /// Limits the values in a document.
 const MOST_VALUES: usize = 100_000;
 
+/// Fields that hold data of the machine's own: whatever JSON can.
+pub(super) type Data = &'static [&'static str];
+
 /// A document of JSON.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Json {
+    data: Data,
     /// Keys, and their values as they stand.
     entries: Vec<(String, String)>,
     /// The file, until something is set.
@@ -29,7 +33,7 @@ pub(super) struct Json {
 }
 
 impl Json {
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, DocumentError> {
+    pub(super) fn parse(data: Data, bytes: &[u8]) -> Result<Self, DocumentError> {
         let text = std::str::from_utf8(bytes).map_err(|error| DocumentError::NotUtf8 {
             at: error.valid_up_to(),
         })?;
@@ -46,7 +50,21 @@ impl Json {
             return Err(DocumentError::NotObject);
         }
         let read = Some(text.to_owned());
-        Ok(Self { entries, read })
+        Ok(Self { data, entries, read })
+    }
+
+    pub(super) fn empty(data: Data) -> Self {
+        Self {
+            data,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the value of a field, which stands there like this.
+    fn value(&self, field: &str, raw: &str) -> Value {
+        let data = || serde_json::from_str(raw).ok().map(Value::of_json);
+        let data = self.data.contains(&field).then(data).flatten();
+        data.unwrap_or_else(|| value_of(raw))
     }
 
     fn find(&self, field: &str) -> Option<usize> {
@@ -69,7 +87,7 @@ impl Json {
 
 impl Document for Json {
     fn get(&self, field: &str) -> Option<Value> {
-        self.find(field).map(|at| value_of(&self.entries[at].1))
+        self.find(field).map(|at| self.value(field, &self.entries[at].1))
     }
 
     fn set(&mut self, field: &str, value: &Value) {
@@ -80,7 +98,7 @@ impl Document for Json {
         let there = at.map(|at| value_of(&self.entries[at].1));
         let written = match (there, value) {
             // What stands as a list stays one where it is given as the text of one.
-            (Some(Value::List(_)), Value::Word(text) | Value::Text(text)) => {
+            (Some(Value::List(_)), Value::Word(text) | Value::Text(text)) if !self.data.contains(&field) => {
                 serde_json::from_str(text).map_or_else(|_| write(value), |texts| write(&Value::List(texts)))
             }
             _ => write(value),
@@ -107,7 +125,7 @@ impl Document for Json {
     }
 
     fn fields(&self) -> Vec<(String, Value)> {
-        let field = |(name, value): &(String, String)| (name.clone(), value_of(value));
+        let field = |(name, value): &(String, String)| (name.clone(), self.value(name, value));
         self.entries.iter().map(field).collect()
     }
 
@@ -188,6 +206,7 @@ fn write(value: &Value) -> String {
             let items: Vec<String> = texts.iter().map(|text| format!("    {}", string(text))).collect();
             format!("[\n{}\n  ]", items.join(",\n"))
         }
+        Value::Data(json) => value::shown(&format!("{json:#}")).replace('\n', "\n  "),
     }
 }
 
@@ -229,13 +248,30 @@ mod tests {
     const DOCUMENT: &str = "{\n  \"phase\": \"reviewing\",\n  \"round\": 2,\n  \"topic\": null,\n  \"theirs\": {\"a\": [1.10, 123456789012345678901]},\n  \"all\": [\n    \"x\"\n  ]\n}\n";
 
     fn parse(text: &str) -> Json {
-        Json::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"))
+        Json::parse(&[], text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    #[test]
+    fn data_is_any_json_and_is_laid_out() {
+        let mut document = Json::parse(&["theirs", "all"], DOCUMENT.as_bytes()).unwrap();
+        assert_eq!(document.get("all"), Some(Value::List(vec!["x".into()])));
+        let data = serde_json::json!({ "a": [1.5, { "b": null }], "\u{202e}": "12" });
+        document.set("theirs", &Value::of_json(data.clone()));
+        let laid_out = "  \"theirs\": {\n    \"a\": [\n      1.5,\n      {\n        \"b\": null\n      }\n    ],\n    \"\\u202E\": \"12\"\n  },\n";
+        let text = String::from_utf8(document.to_bytes()).unwrap();
+        assert!(text.contains(laid_out), "{text}");
+        let back = Json::parse(&["theirs"], text.as_bytes()).unwrap();
+        assert_eq!(back.get("theirs"), Some(Value::Data(data)));
+        assert!(
+            matches!(parse(&text).get("theirs"), Some(Value::Text(_))),
+            "what nobody declared stays as it is"
+        );
     }
 
     #[test]
     fn declared_keys_come_first_in_their_order_and_the_others_keep_theirs() {
         let mut document =
-            Json::parse(b"{\"z\": 1.50, \"b\": 2, \"y\": {\"c\": null}, \"a\": null}").unwrap();
+            Json::parse(&[], b"{\"z\": 1.50, \"b\": 2, \"y\": {\"c\": null}, \"a\": null}").unwrap();
         let declared = ["a", "b", "c"].map(|name| (name.to_owned(), Value::Null));
         document.put_first(&declared);
         let whole = "{\n  \"a\": null,\n  \"b\": 2,\n  \"z\": 1.50,\n  \"y\": {\"c\": null}\n}\n";
@@ -280,17 +316,17 @@ mod tests {
             "\u{feff}{}",
             "{\"a\":01}",
         ] {
-            assert!(Json::parse(text.as_bytes()).is_err(), "{text}");
+            assert!(Json::parse(&[], text.as_bytes()).is_err(), "{text}");
         }
         let deep = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
-        assert!(Json::parse(deep(DEEPEST - 1).as_bytes()).is_ok());
+        assert!(Json::parse(&[], deep(DEEPEST - 1).as_bytes()).is_ok());
         assert_eq!(
-            Json::parse(deep(DEEPEST).as_bytes()).unwrap_err(),
+            Json::parse(&[], deep(DEEPEST).as_bytes()).unwrap_err(),
             DocumentError::NotObject
         );
         let many = format!("{{\"a\":[{}1]}}", "1,".repeat(MOST_VALUES));
         assert_eq!(
-            Json::parse(many.as_bytes()).unwrap_err(),
+            Json::parse(&[], many.as_bytes()).unwrap_err(),
             DocumentError::NotObject
         );
     }
@@ -301,7 +337,7 @@ mod tests {
             let mut document = parse(DOCUMENT);
             document.set("topic", &Value::Text(text.clone()));
             document.set("all", &Value::List(list.clone()));
-            let back = Json::parse(&document.to_bytes()).unwrap();
+            let back = Json::parse(&[], &document.to_bytes()).unwrap();
             prop_assert_eq!(back.get("topic"), Some(Value::Text(text)));
             prop_assert_eq!(back.get("all"), Some(Value::List(list)));
             prop_assert_eq!(back.fields(), document.fields());
@@ -310,7 +346,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_or_refused_and_come_back_unchanged(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            if let Ok(document) = Json::parse(&bytes) {
+            if let Ok(document) = Json::parse(&[], &bytes) {
                 prop_assert_eq!(document.to_bytes(), bytes);
             }
         }

@@ -4,6 +4,7 @@
 //! stays byte for byte, be it a comment, a blank, a field that nobody knows, or one that ends in CRLF. A comment
 //! behind a value goes with the value when that changes.
 
+mod data;
 mod reading;
 #[cfg(test)]
 mod tests;
@@ -133,14 +134,33 @@ impl Lines {
                 _ => self.entries[before].raw.push_str(ending),
             }
         }
-        let space = if right.is_empty() { "" } else { " " };
-        let raw = format!("{mark}{:indent$}{name}:{space}{right}{ending}", "");
+        let colon = colon(right);
+        let raw = format!("{mark}{:indent$}{name}{colon}{right}{ending}", "");
         let field = Some((field.to_owned(), value));
         self.entries.insert(at, Entry { raw, field });
     }
 }
 
 impl Lines {
+    /// Gives the field of an entry another value, with what stands right of its colon then.
+    fn put(&mut self, at: usize, field: &str, right: &str, value: Option<Value>) {
+        let entry = &mut self.entries[at];
+        let mark = if entry.raw.starts_with('\u{feff}') {
+            "\u{feff}"
+        } else {
+            ""
+        };
+        let (indent, ending) = (entry.indent(), entry.ending());
+        let comment = match self.style {
+            Style::Ours => "",
+            Style::Theirs => comment(entry),
+        };
+        let name = field.rsplit_once('.').map_or(field, |(_, name)| name);
+        let colon = colon(right);
+        entry.raw = format!("{mark}{:indent$}{name}{colon}{right}{comment}{ending}", "");
+        entry.field = Some((field.to_owned(), value));
+    }
+
     /// Keeps the comments at `at`, behind a key that was taken away, from becoming text of the key above.
     fn close_above(&mut self, at: usize) {
         let (above, below) = self.entries.split_at_mut(at);
@@ -177,14 +197,8 @@ impl Document for Lines {
             return;
         };
         self.entries.retain(|entry| !entry.is_below(field));
-        let style = self.style;
-        let entry = &mut self.entries[at];
+        let entry = &self.entries[at];
         let quoted = right_of_colon(&entry.raw).starts_with(['"', '\'']);
-        let mark = if entry.raw.starts_with('\u{feff}') {
-            "\u{feff}"
-        } else {
-            ""
-        };
         // What reads back is text once it stands in quotes, so this is what is held too.
         let held = match (entry.value(), value) {
             // What stands as a list stays one where it is given as the text of one.
@@ -195,15 +209,8 @@ impl Document for Lines {
             _ if quoted => Value::Text(value.to_plain().into_owned()),
             _ => value.clone(),
         };
-        let (indent, ending) = (entry.indent(), entry.ending());
-        let comment = match style {
-            Style::Ours => "",
-            Style::Theirs => comment(entry),
-        };
-        let name = field.rsplit_once('.').map_or(field, |(_, name)| name);
         let written = scalar::write(&held, quoted);
-        entry.raw = format!("{mark}{:indent$}{name}: {written}{comment}{ending}", "");
-        entry.field = Some((field.to_owned(), Some(held)));
+        self.put(at, field, &written, Some(held));
     }
 
     fn remove(&mut self, field: &str) {
@@ -253,6 +260,15 @@ pub(super) fn text_of(bytes: &[u8]) -> Result<&str, DocumentError> {
     std::str::from_utf8(bytes).map_err(|error| DocumentError::NotUtf8 {
         at: error.valid_up_to(),
     })
+}
+
+/// Returns what stands between a key and what is right of its colon, which may be nothing, or begin in the next line.
+fn colon(right: &str) -> &'static str {
+    if right.is_empty() || right.starts_with(['\r', '\n']) {
+        ":"
+    } else {
+        ": "
+    }
 }
 
 /// Returns the comment behind a value, with the blanks before it; empty where nobody can be sure of one.

@@ -332,7 +332,7 @@ fn reads_same(a: Option<&Value>, b: Option<&Value>) -> bool {
         (None, None) => true,
         (Some(a), Some(b)) => {
             let kind = |value: &Value| (*value == Value::Null, value.as_list().is_some());
-            kind(a) == kind(b) && a.to_plain() == b.to_plain()
+            a == b || kind(a) == kind(b) && a.to_plain() == b.to_plain()
         }
         _ => false,
     }

@@ -12,6 +12,7 @@ pub(super) fn write(value: &Value, quoted: bool) -> String {
         Value::Flag(_) | Value::Count(_) if quoted => quote(&value.to_plain(), false),
         Value::Flag(_) | Value::Count(_) => value.to_plain().into_owned(),
         Value::List(texts) => list(texts),
+        Value::Data(_) => value.to_plain().into_owned(),
     }
 }
 

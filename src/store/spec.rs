@@ -4,7 +4,7 @@
 
 use super::document::{Document, DocumentError, MAX_BYTES};
 use super::frontmatter::{Frontmatter, Keys};
-use super::json::Json;
+use super::json::{Data, Json};
 use super::lines::Lines;
 use super::nulls;
 use super::value::Value;
@@ -55,10 +55,10 @@ pub struct StateSpec {
 pub enum Form {
     /// One `key: value` a line, valid YAML.
     Lines,
-    /// One JSON object.
-    Json,
-    /// Markdown below YAML, with the fields that stand below other keys.
-    Frontmatter(Keys),
+    /// One JSON object, with the fields that hold data.
+    Json(Data),
+    /// Markdown below YAML, with the fields that stand below other keys, and those that hold data.
+    Frontmatter(Keys, Data),
 }
 
 impl Form {
@@ -72,23 +72,23 @@ impl Form {
         }
         match self {
             Self::Lines => Ok(Box::new(Lines::parse(bytes)?)),
-            Self::Json => Ok(Box::new(Json::parse(bytes)?)),
-            Self::Frontmatter(keys) => Ok(Box::new(Frontmatter::parse(keys, bytes)?)),
+            Self::Json(data) => Ok(Box::new(Json::parse(data, bytes)?)),
+            Self::Frontmatter(keys, data) => Ok(Box::new(Frontmatter::parse(keys, data, bytes)?)),
         }
     }
 
     fn salvage(self, bytes: &[u8]) -> Option<Box<dyn Document>> {
         match self {
-            Self::Lines | Self::Json => None,
-            Self::Frontmatter(keys) => Some(Box::new(Frontmatter::salvage(keys, bytes)?)),
+            Self::Lines | Self::Json(_) => None,
+            Self::Frontmatter(keys, data) => Some(Box::new(Frontmatter::salvage(keys, data, bytes)?)),
         }
     }
 
     pub(super) fn empty(self) -> Box<dyn Document> {
         match self {
             Self::Lines => Box::new(Lines::default()),
-            Self::Json => Box::new(Json::default()),
-            Self::Frontmatter(keys) => Box::new(Frontmatter::empty(keys)),
+            Self::Json(data) => Box::new(Json::empty(data)),
+            Self::Frontmatter(keys, data) => Box::new(Frontmatter::empty(keys, data)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Limits the numbers that are read from a file: what every reader of JSON has exactly, and nothing overflows that adds to it.
 pub(super) const MOST_COUNT: u64 = (1 << 53) - 1;
@@ -25,9 +25,45 @@ pub enum Value {
     Text(String),
     /// Texts in order.
     List(Vec<String>),
+    /// Data of a machine's own that is none of these: a map, a list of other things, a fraction.
+    Data(serde_json::Value),
 }
 
 impl Value {
+    /// Makes a value of what JSON holds. Texts become words; whoever knows that one was quoted makes it a `Text`.
+    pub fn of_json(json: serde_json::Value) -> Self {
+        use serde_json::Value as Json;
+        match json {
+            Json::Null => Self::Null,
+            Json::Bool(flag) => Self::Flag(flag),
+            Json::Number(ref number) => match number.as_u64().filter(|number| *number <= MOST_COUNT) {
+                Some(count) => Self::Count(count),
+                None => Self::Data(json),
+            },
+            Json::String(text) => Self::Word(text),
+            Json::Array(ref items) => {
+                let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+                match texts.collect() {
+                    Some(texts) => Self::List(texts),
+                    None => Self::Data(json),
+                }
+            }
+            Json::Object(_) => Self::Data(json),
+        }
+    }
+
+    /// Returns the value as JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Null => serde_json::Value::Null,
+            Self::Flag(flag) => (*flag).into(),
+            Self::Count(number) => (*number).into(),
+            Self::Word(text) | Self::Text(text) => text.as_str().into(),
+            Self::List(texts) => texts.as_slice().into(),
+            Self::Data(json) => json.clone(),
+        }
+    }
+
     /// Makes a value from what a shell helper was given: `true`, `false` and decimal numbers are what they look like,
     /// anything else is a word.
     pub fn from_plain(text: &str) -> Self {
@@ -42,7 +78,7 @@ impl Value {
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::Word(text) | Self::Text(text) => Some(text),
-            Self::Null | Self::Flag(_) | Self::Count(_) | Self::List(_) => None,
+            Self::Null | Self::Flag(_) | Self::Count(_) | Self::List(_) | Self::Data(_) => None,
         }
     }
 
@@ -51,7 +87,7 @@ impl Value {
         match self {
             Self::Count(number) => Some(*number),
             Self::Word(text) | Self::Text(text) => decimal(text),
-            Self::Null | Self::Flag(_) | Self::List(_) => None,
+            Self::Null | Self::Flag(_) | Self::List(_) | Self::Data(_) => None,
         }
     }
 
@@ -60,7 +96,7 @@ impl Value {
         match self {
             Self::Flag(flag) => Some(*flag),
             Self::Word(text) | Self::Text(text) => text.parse().ok(),
-            Self::Null | Self::Count(_) | Self::List(_) => None,
+            Self::Null | Self::Count(_) | Self::List(_) | Self::Data(_) => None,
         }
     }
 
@@ -68,11 +104,11 @@ impl Value {
     pub fn as_list(&self) -> Option<&[String]> {
         match self {
             Self::List(texts) => Some(texts),
-            Self::Null | Self::Flag(_) | Self::Count(_) | Self::Word(_) | Self::Text(_) => None,
+            _ => None,
         }
     }
 
-    /// Returns the value as shell helpers print it: no quotes, nothing for null, a list as JSON on one line.
+    /// Returns the value as shell helpers print it: no quotes, nothing for null, a list and data as JSON on one line.
     pub fn to_plain(&self) -> Cow<'_, str> {
         match self {
             Self::Null => Cow::Borrowed(""),
@@ -80,6 +116,7 @@ impl Value {
             Self::Count(number) => Cow::Owned(number.to_string()),
             Self::Word(text) | Self::Text(text) => Cow::Borrowed(text),
             Self::List(texts) => Cow::Owned(list(texts)),
+            Self::Data(json) => Cow::Owned(shown(&json.to_string())),
         }
     }
 }
@@ -113,6 +150,19 @@ pub(super) fn quote(text: &str, json: bool) -> String {
     out
 }
 
+/// Returns JSON with escapes for what could reorder or hide text: in JSON that stands in strings alone. Above U+FFFF there is no such
+/// escape, so those characters stay.
+pub(super) fn shown(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match u32::from(c) {
+            code if is_hidden(c) && c != '\n' && code <= 0xffff => out.push_str(&format!("\\u{code:04X}")),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 /// Characters that end a line for some reader, reorder what is shown, or are shown as nothing at all: C0 and C1
 /// controls, line and paragraph separators, marks and controls of text direction, tags, byte-order marks.
 pub(super) fn is_hidden(c: char) -> bool {
@@ -136,6 +186,7 @@ impl PartialEq for Value {
             (Self::Count(a), Self::Count(b)) => a == b,
             (Self::Word(a) | Self::Text(a), Self::Word(b) | Self::Text(b)) => a == b,
             (Self::List(a), Self::List(b)) => a == b,
+            (Self::Data(a), Self::Data(b)) => a == b,
             _ => false,
         }
     }
@@ -163,38 +214,13 @@ impl From<u64> for Value {
 
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => out.serialize_unit(),
-            Self::Flag(flag) => out.serialize_bool(*flag),
-            Self::Count(number) => out.serialize_u64(*number),
-            Self::Word(text) | Self::Text(text) => out.serialize_str(text),
-            Self::List(texts) => texts.serialize(out),
-        }
+        self.to_json().serialize(out)
     }
 }
 
 impl<'de> Deserialize<'de> for Value {
-    /// Makes a string a `Word`; whoever knows that it was quoted makes it a `Text`.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match serde_json::Value::deserialize(from)? {
-            serde_json::Value::Null => Ok(Self::Null),
-            serde_json::Value::Bool(flag) => Ok(Self::Flag(flag)),
-            serde_json::Value::Number(number) => number
-                .as_u64()
-                .filter(|number| *number <= MOST_COUNT)
-                .map(Self::Count)
-                .ok_or_else(|| de::Error::custom("a number that is no count")),
-            serde_json::Value::String(text) => Ok(Self::Word(text)),
-            serde_json::Value::Array(items) => items
-                .into_iter()
-                .map(|item| match item {
-                    serde_json::Value::String(text) => Ok(text),
-                    _ => Err(de::Error::custom("a list holds texts and nothing else")),
-                })
-                .collect::<Result<_, _>>()
-                .map(Self::List),
-            serde_json::Value::Object(_) => Err(de::Error::custom("a field holds one value, not a map")),
-        }
+        serde_json::Value::deserialize(from).map(Self::of_json)
     }
 }
 
@@ -226,7 +252,8 @@ mod tests {
                 count,
                 "{text}"
             );
-            assert_eq!(serde_json::from_str::<Value>(text).is_ok(), count, "{text}");
+            let read: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(matches!(read, Value::Count(_)), count, "{text}");
         }
         assert!(matches!(Value::from_plain("12"), Value::Count(12)));
         assert!(matches!(Value::from_plain("true"), Value::Flag(true)));
@@ -253,7 +280,9 @@ mod tests {
             assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), value, "{json}");
         }
         for json in ["-1", "1.5", "[1]", "[[]]", "[null]", "{}"] {
-            assert!(serde_json::from_str::<Value>(json).is_err(), "{json}");
+            let value: Value = serde_json::from_str(json).unwrap();
+            assert!(matches!(value, Value::Data(_)), "{json}");
+            assert_eq!(value.to_plain(), json);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use claudex_build::model::{FieldKind, Held, Machine};
+use claudex_build::model::{Actor, FieldKind, Held, Machine};
 use serde_json::{Map, Value as Json};
 
 use crate::error::{Failure, Failures, Suite};
@@ -20,7 +20,10 @@ use crate::text::{kebab, plain};
 type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
 
 /// What has the machine's own Rust take a transition with these arguments.
-type Own = Box<dyn Fn(&Project, &BTreeMap<String, String>) -> io::Result<()> + Send + Sync>;
+type Own = Box<dyn Fn(&Project, &BTreeMap<String, String>) -> io::Result<Option<OwnCall>> + Send + Sync>;
+
+/// A call of the program by somebody.
+pub(crate) type OwnCall = (Actor, Vec<String>);
 
 /// The tests of one machine and its program.
 pub struct Kit {
@@ -110,9 +113,28 @@ impl Kit {
         transition: &str,
         prepare: impl Fn(&Project, &BTreeMap<String, String>) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
+        let own =
+            move |project: &Project, given: &BTreeMap<String, String>| prepare(project, given).map(|()| None);
         self.given
             .own
-            .push((phase.to_owned(), transition.to_owned(), Box::new(prepare)));
+            .push((phase.to_owned(), transition.to_owned(), Box::new(own)));
+        self
+    }
+
+    /// Says by which arguments of the program, somebody's, a verb of its own takes a transition in a phase, `"*"` for any, that has
+    /// `own = true` in the machine file.
+    #[must_use]
+    pub fn verb(
+        mut self,
+        phase: &str,
+        transition: &str,
+        by: Actor,
+        arguments: impl Fn(&Project) -> io::Result<Vec<String>> + Send + Sync + 'static,
+    ) -> Self {
+        let own = move |project: &Project, _: &BTreeMap<String, String>| Ok(Some((by, arguments(project)?)));
+        self.given
+            .own
+            .push((phase.to_owned(), transition.to_owned(), Box::new(own)));
         self
     }
 
@@ -226,21 +248,21 @@ impl Setup {
             .map(|(.., prepare)| prepare)
     }
 
-    /// Has the machine's own Rust take a transition at the next stop.
+    /// Has the machine's own Rust take a transition: at the next stop, or by the call that is returned.
     pub(crate) fn prepare(
         &self,
         phase: usize,
         transition: &str,
         arguments: &[(String, Value)],
         project: &Project,
-    ) -> io::Result<()> {
+    ) -> io::Result<Option<OwnCall>> {
         let given = arguments.iter().map(|(name, value)| match value {
             Value::Text(text) => (name.clone(), text.clone()),
             other => (name.clone(), other.to_string()),
         });
         match self.own(&self.machine.phases[phase].name.value, transition) {
             Some(prepare) => prepare(project, &given.collect()),
-            None => Ok(()),
+            None => Ok(None),
         }
     }
 
@@ -302,7 +324,7 @@ impl Setup {
         let taken = taken.unwrap_or_default();
         match &step.act {
             Act::Stop(outcome) => format!("a stop that sees {outcome}{taken}"),
-            Act::Own { .. } => format!("a stop{taken}"),
+            Act::Own { .. } => format!("the program’s own Rust{taken}"),
             Act::Verb { by, transition, .. } => {
                 let by = format!("{by:?}").to_lowercase();
                 format!("{} by the {by}", kebab(transition))

@@ -23,6 +23,7 @@ mod suites;
 mod text;
 mod walk;
 
+pub use claudex_build::model::Actor;
 pub use error::{Failure, Failures, Suite};
 pub use kit::Kit;
 pub use project::{Output, Project};

@@ -4,7 +4,7 @@
 //! Pure: the calls are written as a module with a function of one line for each pair, and what cargo says of it (`--message-format=json`)
 //! is held against the machine files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use claudex_build::line_of;
 use claudex_build::model::{From, Machine};
@@ -196,6 +196,15 @@ pub fn judge(subjects: &[Subject<'_>], output: &str, path: &str) -> Vec<String> 
             .map(|said| format!("an error that belongs to no pair: {said:?}")),
     );
     wrong
+}
+
+/// Returns types for the data of a machine whose own are not there. It compiles with any that can be read and written.
+pub fn data_types(machine: &Machine) -> String {
+    let types: BTreeSet<&str> = machine.data().map(|(_, kind)| kind).collect();
+    let types = types
+        .into_iter()
+        .map(|kind| format!("#[doc = \"Data.\"]\npub type {kind} = String;\n"));
+    types.collect()
 }
 
 /// Returns the type that is generated of a phase or a machine, as a Rust reader expects it: `mark_done` is `MarkDone`.

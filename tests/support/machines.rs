@@ -101,6 +101,12 @@ pub(crate) fn crate_of(name: &str, machines: &[Found]) -> Crate {
             module = found.module,
         ));
     }
+    // The types of their data stand where they are, as beside `machine!`.
+    let data = machines.iter().flat_map(|found| found.machine.data());
+    let data: std::collections::BTreeSet<&str> = data.map(|(_, kind)| kind).collect();
+    for kind in data {
+        modules.push_str(&format!("\n/// Data.\npub type {kind} = String;\n"));
+    }
     stranger.write("src/machines.rs", &modules);
     let names: Vec<_> = machines.iter().map(|found| &found.module).collect();
     stranger.write(

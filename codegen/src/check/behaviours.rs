@@ -172,7 +172,7 @@ fn unused(
         if source.terminal {
             continue;
         }
-        if named.contains(&(edge.from, name)) || source.on_stop.is_none() {
+        if named.contains(&(edge.from, name)) || source.on_stop.is_none() || edge.declared.own {
             used_any.insert(index.entry(edge));
         } else {
             idle.push(edge);
@@ -200,8 +200,9 @@ fn unused(
             span.unwrap_or(name.span.clone()),
             message,
         );
-        let help =
-            format!("name it in an outcome of `{source}`'s `on_stop`, open it with `by`, or take it out");
+        let help = format!(
+            "name it in an outcome of `{source}`'s `on_stop`, open it with `by`, say `own = true` where Rust takes it, or take it out"
+        );
         found.push(one.help(help));
     }
 }

@@ -12,8 +12,8 @@ use crate::source::guard::NOW;
 const CODE: &str = "claudex::machine::name_collision";
 
 /// Methods that every loop has.
-const METHODS: [&str; 8] = [
-    "id", "phase", "raw", "reload", "noting", "folder", "into_any", "fields",
+const METHODS: [&str; 9] = [
+    "id", "phase", "raw", "reload", "noting", "folder", "into_any", "fields", "add_text",
 ];
 /// What a verb or a method has besides its transition's arguments.
 const ARGUMENTS: [&str; 6] = ["id", "from_prompt", "help", "rejecting", "evidence", "held"];
@@ -180,6 +180,11 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                     .collect();
                 variants(&words, &argument.name.value, found);
             }
+        }
+    }
+    for field in &machine.fields {
+        if matches!(field.kind, FieldKind::Data(_)) {
+            methods.add(format!("set_{}", field.name.value), "field", &field.name, found);
         }
     }
     for entry in &transitions {

@@ -275,6 +275,11 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     for field in &machine.fields {
         let at = place(field);
         let name = &field.name.value;
+        if matches!(field.kind, FieldKind::Data(_)) && machine.state.form.value == Form::Lines {
+            let message = format!("`{name}` holds data, and a document of lines has no place for it");
+            let one = Diagnostic::new("claudex::machine::bad_data", field.name.span.clone(), message);
+            found.push(one.help("write `form = \"json\"` or `form = \"frontmatter\"` into [state]"));
+        }
         if field.key.is_some() {
             if machine.state.form.value != Form::Frontmatter {
                 let message =

@@ -23,6 +23,8 @@ fn check(index: &Index<'_>, field: &Field, null: &At<Constant>, found: &mut Vec<
         return bad(message, "leave `null` or `in` out".to_owned());
     }
     match (&field.kind, &null.value) {
+        // Reading has refused it.
+        (FieldKind::Data(_), _) => {}
         (FieldKind::Flag | FieldKind::List, _) => bad(
             format!("`{name}` is never null: a flag and a list always have a value"),
             "leave `null` out".to_owned(),

@@ -76,6 +76,10 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
             ),
             "wait for a flag, or tell the words apart by a guard (`when`) on the transition",
         ),
+        FieldKind::Data(_) => (
+            format!("`{}` is data, which is no yes and no no", name.value),
+            "name a flag, a count, a text, a list or a time",
+        ),
         FieldKind::Held(_) => (
             format!("`{}` is the engine's, and says nothing to wait for", name.value),
             "wait for a field of the machine's own",

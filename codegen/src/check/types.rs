@@ -83,6 +83,7 @@ fn describe(kind: &FieldKind) -> &'static str {
         FieldKind::Id => "an id",
         FieldKind::List => "a list",
         FieldKind::OneOf(_) => "one of some words",
+        FieldKind::Data(_) => "data",
         FieldKind::Held(_) => "the engine's",
     }
 }
@@ -131,6 +132,7 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
                     let known: Vec<&str> = words.iter().map(|word| word.value.as_str()).collect();
                     format!("its words are {}", list(&known))
                 }
+                FieldKind::Data(_) => format!("leave it out: Rust sets it, with `set_{name}`"),
                 FieldKind::Held(_) => "leave it to the engine".to_owned(),
             };
             Some((
@@ -258,6 +260,10 @@ fn side(
     let is = describe(&field.kind);
     match (operand, &field.kind) {
         (_, FieldKind::Held(_)) => found.push(held(field, name.span.clone())),
+        (_, FieldKind::Data(_)) => found.push(refused(
+            format!("`{}` is {is}, and no guard reads it", name.value),
+            "keep what the guard reads in a field of its own",
+        )),
         (Operand::Length { offset, .. }, FieldKind::List) => {
             return Some(Side {
                 name: format!("count({})", name.value),
@@ -383,6 +389,7 @@ fn misfit_into(field: &Field, argument: &Argument) -> Option<(String, String)> {
     let (of, is) = (describe(&field.kind), describe(&kind_of(argument)));
     let help = match field.kind {
         FieldKind::List => format!("append it: `{target} + args.{known}`"),
+        FieldKind::Data(_) => format!("leave it out: Rust sets it, with `set_{target}`"),
         _ => "a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text, a word into a one_of or a text"
             .to_owned(),
     };

@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 use super::Context;
 use super::ident::{camel, type_of, type_of_words, value_of};
 use super::prose::doc_of;
-use crate::model::{Field, FieldKind};
+use crate::model::{Field, FieldKind, Form};
 
 /// Whether the machine has fields that exist in some phases only.
 fn is_divided(context: &Context<'_>) -> bool {
@@ -36,6 +36,34 @@ pub(super) fn view(context: &Context<'_>) -> TokenStream {
             }
         }
     }
+}
+
+/// What Rust alone sets, with the next transition: data, and text below the fields.
+pub(super) fn setters(context: &Context<'_>, raw: &TokenStream) -> TokenStream {
+    let data = context.machine.data().map(|(name, kind)| {
+        let (ident, kind) = (format_ident!("set_{name}"), format_ident!("{kind}"));
+        let doc = format!(
+            " Has the next transition set `{name}`, in the same commit. Until then it is what it was."
+        );
+        quote! {
+            #[doc = #doc]
+            ///
+            /// # Errors
+            /// What is given cannot be written, or not read back.
+            pub fn #ident(&mut self, value: &super::#kind) -> Result<(), rt::FieldError> {
+                #raw.set_data(#name, value)
+            }
+        }
+    });
+    let text = (context.machine.state.form.value == Form::Frontmatter).then(|| {
+        quote! {
+            /// Has the next transition add lines to the text below the fields, in the same commit.
+            pub fn add_text(&mut self, text: &str) {
+                #raw.add_text(text);
+            }
+        }
+    });
+    quote! { #(#data)* #text }
 }
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -198,6 +226,10 @@ pub(super) fn type_of_field(field: &Field) -> TokenStream {
         FieldKind::Id => quote! { Option<rt::LoopId> },
         FieldKind::List => quote! { Vec<String> },
         FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => quote! { String },
+        FieldKind::Data(kind) => {
+            let kind = format_ident!("{kind}");
+            quote! { super::#kind }
+        }
         FieldKind::OneOf(_) => {
             let kind = format_ident!("{}", type_of_words(&field.name.value));
             quote! { #kind }
@@ -215,6 +247,7 @@ fn reading(field: &Field, raw: &TokenStream) -> TokenStream {
         FieldKind::Id => quote! { #raw.named_id(#name) },
         FieldKind::List => quote! { #raw.list(#name) },
         FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => quote! { #raw.text(#name) },
+        FieldKind::Data(_) => quote! { #raw.data(#name) },
         FieldKind::OneOf(list) => {
             let kind = type_of_field(field);
             let first = list.first().map(|word| type_of(&word.value));

@@ -306,6 +306,7 @@ fn owned(machine: &Machine) -> Vec<String> {
             }
         }
     }
+    machine.data().for_each(|(name, _)| add(name));
     // The edges write these wherever they begin or cease to exist.
     let divided = machine.fields.iter().filter(|field| field.within.is_some());
     divided.for_each(|field| add(&field.name.value));

@@ -93,6 +93,7 @@ fn held_loop(context: &Context<'_>) -> TokenStream {
     let marker = type_of(&machine.name.value);
     let doc = doc_of(&machine.doc, &machine.name.value);
     let view = super::fields::view(context);
+    let setters = super::fields::setters(context, &quote! { self.raw });
     quote! {
         #[doc = #doc]
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +128,8 @@ fn held_loop(context: &Context<'_>) -> TokenStream {
             }
 
             #view
+
+            #setters
 
             /// The loop without its type, to look at.
             #[must_use]
@@ -167,6 +170,8 @@ fn any_loop(context: &Context<'_>) -> TokenStream {
         .iter()
         .map(|phase| type_of(&phase.name.value))
         .collect();
+    let raw = quote! { match self { #(Self::#idents(held) => &mut held.raw),* } };
+    let setters = super::fields::setters(context, &raw);
     let variants = context.machine.phases.iter().map(|phase| {
         let (ident, name) = (type_of(&phase.name.value), &phase.name.value);
         let doc = format!(" In phase `{name}`.");
@@ -204,6 +209,8 @@ fn any_loop(context: &Context<'_>) -> TokenStream {
             pub fn fields(&self) -> Fields<'_> {
                 Fields(self.raw())
             }
+
+            #setters
 
             /// The loop without its type, to look at.
             #[must_use]
@@ -274,7 +281,9 @@ fn start(context: &Context<'_>) -> TokenStream {
                 FieldKind::Id => quote! { rt::id_value(#expr) },
                 FieldKind::List => quote! { rt::Value::List(#expr) },
                 FieldKind::OneOf(_) => quote! { rt::Value::Word(#expr.to_string()) },
-                FieldKind::Path | FieldKind::Held(_) => quote! { rt::Value::Word(#expr) },
+                FieldKind::Path | FieldKind::Data(_) | FieldKind::Held(_) => {
+                    quote! { rt::Value::Word(#expr) }
+                }
             };
             if field.at_start == AtStart::Required {
                 let value = value(quote! { self.#ident });

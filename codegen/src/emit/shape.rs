@@ -129,6 +129,7 @@ fn kind(kind: &FieldKind) -> &'static str {
         FieldKind::Id => "id",
         FieldKind::List => "list",
         FieldKind::OneOf(_) => "one_of",
+        FieldKind::Data(_) => "data",
         FieldKind::Held(_) => "held",
     }
 }
@@ -149,6 +150,9 @@ fn edge(machine: &Machine, edge: &Edge<'_>) -> String {
         Some(Evidence::Reviewed) => parts.push(("requires", string("reviewed"))),
         Some(Evidence::Settled) => parts.push(("requires", string("settled"))),
         Some(Evidence::Verified) => parts.push(("requires", string("verified"))),
+    }
+    if declared.own {
+        parts.push(("by", array([string("program")])));
     }
     if !declared.by.is_empty() {
         let by = declared.by.iter().map(|actor| match actor.value {

@@ -1,7 +1,7 @@
 //! The const table: the machine as data, for the engine's last check and for the tools.
 
 use proc_macro2::{Literal, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 
 use super::ident::{constant_of, type_of};
 use super::{Context, behaviours, document, holder, owned, placed, shape};
@@ -95,7 +95,8 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             .map(|guard| guard_text(&guard.value))
             .unwrap_or_default();
         let requires = requirement(declared.requires.as_ref().map(|evidence| evidence.value));
-        let by = actors(&declared.by);
+        let own = declared.own.then(|| quote! { rt::Actor::Program });
+        let by = actors(&declared.by).chain(own);
         let args = declared.args.iter().map(|argument| {
             let name = &argument.name.value;
             let takes = match &argument.kind.value {
@@ -169,12 +170,13 @@ fn state(context: &Context<'_>) -> TokenStream {
         Some(file) => quote! { Some(#file) },
         None => quote! { None },
     };
+    let data = machine.data().map(|(name, _)| name);
     let form = match machine.state.form.value {
         Form::Lines => quote! { rt::Form::Lines },
-        Form::Json => quote! { rt::Form::Json },
+        Form::Json => quote! { rt::Form::Json(&[#(#data),*]) },
         Form::Frontmatter => {
             let keys = placed(machine).map(|(name, key)| quote! { (#name, #key) });
-            quote! { rt::Form::Frontmatter(&[#(#keys),*]) }
+            quote! { rt::Form::Frontmatter(&[#(#keys),*], &[#(#data),*]) }
         }
     };
     let ids = match machine.state.ids.value {
@@ -265,6 +267,10 @@ fn field(context: &Context<'_>, field: &crate::model::Field) -> TokenStream {
         FieldKind::OneOf(words) => {
             let words = words.iter().map(|word| &word.value);
             quote! { rt::FieldKind::OneOf(&[#(#words),*]) }
+        }
+        FieldKind::Data(kind) => {
+            let ident = format_ident!("{kind}");
+            quote! { rt::FieldKind::Data(rt::DataType::of::<super::#ident>(#kind)) }
         }
         FieldKind::Held(_) => quote! { rt::FieldKind::Held },
     };

@@ -24,6 +24,14 @@ impl Machine {
         field.map(|field| field.name.value.as_str())
     }
 
+    /// The fields that hold data, each with its type.
+    pub fn data(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields.iter().filter_map(|field| match &field.kind {
+            FieldKind::Data(kind) => Some((field.name.value.as_str(), kind.as_str())),
+            _ => None,
+        })
+    }
+
     /// The names of the transitions, each once, in the order of the file.
     pub fn transition_names(&self) -> Vec<&str> {
         let names = self

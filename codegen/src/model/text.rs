@@ -104,6 +104,7 @@ pub fn kind_text(kind: &FieldKind) -> String {
             let words: Vec<_> = words.iter().map(|word| format!("`{}`", word.value)).collect();
             words.join(", ")
         }
+        FieldKind::Data(kind) => format!("data, a `{kind}`"),
         FieldKind::Held(held) => {
             let word = Held::ALL
                 .iter()

@@ -93,6 +93,7 @@ impl FieldKind {
             FieldKind::Id => "1 to 64 of letters, digits, - and _; may be empty",
             FieldKind::List => "texts in order",
             FieldKind::OneOf(_) => "one of some words",
+            FieldKind::Data(_) => "data of a Rust type",
             FieldKind::Held(held) => held.doc(),
         }
     }

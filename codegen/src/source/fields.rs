@@ -49,11 +49,12 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
         }
         [("type", (_, value))] => field.kind = plain(reader, value).unwrap_or(FieldKind::Text),
         [("one_of", (_, value))] => field.kind = FieldKind::OneOf(words(reader, value)),
+        [("data", (_, value))] => field.kind = data(reader, value).unwrap_or(FieldKind::Text),
         [(_, (_, value))] => field.kind = held(reader, value).unwrap_or(FieldKind::Text),
         [(first, _), (second, (key, _)), ..] => {
             let message = format!("`{}` has both `{first}` and `{second}`", field.name.value);
             let found = Diagnostic::new("claudex::machine::field_kind", key.span(), message);
-            reader.note(found.help("a field has one of `type`, `one_of` and `holds`"));
+            reader.note(found.help("a field has one of `type`, `one_of`, `data` and `holds`"));
         }
     }
     let mut constant = |key: &str| {
@@ -74,16 +75,12 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
             .choice("at_start", &text, &AtStart::ALL)
             .map_or(AtStart::Never, |word| word.value);
     }
-    if keys.get("holds").is_some() {
-        for name in format::NOT_HELD {
-            if let Some((key, _)) = keys.get(name) {
-                let message = format!(
-                    "`{}` holds what the engine writes: it has no `{name}`",
-                    field.name.value
-                );
-                let found = Diagnostic::new("claudex::machine::held_field", key.span(), message);
-                reader.note(found.help(format!("leave `{name}` out")));
-            }
+    for (kind, without, is) in format::WITHOUT {
+        let given = without.iter().filter(|_| keys.get(kind).is_some());
+        for (name, (key, _)) in given.filter_map(|name| Some((name, keys.get(name)?))) {
+            let message = format!("`{}` {is}: it has no `{name}`", field.name.value);
+            let found = Diagnostic::new("claudex::machine::held_field", key.span(), message);
+            reader.note(found.help(format!("leave `{name}` out")));
         }
     }
     field
@@ -92,6 +89,21 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
 fn plain(reader: &mut Reader<'_>, value: Value<'_>) -> Option<FieldKind> {
     let text = reader.string("type", value)?;
     Some(reader.choice("type", &text, &FieldKind::PLAIN)?.value)
+}
+
+fn data(reader: &mut Reader<'_>, value: Value<'_>) -> Option<FieldKind> {
+    let text = reader.string("data", value)?;
+    let mut bytes = text.value.bytes();
+    if !bytes.next().is_some_and(|first| first.is_ascii_uppercase())
+        || !bytes.all(|byte| byte.is_ascii_alphanumeric())
+        || text.value == "Self"
+    {
+        let message = format!("{:?} cannot be the name of a Rust type", text.value);
+        let found = Diagnostic::new("claudex::machine::bad_name", text.span, message);
+        reader.note(found.help("name a type that is in scope where `machine!` stands: `Decisions`; for one with parameters, make an alias"));
+        return None;
+    }
+    Some(FieldKind::Data(text.value))
 }
 
 fn held(reader: &mut Reader<'_>, value: Value<'_>) -> Option<FieldKind> {

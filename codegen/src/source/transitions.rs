@@ -73,6 +73,7 @@ fn placeholder(name: At<String>) -> Transition {
         when,
         requires,
         by,
+        own: false,
         args,
         set,
         append,
@@ -138,6 +139,16 @@ fn transition(
         .and_then(|value| reader.string("requires", value));
     let requires = requires.and_then(|text| reader.choice("requires", &text, &Evidence::ALL));
     let by = actors(reader, &keys);
+    let own = keys.get("own");
+    let own = own.is_some_and(|(key, value)| {
+        let own = flag(reader, "own", value);
+        if own && !by.is_empty() {
+            let message = "`own` is for the program alone, and `by` opens a verb";
+            let found = Diagnostic::new("claudex::machine::bad_own", key.span(), message);
+            reader.note(found.help("leave one of them out"));
+        }
+        own
+    });
     let args = args(reader, &keys);
     let set = keys.value("set").and_then(|value| reader.table("set", value));
     let set = set.map(|table| set_of(reader, table, fields)).unwrap_or_default();
@@ -171,6 +182,7 @@ fn transition(
         when,
         requires,
         by,
+        own,
         args,
         set,
         append,

@@ -541,3 +541,60 @@ fn a_record_of_the_choice_that_cannot_be_read_chooses_nothing() {
         assert_eq!(desk.drives("s"), Some(driven), "{bytes}");
     }
 }
+
+#[test]
+fn what_is_paid_is_data_in_the_same_change_and_a_hand_that_edits_it_is_undone() {
+    let desk = Desk::with_notes();
+    let theirs = desk.theirs().replace("costs: []", "costs:");
+    assert_eq!(desk.run(&["pay", "12.5", "two: \"screws\""]).0, Some(0));
+    assert_eq!(desk.run(&["pay", "3", "nails", "--id", "shelf"]).0, Some(0));
+    let costs = "costs:\n  - {\"what\":\"two: \\\"screws\\\"\",\"amount\":12.5}\n  - {\"what\":\"nails\",\"amount\":3.0}\n";
+    desk.has(&[
+        costs,
+        "\n  payments: 2\n",
+        "\nPaid 3.00 for nails.\n",
+        "owner:\n    name: Ada\n",
+    ]);
+    assert!(desk.theirs().starts_with(theirs.trim_end()), "{}", desk.theirs());
+    let shown = desk.status();
+    assert_eq!(shown["shows"]["paid"], "15.50");
+    assert_eq!(shown["fields"]["costs"][1]["amount"], 3.0);
+    assert_eq!(shown["last_change"]["by"], "program");
+
+    // Data is the machine's: nobody else changes it, and what somebody wrote is kept.
+    let edited = desk.read().replace("\"amount\":12.5", "\"amount\":0");
+    desk.write(&edited);
+    assert_eq!(desk.status()["shows"]["paid"], "15.50");
+    desk.has(&[costs]);
+    assert!(desk.is_kept(&edited));
+    let (code, said) = desk.run(&["pay", "much", "x"]);
+    assert!(code != Some(0) && said.contains("invalid value"), "{said}");
+    assert_eq!(desk.run(&["drop"]).0, Some(0));
+    let over = desk.read();
+    let (code, said) = desk.run(&["pay", "1", "x", "--id", "shelf"]);
+    assert!(
+        code == Some(1) && said.contains("errand shelf is over"),
+        "{code:?} {said}"
+    );
+    assert_eq!(desk.read(), over);
+    desk.is_verified();
+}
+
+#[test]
+fn a_document_with_data_of_another_kind_is_taken_up_by_nobody() {
+    let desk = Desk::new();
+    let other = desk.read().replace("costs: []", "costs: {much: 1}");
+    std::fs::write(
+        desk.path("errands/other.md"),
+        other.replace("id: shelf", "id: other"),
+    )
+    .unwrap();
+    let (code, said) = desk.run(&["import", "errands/other.md"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains(
+            "field `costs` is ‘{”much”:1}’, where the machine expects what `Costs` can be read from"
+        ),
+        "{said}"
+    );
+}

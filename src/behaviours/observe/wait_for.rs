@@ -74,7 +74,7 @@ fn says_yes(kind: FieldKind, value: &Value) -> bool {
         FieldKind::List => value.as_list().is_some_and(|texts| !texts.is_empty()),
         // A time says yes once it has passed, which its value alone does not tell; of the others claudex-build refuses a
         // machine that waits for one: their words mean neither yes nor no.
-        FieldKind::Time | FieldKind::OneOf(_) | FieldKind::Held => false,
+        FieldKind::Time | FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held => false,
     }
 }
 

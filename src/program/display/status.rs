@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::past::Past;
 use crate::behaviours::LoopHandle;
 use crate::machine::table::{Constant, FieldKind};
-use crate::machine::{Actor, Raw};
+use crate::machine::{Actor, Raw, short};
 use crate::program::arguments::Look;
 use crate::program::assembled::{CommandLine, Program};
 use crate::program::exit::{Exit, Failure};
@@ -19,7 +19,7 @@ use crate::program::rounds::{self, RoundLine};
 use crate::program::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use crate::program::{chosen, incompatible, locate, loops, out, screen, words};
 use crate::review::runs::RunOutcome;
-use crate::store::{Listed, LoopId, Store, Value};
+use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
 /// The longest text of a field that a terminal or a report shows, in characters.
@@ -46,6 +46,8 @@ struct Shown {
     elapsed_seconds: u64,
     last_change: Option<Change>,
     fields: Map<String, Json>,
+    /// What the program shows besides.
+    shows: Map<String, Json>,
     /// What reviews have come to, where a phase of the machine reviews.
     review: Option<Review>,
     notes: Vec<String>,
@@ -133,13 +135,7 @@ fn shown<M: CommandLine>(
         .iter()
         .filter(|field| field.kind != FieldKind::Held && field.exists_in(raw.phase()));
     let fields = own.map(|field| {
-        let value = match raw.value(field.name) {
-            Value::Count(count) => count.into(),
-            Value::Flag(flag) => flag.into(),
-            Value::Null => Json::Null,
-            Value::List(texts) => texts.iter().map(|one| text::one_line(one, LONGEST)).collect(),
-            _ => shown(field.name).into(),
-        };
+        let value = short(raw.value(field.name).to_json(), LONGEST);
         (field.name.to_owned(), value)
     });
     let mut notes = rounds::caveats(raw, &past.entries);
@@ -172,6 +168,10 @@ fn shown<M: CommandLine>(
         elapsed_seconds: rounds::seconds(raw, now),
         last_change: Change::of(raw, &past),
         fields: fields.collect(),
+        shows: (program.shows)(held)
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), text::one_line(&value, LONGEST).into()))
+            .collect(),
         review: review(raw, &past, settings),
         notes,
         waits_for,
@@ -282,7 +282,8 @@ fn said(info: &ProgramInfo, shown: &Shown) -> Vec<(String, String)> {
     let round = shown.review.as_ref().map_or("", |review| review.field);
     let hidden = |name: &str| shown.review.is_some() && [round, MAX_ROUNDS].contains(&name);
     let text = |name: &str, value: &Json| match value {
-        _ if hidden(name) || is_initial(info, name, value) => String::new(),
+        // Data is for programs; what a person is to see of it, the program shows.
+        _ if hidden(name) || is_data(info, name) || is_initial(info, name, value) => String::new(),
         Json::String(value) => text::one_line(value, LINE),
         Json::Null | Json::Bool(false) => String::new(),
         // One text of a list may hold a comma: so they are quoted, as they are on disk.
@@ -293,7 +294,16 @@ fn said(info: &ProgramInfo, shown: &Shown) -> Vec<(String, String)> {
         .fields
         .iter()
         .map(|(name, value)| (name.clone(), text(name, value)));
-    all.filter(|(_, value)| !value.is_empty()).collect()
+    let besides = shown.shows.iter();
+    let besides = besides.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
+    all.filter(|(_, value)| !value.is_empty())
+        .chain(besides)
+        .collect()
+}
+
+fn is_data(info: &ProgramInfo, name: &str) -> bool {
+    let field = info.table.field(name);
+    field.is_some_and(|field| matches!(field.kind, FieldKind::Data(_)))
 }
 
 /// Returns whether a field holds what it does in every loop that has just begun: a terminal is not shown that.

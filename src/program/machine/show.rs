@@ -83,6 +83,7 @@ fn field(field: &Field) -> Value {
             "one_of",
             json!(words.iter().map(|word| &word.value).collect::<Vec<_>>()),
         ),
+        FieldKind::Data(kind) => ("data", json!(kind)),
         FieldKind::Held(held) => ("holds", json!(word_of(&Held::ALL, held))),
         plain => ("type", json!(word_of(&FieldKind::PLAIN, plain))),
     };
@@ -187,6 +188,7 @@ fn edges(subject: &Subject) -> Vec<Value> {
             "when": declared.when.as_ref().map(|guard| guard_text(&guard.value)),
             "requires": declared.requires.as_ref().map(|evidence| word_of(&Evidence::ALL, &evidence.value)),
             "by": by.map(|actor| word_of(&Actor::ALL, &actor.value)).collect::<Vec<_>>(),
+            "own": declared.own,
             "args": object(args),
             "set": object(set),
             "append": declared.append.as_ref().map(|text| &text.value),

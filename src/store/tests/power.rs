@@ -61,9 +61,9 @@ fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step)
             let comment = comment(store, known.comments);
             let edited = match store.spec().form {
                 Form::Lines => document + &comment,
-                Form::Json => document.replacen('{', &format!("{{{comment}"), 1),
+                Form::Json(_) => document.replacen('{', &format!("{{{comment}"), 1),
                 // One above the second fence, and one below.
-                Form::Frontmatter(_) => document.replacen("---\n", &format!("---\n{comment}"), 1) + &comment,
+                Form::Frontmatter(..) => document.replacen("---\n", &format!("---\n{comment}"), 1) + &comment,
             };
             disk.edit(edited.into_bytes());
             known.comments += 1;
@@ -96,8 +96,8 @@ fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step)
 /// What a person writes into a document: a comment, or, where there is none, a number as no program writes it.
 fn comment(store: &Store, number: usize) -> String {
     match store.spec().form {
-        Form::Lines | Form::Frontmatter(_) => format!("# comment {number}\n"),
-        Form::Json => format!("\"comment {number}\": 1.{number}0,"),
+        Form::Lines | Form::Frontmatter(..) => format!("# comment {number}\n"),
+        Form::Json(_) => format!("\"comment {number}\": 1.{number}0,"),
     }
 }
 
@@ -148,10 +148,10 @@ fn play(store: &Store, id: &LoopId, seed: u64) {
             let text = String::from_utf8(opened.record.document().to_bytes()).unwrap();
             for comment in 0..known.comments {
                 let comment = self::comment(&store, comment).replace(',', "");
-                let places = 1 + usize::from(matches!(store.spec().form, Form::Frontmatter(_)));
+                let places = 1 + usize::from(matches!(store.spec().form, Form::Frontmatter(..)));
                 prop_assert_eq!(text.matches(comment.trim_end()).count(), places, "{}", text);
             }
-            if matches!(store.spec().form, Form::Frontmatter(_)) {
+            if matches!(store.spec().form, Form::Frontmatter(..)) {
                 for revision in 2..=found.0 {
                     prop_assert_eq!(text.matches(&appended(revision)).count(), 1, "{}", text);
                 }

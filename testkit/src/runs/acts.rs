@@ -87,8 +87,8 @@ impl Loop<'_> {
                 arguments,
             } => {
                 let phase = self.state.phase;
-                self.setup.prepare(phase, transition, arguments, &self.project)?;
-                stop()
+                let own = self.setup.prepare(phase, transition, arguments, &self.project)?;
+                own.map_or_else(stop, |(by, arguments)| Call::of(by, arguments))
             }
             Act::Review(says) => {
                 self.prepare_review(fields)?;

@@ -342,7 +342,7 @@ impl<'m> Search<'m> {
             format!("its guard `{guard}` holds in none of the {states} states that were visited")
         } else if edge.declared.by.is_empty() && !named {
             format!(
-                "only Rust takes it: say with `Kit::own` what makes the stop in `{name}` take `{transition}`"
+                "only Rust takes it: say with `Kit::own` or `Kit::verb` what makes the program take `{transition}` in `{name}`"
             )
         } else {
             "wherever its guard holds, another transition is taken before it".to_owned()

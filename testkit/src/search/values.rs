@@ -22,7 +22,7 @@ pub(super) fn given(kind: &FieldKind) -> Value {
         FieldKind::List => Value::List(vec![GIVEN.to_owned()]),
         FieldKind::Path => Value::Text(format!("{GIVEN}.md")),
         FieldKind::Text | FieldKind::Id => Value::Text(GIVEN.to_owned()),
-        FieldKind::Held(_) => Value::Absent,
+        FieldKind::Data(_) | FieldKind::Held(_) => Value::Absent,
     }
 }
 
@@ -114,7 +114,7 @@ impl Relevant {
                 .map(|length| Value::List((1..=length).map(|at| format!("given-{at}")).collect()))
                 .collect(),
             FieldKind::Text | FieldKind::Path | FieldKind::Id => texts.into_iter().map(Value::Text).collect(),
-            FieldKind::Held(_) => Vec::new(),
+            FieldKind::Data(_) | FieldKind::Held(_) => Vec::new(),
         };
         let plain = declared.initial().as_ref().map(Value::of);
         values.retain(|value| Some(value) != plain.as_ref());

@@ -102,8 +102,9 @@ fn written(setup: &Setup, found: &Crates, folder: &Path) -> io::Result<()> {
     }
     let library = format!(
         "//! Every pair of a phase and a transition.\n#![deny(warnings)]\n#![allow(missing_docs)]\n\npub mod calls;\n\
-         claudex_loop::machine!({});\n",
-        setup.machine.name.value
+         claudex_loop::machine!({});\n{}",
+        setup.machine.name.value,
+        pairs::data_types(&setup.machine),
     );
     put(&folder.join("src/lib.rs"), &library)?;
     std::fs::copy(&found.lock, folder.join("Cargo.lock")).map(drop)
