@@ -36,6 +36,7 @@ static SPEC: StateSpec = StateSpec {
         graph_hash: Some("graph_hash"),
         visit: None,
         findings: None,
+        run: None,
     },
     owned: &["count"],
     edits: &[],

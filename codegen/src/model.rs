@@ -243,6 +243,8 @@ pub enum Held {
     Visit,
     /// The number of the findings file of the last review that a change rests on.
     Findings,
+    /// The last run of the visit that a change rests on.
+    Run,
     /// The machine's name.
     Machine,
     /// The machine's graph hash.
@@ -251,7 +253,7 @@ pub enum Held {
 
 impl Held {
     /// Every kind, with the word that `holds` takes for it.
-    pub const ALL: [(&'static str, Held); 13] = [
+    pub const ALL: [(&'static str, Held); 14] = [
         ("mode", Held::Mode),
         ("phase", Held::Phase),
         ("id", Held::Id),
@@ -263,6 +265,7 @@ impl Held {
         ("revision", Held::Revision),
         ("visit", Held::Visit),
         ("findings", Held::Findings),
+        ("run", Held::Run),
         ("machine", Held::Machine),
         ("graph-hash", Held::GraphHash),
     ];

@@ -121,6 +121,8 @@ pub(super) fn plan<M: Machine>(
                 word(mode.name)
             } else if name == held.started || name == held.updated {
                 Value::Word(now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+            } else if name == held.run {
+                word("")
             } else if name == held.started_epoch {
                 Value::Count(u64::try_from(now.as_second()).unwrap_or_default())
             } else {

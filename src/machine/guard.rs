@@ -447,6 +447,7 @@ mod tests {
                 graph_hash: None,
                 visit: None,
                 findings: None,
+                run: None,
             },
             owned: &[],
             edits: &[],

@@ -20,7 +20,7 @@ mod commit;
 pub mod coverage;
 pub mod data;
 pub mod evidence_record;
-mod facts;
+pub(crate) mod facts;
 pub mod guard;
 pub mod import;
 pub mod message;
@@ -32,7 +32,7 @@ pub mod table;
 pub mod time;
 
 pub use evidence_record::{EvidenceRecord, Requirement};
-pub(crate) use facts::{facts, short};
+pub(crate) use facts::facts;
 pub use permissions::Permissions;
 pub use raw::Raw;
 pub use refusal::{Refusal, Refused, Snapshot};

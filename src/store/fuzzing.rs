@@ -7,7 +7,13 @@ use super::spec::Form;
 use super::value::Value;
 
 /// The forms of a document. Each is given the same bytes.
-const FORMS: [Form; 3] = [Form::Lines, Form::Json(&[]), Form::Frontmatter(&[], &[])];
+const FORMS: [Form; 5] = [
+    Form::Lines,
+    Form::Json(&[]),
+    Form::Frontmatter(&[], &[]),
+    Form::Json(&["a"]),
+    Form::Frontmatter(&[], &["a"]),
+];
 
 /// A document comes back as it was; a field that is set or taken away is, and no other one changes.
 pub(crate) fn document(bytes: &[u8]) {
@@ -16,7 +22,8 @@ pub(crate) fn document(bytes: &[u8]) {
         Value::Count(7),
         Value::Text(end.clone()),
         Value::Word(end.clone()),
-        Value::List(vec![end]),
+        Value::List(vec![end.clone()]),
+        Value::Data(serde_json::json!({ "k": [end, 1.5], "l": { "m": null } })),
     ];
     for form in FORMS {
         let Ok(document) = form.parse(bytes) else { continue };
@@ -27,8 +34,11 @@ pub(crate) fn document(bytes: &[u8]) {
             .iter()
             .map(|(name, _)| name.as_str())
             .filter(|name| is_field_name(name));
-        for name in names.take(3).chain(["unheard_of"]) {
+        for name in names.take(3).chain(["unheard_of", "a"]) {
             for value in values.iter().map(Some).chain([None]) {
+                if matches!(value, Some(Value::Data(_))) && !form.data().contains(&name) {
+                    continue;
+                }
                 // Without a field it is none any more.
                 if value.is_none() && fields.len() < 2 {
                     continue;

@@ -77,6 +77,14 @@ impl Form {
         }
     }
 
+    /// Returns the fields that hold data.
+    pub(super) fn data(self) -> Data {
+        match self {
+            Self::Lines => &[],
+            Self::Json(data) | Self::Frontmatter(_, data) => data,
+        }
+    }
+
     fn salvage(self, bytes: &[u8]) -> Option<Box<dyn Document>> {
         match self {
             Self::Lines | Self::Json(_) => None,
@@ -174,6 +182,8 @@ pub struct HeldFields {
     pub visit: Option<&'static str>,
     /// The number of the findings file of the last review that a change rests on.
     pub findings: Option<&'static str>,
+    /// The last run of the visit that a change rests on.
+    pub run: Option<&'static str>,
 }
 
 impl HeldFields {
@@ -234,6 +244,7 @@ impl StateSpec {
                 fields.started_epoch,
                 fields.visit,
                 fields.findings,
+                fields.run,
             ]
             .contains(&Some(field))
     }

@@ -33,6 +33,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
         graph_hash: Some("graph_hash"),
         visit: None,
         findings: None,
+        run: None,
     },
     owned: &["round", "decision_signal"],
     edits: &[],

@@ -15,7 +15,7 @@ use super::ownership::Ownership;
 use super::shape::Shape;
 use super::spec::StateSpec;
 use super::store::Store;
-use super::value::value_in;
+use super::value::{Value, value_in};
 use super::versions::Versions;
 
 /// The edges that were read in this process, by the hash of their shape: a stop looks at every loop of a folder.
@@ -91,7 +91,9 @@ pub(super) fn possible<'s>(
             }
             _ => true,
         };
+        let is_ours = hash.as_deref().is_none_or(|hash| hash == spec.graph_hash);
         follows(before, change)
+            && (!is_ours || holds(spec, change))
             && is_of_the_same(spec, before, change)
             && hash.as_ref().is_none_or(is_known)
             && owned.is_none_or(|owned| stays(spec, owned, before, change))
@@ -112,6 +114,12 @@ fn stays(spec: &StateSpec, owned: &Ownership, before: Option<&ChangeEntry>, chan
     let now = root(change);
     before.is_none_or(|before| root(before) == now)
         || change.what == ADOPT && now.as_deref() == Some(owned.root.as_str())
+}
+
+/// Returns whether a change of this version has values of their own shape in fields of data alone.
+fn holds(spec: &StateSpec, change: &ChangeEntry) -> bool {
+    let mut fields = change.fields.iter();
+    fields.all(|(name, value)| !matches!(value, Value::Data(_)) || spec.form.data().contains(&name.as_str()))
 }
 
 fn is_migration(change: &ChangeEntry) -> bool {

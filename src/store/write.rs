@@ -81,6 +81,14 @@ impl Store {
         if let Some((field, visit)) = spec.fields.visit.zip(visit) {
             document.set(field, &Value::Count(visit));
         }
+        // What an earlier visit rests on says nothing of this one.
+        let run = match change.begins_visit {
+            true => Some(""),
+            false => change.run.as_deref(),
+        };
+        if let Some((field, run)) = spec.fields.run.zip(run) {
+            document.set(field, &Value::Word(run.to_owned()));
+        }
         let record = Record {
             id: found.id,
             revision,

@@ -19,6 +19,7 @@ root     = { holds = "root" }
 session  = { holds = "session" }
 revision = { holds = "revision" }
 machine  = { holds = "machine" }
+run      = { holds = "run" }
 round    = { type = "count", initial = 1 }
 tries    = { type = "count", initial = 1 }
 misses   = { type = "count" }
@@ -86,10 +87,9 @@ fn project() -> Project {
         ("low", "## Low\\n- A word is misspelt"),
         ("medium", "## Medium\\n- A step is missing"),
     ];
-    let reviewers: String = reviewers
-        .iter()
-        .map(|(name, found)| reviewer(name, found))
-        .collect();
+    let reviewers = reviewers.iter().map(|(name, found)| reviewer(name, found));
+    let reviewers =
+        reviewers.collect::<String>() + "[reviewers.broken]\nkind = \"command\"\nprogram = \"/bin/false\"\n";
     // The build knows the names, and not that this cannot be reckoned.
     let second = ("second.md", "Again. {{ 1 // (round - round) }}\n");
     let project = Project::new("twice", MACHINE, &[second], &reviewers);
@@ -132,6 +132,36 @@ fn a_review_counts_for_the_visit_in_which_it_began() {
     );
     assert!(journal.contains("done"), "{journal}");
     assert!(!verified.is_empty());
+}
+
+#[test]
+fn the_document_names_the_last_run_of_its_visit() {
+    let project = project();
+    project.stop();
+    let run = || {
+        project
+            .run(&["state", "get", &project.status("state"), "run"], "")
+            .trim()
+            .to_owned()
+    };
+    assert_eq!(run(), "");
+    for _ in 0..2 {
+        let before = run();
+        project.try_run(&["review", "--reviewer", "broken"], "");
+        assert_eq!(
+            project.stop(),
+            "first",
+            "a review that could not run is one miss more"
+        );
+        assert!(run() != before && run().starts_with("r1-"), "{}", run());
+    }
+    project.review("fine");
+    assert_eq!(project.stop(), "second");
+    assert_eq!(
+        run(),
+        "",
+        "what the visit before rested on says nothing of this one"
+    );
 }
 
 #[test]

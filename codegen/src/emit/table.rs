@@ -230,6 +230,7 @@ fn state(context: &Context<'_>) -> TokenStream {
     );
     let (graph, visit) = (holder(machine, Held::GraphHash), holder(machine, Held::Visit));
     let findings = holder(machine, Held::Findings);
+    let run = holder(machine, Held::Run);
     let owned = owned(machine);
     let terminal = machine.phases.iter().filter(|phase| phase.terminal).map(stored);
     quote! {
@@ -245,7 +246,7 @@ fn state(context: &Context<'_>) -> TokenStream {
             fields: rt::HeldFields {
                 phase: #phase, id: #id, revision: #revision, machine: #held_machine, session: #session, root: #root,
                 mode: #mode, started: #started, started_epoch: #started_epoch, updated: #updated, graph_hash: #graph, visit: #visit,
-                findings: #findings,
+                findings: #findings, run: #run,
             },
             owned: &[#(#owned),*], edits: &[#(#edits),*], nulls: &[#(#nulls),*],
             terminal: &[#(#terminal),*],

@@ -116,6 +116,7 @@ impl Held {
             Held::Findings => {
                 "the number of the findings file of the last review that a change rests on, 0: none"
             }
+            Held::Run => "the id of the visit's last run that a change rests on, or nothing",
             Held::Machine => "the machine's name",
             Held::GraphHash => "which version of the machine wrote this",
         }

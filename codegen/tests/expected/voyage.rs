@@ -4861,6 +4861,7 @@ pub static STATE: rt::StateSpec = rt::StateSpec {
         graph_hash: Some("graph"),
         visit: None,
         findings: None,
+        run: None,
     },
     owned: &[
         "reminders",

@@ -6,8 +6,9 @@ use serde_json::{Map, Value as Json};
 
 use super::past::Past;
 use crate::behaviours::LoopHandle;
+use crate::machine::facts::short;
 use crate::machine::table::{Constant, FieldKind};
-use crate::machine::{Actor, Raw, short};
+use crate::machine::{Actor, Raw};
 use crate::program::arguments::Look;
 use crate::program::assembled::{CommandLine, Program};
 use crate::program::exit::{Exit, Failure};
