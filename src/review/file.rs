@@ -16,7 +16,7 @@ use super::{Kind, findings_file, numbered, prompt, reports, round};
 use crate::files::{MOST, UntrustedError, folder_of, make_all};
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 
 /// What came of it.
 #[derive(Debug)]
@@ -106,26 +106,11 @@ fn read(root: &Utf8Path, path: &Utf8Path) -> Result<Part, RoundError> {
         });
     }
     let read = folder_of(&[root], path).and_then(|(folder, name)| folder.read(&name, MOST));
-    let bytes = read.map_err(|source| match (source.kind(), UntrustedError::of(&source)) {
-        (_, Some(UntrustedError { path, why })) => RoundError::Store(StoreError::Untrusted {
-            path: path.clone(),
-            why: *why,
-        }),
-        (io::ErrorKind::NotFound, _) => RoundError::NoSubject {
+    let bytes = read.map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound if UntrustedError::of(&source).is_none() => RoundError::NoSubject {
             path: path.to_owned(),
         },
-        _ => RoundError::Io {
-            what: format!("could not read {}", crate::text::shown(path)),
-            source,
-        },
+        _ => round::unread(source, &crate::text::shown(path)),
     })?;
-    let text = String::from_utf8(bytes).map_err(|_| RoundError::NotText {
-        path: path.to_owned(),
-    })?;
-    let name = path.strip_prefix(root).unwrap_or(path).to_string();
-    Ok(Part {
-        name,
-        kind: Kind::Document,
-        text,
-    })
+    round::part_of(root, path.to_owned(), bytes, Kind::Document)
 }

@@ -70,31 +70,22 @@ impl Prompt<'_> {
     /// # Errors
     /// The template does not render.
     pub fn render(&self, document: &str) -> Result<String, MessageError> {
-        let document = text::plain(document);
-        let end = document.floor_char_boundary(DOCUMENT);
+        let own = own(self.persona, document, &self.verified, self.raw.id().as_str());
         let kind = match subject::has_changes(self.raw, self.spec) {
             true => "changes",
             false => "document",
         };
-        let own = json!({
-            "round": self.raw.count(self.spec.round),
-            "persona": self.persona.label,
-            "who": self.persona.prompt,
-            "kind": kind,
-            "subject": subject::shown(self.raw, self.spec),
-            "earlier": self.findings(),
-            "known": self.known(),
-            "verified": text::plain(&self.verified),
-            // A marker that neither text can know beforehand cannot be closed by one.
-            "marker": Digest::of(format!("{}{document}{}", self.raw.id(), self.verified).as_bytes()).as_str()[..16],
-            "document": document[..end],
-            "cut": document.len() - end,
-        });
+        let loops = [
+            ("round", json!(self.raw.count(self.spec.round))),
+            ("kind", json!(kind)),
+            ("subject", json!(subject::shown(self.raw, self.spec))),
+            ("earlier", json!(self.findings())),
+            ("known", json!(self.known())),
+        ];
         let mut all = facts(self.raw, FIELD);
         all.extend(self.context.clone());
-        if let Json::Object(own) = own {
-            all.extend(own);
-        }
+        all.extend(own);
+        all.extend(loops.map(|(name, value)| (name.to_owned(), value)));
         let template = self.spec.prompt.unwrap_or(PROMPT);
         template.render_with(&PARTS, &all)
     }
@@ -134,22 +125,35 @@ impl Prompt<'_> {
 /// # Errors
 /// The template does not render.
 pub(super) fn of_text(persona: &Persona, name: &str, text: &str) -> Result<String, MessageError> {
+    let mut all = own(persona, text, "", name);
+    let file = [
+        ("round", json!(1)),
+        ("kind", json!("document")),
+        ("subject", json!(name)),
+        ("earlier", json!("")),
+        ("known", json!([])),
+    ];
+    all.extend(file.map(|(name, value)| (name.to_owned(), value)));
+    PROMPT.render_with(&PARTS, &all)
+}
+
+/// Returns what any prompt has: who reviews, and the text, between markers of its own.
+fn own(persona: &Persona, text: &str, verified: &str, salt: &str) -> Map<String, Json> {
     let document = text::plain(text);
     let end = document.floor_char_boundary(DOCUMENT);
-    let all = json!({
-        "round": 1,
+    let own = json!({
         "persona": persona.label,
         "who": persona.prompt,
-        "kind": "document",
-        "subject": name,
-        "earlier": "",
-        "known": [],
-        "verified": "",
-        "marker": Digest::of(format!("{name}{document}").as_bytes()).as_str()[..16],
+        "verified": text::plain(verified),
+        // A marker that neither text can know beforehand cannot be closed by one.
+        "marker": Digest::of(format!("{salt}{document}{verified}").as_bytes()).as_str()[..16],
         "document": document[..end],
         "cut": document.len() - end,
     });
-    PROMPT.render_with(&PARTS, all.as_object().unwrap_or(&Map::new()))
+    match own {
+        Json::Object(own) => own,
+        _ => Map::new(),
+    }
 }
 
 /// Returns the findings files of a loop's rounds before this one, the latest of them, oldest first.

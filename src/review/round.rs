@@ -11,7 +11,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use self::error::io_error;
 use self::progress::{Progress, follow};
@@ -391,16 +391,8 @@ fn take_changes(raw: &Raw, spec: &ReviewSpec) -> Result<Changes, RoundError> {
 /// would leave this machine.
 fn read_subject(raw: &Raw, spec: &ReviewSpec) -> Result<Vec<Part>, RoundError> {
     let (root, store) = (raw.root(), raw.store());
-    let files = subject::files(raw, spec).map_err(|source| match UntrustedError::of(&source) {
-        Some(UntrustedError { path, why }) => RoundError::Store(StoreError::Untrusted {
-            path: path.clone(),
-            why: *why,
-        }),
-        None => RoundError::Io {
-            what: format!("could not read {}", subject::shown(raw, spec)),
-            source,
-        },
-    })?;
+    let files = subject::files(raw, spec);
+    let files = files.map_err(|source| unread(source, &subject::shown(raw, spec)))?;
     if files.is_empty() {
         return Err(RoundError::NoSubject {
             path: subject::first(raw, spec),
@@ -412,16 +404,38 @@ fn read_subject(raw: &Raw, spec: &ReviewSpec) -> Result<Vec<Part>, RoundError> {
             let root = store.root().to_owned();
             return Err(RoundError::Outside { path, root });
         }
-        let Ok(text) = String::from_utf8(bytes) else {
-            return Err(RoundError::NotText { path });
-        };
-        Ok(Part {
-            name: subject::name_of(&root, &path).to_owned(),
-            kind: if path == copy { Kind::Diff } else { Kind::Document },
-            text,
-        })
+        let kind = if path == copy { Kind::Diff } else { Kind::Document };
+        part_of(&root, path, bytes, kind)
     };
     files.into_iter().map(part).collect()
+}
+
+/// Says why a file, shown like this, cannot be read.
+pub(super) fn unread(source: io::Error, shown: &str) -> RoundError {
+    match UntrustedError::of(&source) {
+        Some(UntrustedError { path, why }) => RoundError::Store(StoreError::Untrusted {
+            path: path.clone(),
+            why: *why,
+        }),
+        None => RoundError::Io {
+            what: format!("could not read {shown}"),
+            source,
+        },
+    }
+}
+
+/// Makes a part of a subject of what a file below the root holds.
+pub(super) fn part_of(
+    root: &Utf8Path,
+    path: Utf8PathBuf,
+    bytes: Vec<u8>,
+    kind: Kind,
+) -> Result<Part, RoundError> {
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Err(RoundError::NotText { path });
+    };
+    let name = subject::name_of(root, &path).to_owned();
+    Ok(Part { name, kind, text })
 }
 
 /// Returns the file in which what a reviewer's process wrote is kept.
