@@ -14,7 +14,7 @@ use crate::terminal;
 pub(crate) struct Project {
     folder: tempfile::TempDir,
     pub(crate) root: PathBuf,
-    program: PathBuf,
+    pub(crate) program: PathBuf,
 }
 
 impl Project {

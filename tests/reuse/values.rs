@@ -2,13 +2,11 @@
 //! `phase` and is not the machine’s, guards that read arguments.
 
 use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::stranger::{Crate, ours, target};
+use crate::project::Project;
 
 /// A plan whose document other programs read and write, too: what is null there has a value here.
 const MACHINE: &str = r#"name = "plans"
@@ -138,63 +136,23 @@ set  = { why = "", current_task = 0, model = "null", phase = "next(phase)" }
 "#;
 
 /// A project with the program.
-struct Project {
-    _folder: tempfile::TempDir,
-    root: PathBuf,
-    program: PathBuf,
+struct Plans(Project);
+
+impl std::ops::Deref for Plans {
+    type Target = Project;
+
+    fn deref(&self) -> &Project {
+        &self.0
+    }
 }
 
-impl Project {
+impl Plans {
     fn new() -> Self {
-        let stranger = Crate::new("plans");
-        stranger.write("Cargo.toml", &manifest());
-        stranger.write("machine.toml", MACHINE);
-        stranger.write("src/main.rs", "claudex_loop::main!(plans);\n");
-        let built = stranger.cargo(&["build"]);
-        let said = String::from_utf8_lossy(&built.stderr);
-        assert!(built.status.success(), "{said}");
-        assert!(!said.contains("warning"), "{said}");
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("a person's project");
-        fs::create_dir_all(root.join(".git")).unwrap();
-        let program = folder.path().join("plans");
-        fs::copy(target().join("debug/plans"), &program).unwrap();
-        Self {
-            root,
-            program,
-            _folder: folder,
-        }
-    }
-
-    /// Whether the program succeeded, and what it printed.
-    fn ran(&self, arguments: &[&str], stdin: &str) -> (bool, String) {
-        let mut child = Command::new(&self.program)
-            .args(arguments)
-            .current_dir(&self.root)
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .env("HOME", &self.root)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        (output.status.success(), said)
+        Self(Project::new("plans", MACHINE, &[], ""))
     }
 
     fn run(&self, arguments: &[&str]) -> String {
-        let (succeeded, said) = self.ran(arguments, "");
-        assert!(succeeded, "{arguments:?}: {said}");
-        said
-    }
-
-    fn stop(&self) {
-        let event = json!({"session_id": "s", "cwd": self.root, "hook_event_name": "Stop"});
-        let (succeeded, said) = self.ran(&["hook", "stop"], &event.to_string());
-        assert!(succeeded, "{said}");
+        self.0.run(arguments, "")
     }
 
     fn file(&self, id: &str) -> PathBuf {
@@ -211,20 +169,9 @@ impl Project {
     }
 }
 
-fn manifest() -> String {
-    let path = |below: &str| ours().join(Path::new(below));
-    format!(
-        "[package]\nname = \"plans\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         claudex-loop = {{ path = {:?}, default-features = false, features = [\"program\"] }}\n\n\
-         [build-dependencies]\nclaudex-build = {{ path = {:?} }}\n",
-        path(""),
-        path("codegen"),
-    )
-}
-
 #[test]
 fn null_is_in_the_document_and_the_value_is_what_everyone_speaks_of() {
-    let project = Project::new();
+    let project = Plans::new();
     project.run(&["start", "--id", "a"]);
     let document = project.document("a");
     assert_eq!(
@@ -282,7 +229,7 @@ fn null_is_in_the_document_and_the_value_is_what_everyone_speaks_of() {
 
 #[test]
 fn a_document_with_null_is_taken_up_where_null_leads() {
-    let project = Project::new();
+    let project = Plans::new();
     let file = project.file("b");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(
@@ -307,7 +254,7 @@ fn a_document_with_null_is_taken_up_where_null_leads() {
 
 #[test]
 fn an_outcome_gives_a_transition_its_arguments() {
-    let project = Project::new();
+    let project = Plans::new();
     project.run(&["start", "--id", "c"]);
     project.stop();
     let document = project.document("c");
@@ -326,7 +273,7 @@ fn an_outcome_gives_a_transition_its_arguments() {
 
 #[test]
 fn a_field_that_is_called_phase_is_a_field_like_any_other() {
-    let project = Project::new();
+    let project = Plans::new();
     project.run(&["start", "--id", "d", "--phase", "plan-review"]);
     assert_eq!(project.document("d")["phase"], json!("plan-review"));
     project.run(&["leave", "d", "--why", "a pause", "--task", "3"]);
@@ -337,11 +284,11 @@ fn a_field_that_is_called_phase_is_a_field_like_any_other() {
 
 #[test]
 fn a_guard_reads_what_the_transition_is_given() {
-    let project = Project::new();
+    let project = Plans::new();
     project.run(&["start", "--id", "e"]);
     let report = |action: &str, more: &[&str]| {
         let line = [&["report", "e", "--next-action", action], more].concat();
-        project.ran(&line, "")
+        project.try_run(&line, "")
     };
     assert!(report("loop_research", &["--hard"]).0);
     assert!(report("loop-questions", &[]).0);
@@ -362,7 +309,7 @@ fn a_guard_reads_what_the_transition_is_given() {
         "{said}"
     );
     for score in ["4", "10"] {
-        let (succeeded, said) = project.ran(&["score", "e", "--score", score], "");
+        let (succeeded, said) = project.try_run(&["score", "e", "--score", score], "");
         assert!(!succeeded, "{said}");
         assert!(said.contains("args.score >= iteration + 2"), "{said}");
         assert!(
@@ -388,7 +335,7 @@ fn a_guard_reads_what_the_transition_is_given() {
 
 #[test]
 fn an_answer_gives_its_transition_constants_and_its_label() {
-    let project = Project::new();
+    let project = Plans::new();
     project.run(&["start", "--id", "f"]);
     for (label, given) in [
         (
@@ -413,7 +360,7 @@ fn an_answer_gives_its_transition_constants_and_its_label() {
 
 #[test]
 fn the_kit_takes_every_edge_of_it() {
-    let project = Project::new();
+    let project = Plans::new();
     let machine = project.root.join("machine.toml");
     fs::write(&machine, MACHINE).unwrap();
     let report = claudex_testkit::Kit::new(machine, &project.program)
