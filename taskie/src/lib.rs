@@ -1,10 +1,27 @@
 //! Taskie, stateful: a plan is written, cut into tasks, and built task by task; each step is reviewed until two reviews in a row are
 //! clean.
 //!
-//! | room     | subject                                                           |
-//! |----------|-------------------------------------------------------------------|
-//! | `files`  | what lies in a plan's directory, as types                         |
-//! | `rules`  | the structure rules S1 to S10                                     |
+//! | room      | subject                                                           |
+//! |-----------|-------------------------------------------------------------------|
+//! | `files`   | what lies in a plan's directory, as types                         |
+//! | `rules`   | the structure rules S1 to S10                                     |
+//! | `stops`   | what a stop does where `machine.toml` leaves it to Rust           |
+//! | `context` | what the messages can name besides the fields                     |
 
+claudex_loop::machine!(taskie as typestate);
+
+pub mod context;
 pub mod files;
 pub mod rules;
+pub mod stops;
+
+use claudex_loop::program::Program;
+
+pub use typestate::{AnyLoop, Loop, OnStop, Phase};
+
+/// Puts the program together: what follows from the machine file, and what only this one has.
+pub fn program() -> Program<typestate::Taskie> {
+    typestate::program(stops::Taskie)
+        .context(context::of)
+        .entered(stops::entered)
+}

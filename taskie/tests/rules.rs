@@ -35,7 +35,12 @@ fn broken(files: &[(&str, &str)]) -> Vec<String> {
 
 fn coding(table: &str, total: u64, done: u64, current: Option<u64>) -> Vec<String> {
     let context = Context {
-        coding: Some(Coding { total, done, current }),
+        coding: Some(Coding {
+            total,
+            done,
+            current,
+            added: false,
+        }),
         ..Context::default()
     };
     let second = SUBTASK.replace("1.1", "2.1");
@@ -230,6 +235,7 @@ fn all_violations_are_named_at_once() {
         total: 1,
         done: 1,
         current: None,
+        added: false,
     });
     let rules = |files: &[(&str, &str)]| -> Vec<String> {
         let context = Context {

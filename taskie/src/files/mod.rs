@@ -15,6 +15,7 @@ pub mod tasks;
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
+use std::time::SystemTime;
 
 use camino::Utf8Path;
 use claudex_loop::files::{Folder, folder_of, if_there};
@@ -71,11 +72,20 @@ pub enum Kind {
     Other,
 }
 
+/// Describes what stands under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is.
+    pub kind: Kind,
+    /// When it was last written.
+    pub modified: SystemTime,
+}
+
 /// Holds a plan's directory as it was when it was read.
 #[derive(Debug, Default)]
 pub struct Directory {
     /// All names, in order.
-    pub entries: BTreeMap<String, Kind>,
+    pub entries: BTreeMap<String, Entry>,
     /// Says whether plan.md is complete; `None`: it is not there.
     pub plan: Option<Parsed<bool>>,
     /// What tasks.md says; `None`: it is not there.
@@ -123,20 +133,22 @@ impl Directory {
                 }
                 _ => {}
             }
-            directory.entries.insert(entry, kind);
+            let modified = found.modified();
+            directory.entries.insert(entry, Entry { kind, modified });
         }
         Ok(directory)
     }
 
     /// Returns the names of the files that a plan has.
     pub fn names(&self) -> impl Iterator<Item = Name> {
-        let files = self.entries.iter().filter(|(_, kind)| **kind == Kind::File);
-        files.filter_map(|(entry, _)| Name::parse(entry))
+        let files = self.entries.iter().filter(|(_, entry)| entry.kind == Kind::File);
+        files.filter_map(|(name, _)| Name::parse(name))
     }
 
     /// Returns whether a file is there.
     pub fn has(&self, name: Name) -> bool {
-        self.entries.get(&name.to_string()) == Some(&Kind::File)
+        let entry = self.entries.get(&name.to_string());
+        entry.is_some_and(|entry| entry.kind == Kind::File)
     }
 
     /// Returns the table of tasks.md, where it can be read.
