@@ -5,13 +5,20 @@
 //! |-----------|-------------------------------------------------------------------|
 //! | `files`   | what lies in a plan's directory, as types                         |
 //! | `rules`   | the structure rules S1 to S10                                     |
+//! | `next`    | where a session takes up: the decision table                     |
 //! | `stops`   | what a stop does where `machine.toml` leaves it to Rust           |
 //! | `context` | what the messages can name besides the fields                     |
+
+#![expect(
+    clippy::let_and_return,
+    reason = "generated where a program gives the commands that verify the work"
+)]
 
 claudex_loop::machine!(taskie as typestate);
 
 pub mod context;
 pub mod files;
+pub mod next;
 pub mod rules;
 pub mod stops;
 

@@ -92,6 +92,8 @@ pub struct Directory {
     pub tasks: Option<Parsed<Tasks>>,
     /// What the task files say, by their numbers.
     pub task_files: BTreeMap<u64, Parsed<TaskFile>>,
+    /// Says which reviews end in PASS (true) or FAIL; others end in neither.
+    pub verdicts: BTreeMap<Name, bool>,
 }
 
 impl Directory {
@@ -129,6 +131,11 @@ impl Directory {
                     if let Some(text) = read() {
                         let file = text.and_then(|text| TaskFile::parse(&entry, number, &text));
                         directory.task_files.insert(number, file);
+                    }
+                }
+                Some(review @ Name::Review(..)) => {
+                    if let Some(pass) = read().and_then(|text| verdict(&text.ok()?)) {
+                        directory.verdicts.insert(review, pass);
                     }
                 }
                 _ => {}
@@ -188,6 +195,15 @@ fn content(folder: &Folder, name: &str) -> Option<Parsed<String>> {
             let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
             wrong(Some(line), "it is no UTF-8; save it as UTF-8".to_owned())
         }
+    }
+}
+
+/// Returns what the last line of a review says.
+fn verdict(review: &str) -> Option<bool> {
+    match review.trim_end().lines().next_back()?.trim() {
+        "VERDICT: PASS" => Some(true),
+        "VERDICT: FAIL" => Some(false),
+        _ => None,
     }
 }
 
