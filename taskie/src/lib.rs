@@ -7,6 +7,7 @@
 //! | `rules`   | the structure rules S1 to S10                                     |
 //! | `next`    | where a session takes up: the decision table                     |
 //! | `stops`   | what a stop does where `machine.toml` leaves it to Rust           |
+//! | `commands` | what people type, and what the agent calls, besides every machine's |
 //! | `context` | what the messages can name besides the fields                     |
 
 #![expect(
@@ -16,6 +17,7 @@
 
 claudex_loop::machine!(taskie as typestate);
 
+pub mod commands;
 pub mod context;
 pub mod files;
 pub mod next;
@@ -28,7 +30,8 @@ pub use typestate::{AnyLoop, Loop, OnStop, Phase};
 
 /// Puts the program together: what follows from the machine file, and what only this one has.
 pub fn program() -> Program<typestate::Taskie> {
-    typestate::program(stops::Taskie)
+    let program = typestate::program(stops::Taskie)
         .context(context::of)
-        .entered(stops::entered)
+        .entered(stops::entered);
+    commands::add(program)
 }

@@ -239,7 +239,7 @@ pub fn tasks_written(_: &Raw, directory: &Directory) -> Option<Work<Counted>> {
 }
 
 /// Counts the tasks; `None`: the table cannot be read, or no task is to be done.
-fn counted(directory: &Directory) -> Option<Counted> {
+pub fn counted(directory: &Directory) -> Option<Counted> {
     let tasks = directory.table()?;
     tasks.next()?;
     Some(Counted {

@@ -77,7 +77,7 @@ fn taskie_passes_the_kit() {
             progress(project, 1, given["task"].parse().unwrap_or_default())
         });
     }
-    let report = kit.quick().unwrap();
+    let report = kit.plugin("plugin").quick().unwrap();
     println!("{report}");
     assert_eq!(report.unreached, []);
 }

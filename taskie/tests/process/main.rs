@@ -1,0 +1,8 @@
+//! Taskie's program, called as people, agents and clients call it.
+
+mod advance;
+mod people;
+mod seed;
+mod support;
+mod taken_up;
+mod way;
