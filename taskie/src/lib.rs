@@ -8,6 +8,7 @@
 //! | `next`    | where a session takes up: the decision table                     |
 //! | `stops`   | what a stop does where `machine.toml` leaves it to Rust           |
 //! | `commands` | what people type, and what the agent calls, besides every machine's |
+//! | `summary` | what `status` says besides every machine's |
 //! | `context` | what the messages can name besides the fields                     |
 
 #![expect(
@@ -23,6 +24,7 @@ pub mod files;
 pub mod next;
 pub mod rules;
 pub mod stops;
+pub mod summary;
 
 use claudex_loop::program::Program;
 
@@ -32,6 +34,7 @@ pub use typestate::{AnyLoop, Loop, OnStop, Phase};
 pub fn program() -> Program<typestate::Taskie> {
     let program = typestate::program(stops::Taskie)
         .context(context::of)
-        .entered(stops::entered);
+        .entered(stops::entered)
+        .caveats(summary::of);
     commands::add(program)
 }

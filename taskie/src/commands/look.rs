@@ -14,7 +14,7 @@ use crate::context::{self, stored};
 use crate::files::Directory;
 use crate::next::{Next, State, Step, next as next_of};
 use crate::rules::{self, Context};
-use crate::{AnyLoop, Phase, stops};
+use crate::{AnyLoop, stops, summary};
 
 /// Holds a plan that is looked at.
 pub(super) struct Plan {
@@ -60,7 +60,7 @@ impl Plan {
             }
             let held = AnyLoop::open(store, id, Actor::Person)
                 .map_err(|error| incompatible::failure(call.info, error))?;
-            let state = state_of(&held);
+            let state = summary::state(&held);
             return Ok(Self {
                 id: id.clone(),
                 state,
@@ -124,16 +124,6 @@ fn plans(store: &Store) -> Vec<LoopId> {
 fn in_document(store: &Store, id: &LoopId) -> Option<State> {
     let bytes = store.read(&store.path_of(id)).ok()?;
     Some(super::take_up::state(&bytes))
-}
-
-/// Returns the state of a loop.
-fn state_of(held: &AnyLoop) -> State {
-    let raw = held.raw();
-    State::There {
-        next_phase: (held.phase() != Phase::Standalone).then(|| stored(held.phase()).to_owned()),
-        phase: raw.text("phase"),
-        current_task: Some(raw.count("current_task")).filter(|task| *task > 0),
-    }
 }
 
 /// Says the next step.

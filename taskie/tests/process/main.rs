@@ -1,6 +1,8 @@
 //! Taskie's program, called as people, agents and clients call it.
 
 mod advance;
+mod hostile;
+mod outcomes;
 mod people;
 mod seed;
 mod support;

@@ -176,6 +176,28 @@ fn next_and_check_look_as_json_too() {
 }
 
 #[test]
+fn status_shows_tasks_reviews_and_what_is_next_on_one_screen() {
+    let project = standalone();
+    project.write(ID, "plan-review-1.md", "VERDICT: FAIL\n");
+    project.write(ID, "plan-post-review-1.md", "Mended.\n");
+    project.write(ID, "plan-review-2.md", "VERDICT: PASS\n");
+    project.person(&["complete-task", ID]).done();
+    let shown = project.person(&["status", ID]).done();
+    for part in [
+        "1 of 3 tasks are done",
+        "0 of 1 subtasks of task 2",
+        "reviews of plan: 1 FAIL, 2 PASS",
+        "C20: complete-task: do task 2",
+    ] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    assert!(shown.lines().count() <= 40, "{shown}");
+    let json: serde_json::Value =
+        serde_json::from_str(&project.person(&["status", ID, "--json"]).done()).unwrap();
+    assert!(json.to_string().contains("1 of 3 tasks are done"), "{json}");
+}
+
+#[test]
 fn the_ground_rules_stand_in_one_place() {
     let project = Project::new();
     let said = project.agent(&["ground-rules"]).done();

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, task_file};
 
-const ID: &str = "billing";
-const REVIEWS: [&str; 4] = ["plan-review", "tasks-review", "code-review", "all-code-review"];
+pub(crate) const ID: &str = "billing";
+pub(crate) const REVIEWS: [&str; 4] = ["plan-review", "tasks-review", "code-review", "all-code-review"];
 
 /// Returns a project whose plan was taken up at a phase: so many tasks, so many of them done.
 fn at(next_phase: &str, tasks: (u64, u64), besides: &Value) -> Project {
@@ -28,7 +28,7 @@ fn at(next_phase: &str, tasks: (u64, u64), besides: &Value) -> Project {
 }
 
 /// Returns a project in a review, one PASS behind it, with a task done and another one pending, or none.
-fn in_review(review: &str, pending: bool, besides: &Value) -> Project {
+pub(crate) fn in_review(review: &str, pending: bool, besides: &Value) -> Project {
     let mut besides = besides.clone();
     let tasks = match review {
         "plan-review" => (0, 0),
