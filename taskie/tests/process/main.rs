@@ -1,6 +1,7 @@
 //! Taskie's program, called as people, agents and clients call it.
 
 mod advance;
+mod continued;
 mod hostile;
 mod outcomes;
 mod people;
