@@ -300,12 +300,62 @@ pub fn tasks_answered(raw: &Raw) -> Result<Option<Counted>, Refusal> {
     }
 }
 
-/// Keeps the commit at which a task begins: its review is given the changes since.
+/// Counts what is active and what has passed its review, in a plan that was taken up; `None`: the table cannot be read.
+pub fn counted_on_import(directory: &Directory, next_phase: &str, current: u64) -> Option<Counted> {
+    let tasks = directory.table()?;
+    let under_review = ["code-review", "post-code-review"].contains(&next_phase);
+    let done = tasks.done().filter(|row| !(under_review && row.id == current));
+    Some(Counted {
+        total: tasks.active().count() as u64,
+        done: done.count() as u64,
+    })
+}
+
+/// Writes down what a document that was taken up does not say: how many tasks there are, and which review is to be answered. Once it
+/// is there it does nothing.
+///
+/// # Errors
+/// The directory cannot be read, or the store cannot write.
+pub fn taken_up(held: &AnyLoop) -> Result<(), String> {
+    let raw = held.raw();
+    let journal = raw.journal().map_err(|error| error.to_string())?;
+    if !matches!(journal.first(), Some(Entry::Change(change)) if change.what == "import") {
+        return Ok(());
+    }
+    let directory = directory(raw).map_err(|error| error.to_string())?;
+    let set = |field: &str, value: u64| {
+        let set = raw
+            .store()
+            .set_field(raw.id(), field, Value::Count(value), "person", true);
+        set.map(drop).map_err(|error| error.to_string())
+    };
+    let word = crate::context::stored(held.phase());
+    let counted = counted_on_import(&directory, word, raw.count("current_task"));
+    if let Some(counted) = counted.filter(|counted| raw.count("tasks_total") == 0 && counted.total > 0) {
+        set("tasks_total", counted.total)?;
+        set("tasks_done", counted.done)?;
+    }
+    if let Some((group, 0)) = crate::context::newest(held) {
+        let numbers = directory.names().filter_map(|name| match name {
+            Name::Review(of, number) if of == group => Some(number),
+            _ => None,
+        });
+        numbers
+            .max()
+            .map_or(Ok(()), |newest| set("review_file", newest))?;
+    }
+    Ok(())
+}
+
+/// Keeps the commit at which a task begins, since which its review is given the changes; and what an import did not say.
 ///
 /// # Errors
 /// The store cannot write it.
 pub fn entered(held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
     let raw = held.raw();
+    if raw.taken().is_none() {
+        taken_up(held)?;
+    }
     let begins = raw.taken().is_some_and(|edge| edge.from != edge.to);
     if begins
         && matches!(held.phase(), Phase::CompleteTask | Phase::CompleteTaskTdd)

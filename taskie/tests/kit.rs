@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::time::{Duration, SystemTime};
 
 use claudex_testkit::{Kit, Project};
 
@@ -30,7 +31,11 @@ fn tasks(project: &Project, total: u64, done: u64, last: u64) -> io::Result<()> 
         let status = if at <= done { "done" } else { "pending" };
         table += &format!("| {id} | {status} | low | One of them | by hand |\n");
         let subtask = format!("### Subtask {id}.1: all of it\n- **Status**: completed\n");
-        project.write(&format!("{PLAN}/task-{id}.md"), &subtask)?;
+        let file = format!("{PLAN}/task-{id}.md");
+        project.write(&file, &subtask)?;
+        // Two files that are written at once may have one time.
+        let file = fs::File::options().write(true).open(project.root().join(file))?;
+        file.set_modified(SystemTime::now() - Duration::from_secs(3600))?;
     }
     project.write(
         &format!("{PLAN}/task-{last}.md"),

@@ -179,7 +179,6 @@ fn hide(command: Command) -> Command {
         "grant",
         "limit",
         "leave",
-        "mark",
         "begin-tasks",
         "begin-task",
         "begin-task-tdd",

@@ -160,6 +160,11 @@ pub(super) fn continue_plan(info: &'static ProgramInfo, matches: &ArgMatches) ->
             next = plan.next();
         }
     }
+    if let Some(held) = &plan.held {
+        // A kill may have come between the document and what it does not say.
+        crate::stops::taken_up(held)
+            .map_err(|why| call.refused(format!("plan {}: {why}", plan.id), "try again"))?;
+    }
     let target = plan
         .held
         .as_ref()

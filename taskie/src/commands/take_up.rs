@@ -6,17 +6,16 @@ use claudex_loop::program::CommandLine as _;
 use claudex_loop::program::exit::Failure;
 use claudex_loop::program::start;
 use claudex_loop::program::{locate, loops};
-use claudex_loop::store::{LoopId, MAX_BYTES, Value};
-use claudex_loop::{Beginning, Store, text};
+use claudex_loop::store::{LoopId, MAX_BYTES};
+use claudex_loop::{Beginning, text};
 use serde_json::{Map, Value as Json, json};
 
 use super::Call;
-use crate::AnyLoop;
-use crate::context;
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
 use crate::next::{Kind, State, Step, WORDS, next};
 use crate::typestate::Taskie;
+use crate::{AnyLoop, stops};
 
 /// Reads a document as far as the table needs it. What is no JSON object is no state.
 pub(super) fn state(bytes: &[u8]) -> State {
@@ -87,13 +86,10 @@ pub fn normalized(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, St
         let task = number(task).ok_or("current_task in state.json is no number")?;
         document.insert("current_task".to_owned(), json!(task));
     }
-    if let Some(tasks) = files.table() {
-        let current = document.get("current_task").and_then(number);
-        let under_review = matches!(word.as_deref(), Some("code-review" | "post-code-review"));
-        let is_current = |id: u64| under_review && Some(id) == current;
-        let done = tasks.done().filter(|row| !is_current(row.id)).count();
-        document.insert("tasks_done".to_owned(), json!(done));
-        document.insert("tasks_total".to_owned(), json!(tasks.active().count()));
+    let current = document.get("current_task").and_then(number).unwrap_or_default();
+    if let Some(counted) = stops::counted_on_import(files, word.as_deref().unwrap_or_default(), current) {
+        document.insert("tasks_done".to_owned(), json!(counted.done));
+        document.insert("tasks_total".to_owned(), json!(counted.total));
     }
     document.insert("next_phase".to_owned(), word.map_or(Json::Null, Json::String));
     serde_json::to_vec_pretty(&document).map_err(|error| error.to_string())
@@ -166,24 +162,7 @@ pub(super) fn take_up(
         error => refused(error.to_string()),
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));
-    answering(&store, &held, files)
-        .map_err(|why| refused(format!("its newest review is not known: {why}")))?;
+    stops::taken_up(&held).map_err(refused)?;
     AnyLoop::open(&store, id, call.actor)
         .map_err(|error| claudex_loop::program::incompatible::failure(call.info, error))
-}
-
-/// Says which review is to be answered: the newest one of its group.
-fn answering(store: &Store, held: &AnyLoop, files: &Directory) -> Result<(), String> {
-    let Some((group, _)) = context::newest(held) else {
-        return Ok(());
-    };
-    let numbers = files.names().filter_map(|name| match name {
-        Name::Review(of, number) if of == group => Some(number),
-        _ => None,
-    });
-    let Some(newest) = numbers.max() else {
-        return Ok(());
-    };
-    let set = store.set_field(held.id(), "review_file", Value::Count(newest), "person", true);
-    set.map(drop).map_err(|error| error.to_string())
 }

@@ -4,10 +4,11 @@ use clap::ArgMatches;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::out;
+use claudex_loop::store::Value;
 
 use super::{Call, phase_word};
 use crate::files::Directory;
-use crate::typestate::{LeaveCommand, MarkCommand, Verb};
+use crate::typestate::{LeaveCommand, Verb};
 use crate::{AnyLoop, Phase, stops};
 
 /// Has the tasks written.
@@ -143,27 +144,25 @@ pub(super) fn continue_task(info: &'static ProgramInfo, matches: &ArgMatches) ->
     let call = Call::of(info, matches)?;
     call.persons_only()?;
     let held = call.open(call.actor)?;
-    let task = crate::context::task(&held);
-    let now = mark(&call, held, MarkCommand::ContinueTask)?;
-    match task {
+    mark(&call, &held)?;
+    match crate::context::task(&held) {
         0 => out::line(&format!(
             "Plan {}: no task is under way; ask the person which one it is.",
-            now.id()
+            held.id()
         )),
-        task => out::line(&format!("Plan {}: go on with task {task}.", now.id())),
+        task => out::line(&format!("Plan {}: go on with task {task}.", held.id())),
     }
     Ok(Exit::Complete)
 }
 
-fn mark(call: &Call, held: AnyLoop, command: MarkCommand) -> Result<AnyLoop, Failure> {
-    call.take(
-        held,
-        Verb::Mark {
-            id: None,
-            from_prompt: false,
-            command,
-        },
-    )
+/// Writes down what ran last: nothing depends on it, so that it is no edge.
+fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
+    if held.phase().is_terminal() {
+        return Err(elsewhere(call, held));
+    }
+    let (store, by) = (held.raw().store(), call.actor.to_string());
+    let set = store.set_field(held.id(), "phase", Value::Text(call.name.clone()), &by, true);
+    set.map(drop).map_err(|error| Failure::new(Exit::Internal, error))
 }
 
 /// Has something reviewed: in automation the phase's own review.
@@ -197,10 +196,7 @@ fn by_hand(
     if held.phase() != Phase::Standalone {
         return Err(elsewhere(&call, &held));
     }
-    let Ok(command) = call.name.parse() else {
-        return Err(elsewhere(&call, &held));
-    };
-    let now = mark(&call, held, command)?;
-    out::line(&said(&call, now.id().as_str()));
+    mark(&call, &held)?;
+    out::line(&said(&call, held.id().as_str()));
     Ok(Exit::Complete)
 }

@@ -65,6 +65,7 @@ fn a_task_by_hand_leaves_the_rest_as_it_is() {
     let project = standalone();
     project.slash("next-task", "").done();
     let before = project.state(ID);
+    project.agent(&["continue-task"]).refused();
     let said = project.slash("continue-task", "").done();
     assert!(said.contains("task 2"), "{said}");
     let mut expected = before.clone();
@@ -73,6 +74,26 @@ fn a_task_by_hand_leaves_the_rest_as_it_is() {
     assert_eq!(project.ends(), "");
     let said = project.person(&["next", ID]).done();
     assert!(said.contains("C22"), "{said}");
+}
+
+#[test]
+fn a_plan_that_is_over_stays_as_it_is() {
+    let project = standalone();
+    project.person(&["cancel", ID]).done();
+    let before = project.state(ID);
+    for command in [
+        "continue-task",
+        "next-task",
+        "create-tasks",
+        "add-task",
+        "plan-review",
+    ] {
+        project.person(&[command, ID]).refused();
+    }
+    for command in ["more", "max-reviews", "drop-task"] {
+        project.person(&[command, "2", ID]).refused();
+    }
+    assert_eq!(project.state(ID), before);
 }
 
 #[test]
@@ -145,6 +166,8 @@ fn tasks_come_and_go_by_a_person_alone() {
         said.contains("row 4") && said.contains("task-4.md") && said.contains("another part"),
         "{said}"
     );
+    // No task was under way.
+    assert_eq!(project.state(ID)["current_task"], 4);
     let said = project.blocks();
     assert!(said.contains("S10"), "{said}");
     project.tasks(ID, 4, 1);

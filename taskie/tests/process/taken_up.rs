@@ -94,6 +94,18 @@ fn every_word_of_the_bash_version_is_taken_up() {
 }
 
 #[test]
+fn an_import_counts_as_taking_up_does() {
+    let project = written(&json!("post-code-review"), &[("current_task", 2.into())]);
+    let file = project.dir(ID).join("state.json");
+    project.person(&["import", file.to_str().unwrap()]).done();
+    let whole: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(
+        (&whole["tasks_total"], &whole["tasks_done"], &whole["review_file"]),
+        (&json!(3), &json!(1), &json!(3))
+    );
+}
+
+#[test]
 fn what_is_wrong_is_named_and_nothing_is_changed() {
     for (state, said) in [
         ("{", "no JSON object"),
