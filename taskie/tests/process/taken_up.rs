@@ -66,6 +66,11 @@ fn every_word_of_the_bash_version_is_taken_up() {
         );
         let text = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
         let whole: Value = serde_json::from_str(&text).unwrap();
+        if let Some(word @ ("continue-plan" | "add-task")) = word.as_str() {
+            assert_eq!(whole["phase"], word);
+        } else {
+            assert_eq!(whole["phase"], "implementation");
+        }
         // The current task was not reviewed yet while its review is under way.
         let done = if ["code-review", "post-code-review"].contains(&word.as_str().unwrap_or_default()) {
             1
