@@ -7,9 +7,11 @@
 //! | `start`   | `new-plan` and `continue-plan`                                          |
 //! | `take_up` | a directory that another program wrote                                  |
 //! | `work`    | the tasks: in automation, and by hand                                   |
+//! | `by_hand` | reviews that no automation asked for                                    |
 //! | `limits`  | how many reviews and how many tasks there are                           |
 
 mod advance;
+mod by_hand;
 mod limits;
 mod look;
 mod start;
@@ -241,6 +243,8 @@ struct Call {
     name: String,
     caller: Caller,
     actor: Actor,
+    /// Says that it was typed as a slash command.
+    from_prompt: bool,
     /// What stands before the words, where the command wants it.
     first: String,
     /// What was typed after it, byte for byte.
@@ -266,6 +270,7 @@ impl Call {
                 name,
                 caller,
                 actor,
+                from_prompt: false,
                 first,
                 words,
             });
@@ -282,6 +287,7 @@ impl Call {
             name,
             caller,
             actor,
+            from_prompt: true,
             first: String::new(),
             words,
         })

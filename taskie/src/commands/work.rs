@@ -6,7 +6,7 @@ use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::out;
 use claudex_loop::store::Value;
 
-use super::{Call, phase_word};
+use super::{Call, by_hand, phase_word};
 use crate::files::Directory;
 use crate::typestate::{LeaveCommand, Verb};
 use crate::{AnyLoop, Phase, stops};
@@ -165,11 +165,20 @@ fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     set.map(drop).map_err(|error| Failure::new(Exit::Internal, error))
 }
 
-/// Has something reviewed: in automation the phase's own review.
+/// Has something reviewed: in automation the phase's own review, else by hand. What was typed in a client is told to run it: a review
+/// takes longer than a slash command may.
 pub(super) fn review(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    by_hand(info, matches, |call, id| {
+    let call = Call::of(info, matches)?;
+    let held = call.open(call.actor)?;
+    if !call.from_prompt
+        && let Some(kind) = by_hand::kind(&call, &held)
+    {
+        mark(&call, &held)?;
+        return by_hand::review(&call, &held, kind);
+    }
+    outside(&call, &held, |id| {
         format!(
-            "Plan {id}: {} by hand is yours: read what it is about, and tell the person what you found.",
+            "Plan {id}: run this with the longest timeout that the tool takes (600000 ms), and tell the person what was found:\n\n    taskie {} {id}",
             call.name
         )
     })
@@ -177,26 +186,23 @@ pub(super) fn review(info: &'static ProgramInfo, matches: &ArgMatches) -> Result
 
 /// Deals with the newest review: in automation the phase's own work.
 pub(super) fn post_review(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    by_hand(info, matches, |_, id| {
+    let call = Call::of(info, matches)?;
+    let held = call.open(call.actor)?;
+    outside(&call, &held, |id| {
         format!("Plan {id}: deal with the newest review of that kind, and write its answer beside it.")
     })
 }
 
-fn by_hand(
-    info: &'static ProgramInfo,
-    matches: &ArgMatches,
-    said: impl Fn(&Call, &str) -> String,
-) -> Result<Exit, Failure> {
-    let call = Call::of(info, matches)?;
-    let held = call.open(call.actor)?;
+/// Says what a review's command means in automation, where it is the phase's own, and in standalone.
+fn outside(call: &Call, held: &AnyLoop, said: impl Fn(&str) -> String) -> Result<Exit, Failure> {
     if phase_word(held.raw()) == call.name {
-        return call.say(&held);
+        return call.say(held);
     }
     call.persons_only()?;
     if held.phase() != Phase::Standalone {
-        return Err(elsewhere(&call, &held));
+        return Err(elsewhere(call, held));
     }
-    mark(&call, &held)?;
-    out::line(&said(&call, held.id().as_str()));
+    mark(call, held)?;
+    out::line(&said(held.id().as_str()));
     Ok(Exit::Complete)
 }

@@ -128,6 +128,50 @@ fn reviews_are_the_automations_own_or_by_hand() {
 }
 
 #[test]
+fn a_review_by_hand_takes_the_next_number_and_is_nobodys_to_answer() {
+    let project = standalone();
+    project.person(&["next-task", ID]).done();
+    project.write(ID, "plan-review-1.md", "VERDICT: FAIL\n");
+    project.write(ID, "plan-post-review-1.md", "Mended.\n");
+    std::fs::write(project.root.join("README.md"), "Changed.\n").unwrap();
+    for (command, file, shows) in [
+        ("plan-review", "plan-review-2.md", "## Overview"),
+        ("plan-review", "plan-review-3.md", "## Overview"),
+        ("tasks-review", "tasks-review-1.md", "Subtask 3.1"),
+        ("code-review", "task-2-code-review-1.md", "+Changed."),
+        ("all-code-review", "all-code-review-1.md", "+Changed."),
+    ] {
+        project.says(Some("High"));
+        let said = project.person(&[command, ID]).done();
+        assert!(
+            said.contains("FAIL") && said.contains("There is a hole"),
+            "{said}"
+        );
+        let text = std::fs::read_to_string(project.dir(ID).join(file)).unwrap();
+        assert!(text.ends_with("\nVERDICT: FAIL\n"), "{text}");
+        let prompt = project.prompt();
+        assert!(prompt.contains(shows), "{prompt}");
+        let now = project.state(ID);
+        assert_eq!(
+            (&now["phase"], &now["next_phase"]),
+            (&command.into(), &serde_json::Value::Null)
+        );
+    }
+    // None of them is the automation's to answer, and none lets it go on.
+    assert_eq!(
+        project.person(&["check", ID]).done(),
+        "Plan billing breaks no rule.\n"
+    );
+    project.reviewer("exit 1\n");
+    let said = project.person(&["plan-review", ID]);
+    assert_eq!(said.code, Some(5), "{said:?}");
+    assert!(!project.names(ID).contains(&"plan-review-4.md".to_owned()));
+    // Typed in a client, it names the line to run.
+    let said = project.slash("plan-review", "").done();
+    assert!(said.contains("taskie plan-review billing"), "{said}");
+}
+
+#[test]
 fn reviews_end_at_their_limit_and_a_person_goes_on() {
     for way in ["more", "max-reviews", "accept"] {
         let project = Project::new();

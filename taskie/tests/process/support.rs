@@ -180,6 +180,12 @@ impl Project {
 
     /// Has the next review say this; a finding of this severity, or none.
     pub(crate) fn review(&self, severity: Option<&str>) -> Said {
+        self.says(severity);
+        self.agent(&["review"])
+    }
+
+    /// Has the reviewer say this from now on.
+    pub(crate) fn says(&self, severity: Option<&str>) {
         let says = match severity {
             None => "No substantive findings.\\n".to_owned(),
             Some(severity) => format!("## {severity}\\n- There is a hole (mend it)\\n"),
@@ -190,7 +196,6 @@ impl Project {
             prompt.to_str().unwrap()
         );
         self.reviewer(&script);
-        self.agent(&["review"])
     }
 
     pub(crate) fn reviewer(&self, script: &str) {
