@@ -7,7 +7,7 @@ use claudex_loop::store::Value;
 
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
-use crate::{AnyLoop, Phase};
+use crate::{AnyLoop, Phase, stops};
 
 /// Returns the variables.
 pub fn of(held: &AnyLoop, _: &Settings, _: Timestamp) -> serde_json::Map<String, serde_json::Value> {
@@ -84,8 +84,9 @@ pub fn task(held: &AnyLoop) -> u64 {
         return raw.count("current_task");
     }
     let directory = Directory::of_plan(&raw.root(), raw.id().as_str()).unwrap_or_default();
-    directory
-        .table()
-        .and_then(|tasks| tasks.next())
-        .map_or(0, |row| row.id)
+    let pending = || directory.table()?.next().map(|row| row.id);
+    // One whose row says done and whose subtasks do not is still under way.
+    stops::newest_done(raw, &directory)
+        .or_else(pending)
+        .unwrap_or_default()
 }

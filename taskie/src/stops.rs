@@ -146,34 +146,36 @@ pub fn directory(raw: &Raw) -> std::io::Result<Directory> {
 
 /// Returns what breaks a rule where a loop is. A plan that is being written need not be there.
 pub fn broken(held: &AnyLoop, directory: &Directory) -> Vec<Violation> {
-    let mut found = rules::violations(directory, &rules_of(held, directory));
+    let mut found = rules::violations(directory, &rules_of(held, directory, &[]));
+    // The journal is read whole only where it may excuse what was found: a stop costs the same however old a plan is.
+    if found.iter().any(|violation| [6, 10].contains(&violation.rule)) {
+        let journal = held.raw().journal().unwrap_or_default();
+        found = rules::violations(directory, &rules_of(held, directory, &journal));
+    }
     found.retain(|violation| held.phase() != Phase::NewPlan || violation.rule != 1);
     found
 }
 
 /// Returns what the rules go by where a loop is. The tasks are counted when their review begins, so that none comes or goes unseen
 /// from then on.
-fn rules_of(held: &AnyLoop, directory: &Directory) -> Context {
+fn rules_of(held: &AnyLoop, directory: &Directory, journal: &[Entry]) -> Context {
     let raw = held.raw();
-    let journal = raw.journal().unwrap_or_default();
-    let of = |current| {
+    let of = |current, added| {
         Some(Coding {
             total: raw.count("tasks_total"),
             done: raw.count("tasks_done"),
             current,
-            added: false,
+            added,
         })
     };
     let coding = match held.phase() {
-        Phase::TasksReview | Phase::AllCodeReview | Phase::PostAllCodeReview => of(Some(0)),
-        Phase::CompleteTask | Phase::CompleteTaskTdd => of(None),
+        Phase::TasksReview | Phase::AllCodeReview | Phase::PostAllCodeReview => of(Some(0), false),
+        Phase::CompleteTask | Phase::CompleteTaskTdd => of(None, false),
         // The table is nobody's to write here: a row that a person added is asked for once the next task is.
-        Phase::CodeReview | Phase::PostCodeReview => {
-            of(Some(raw.count("current_task"))).map(|coding| Coding {
-                added: is_row_to_come(&journal, directory),
-                ..coding
-            })
-        }
+        Phase::CodeReview | Phase::PostCodeReview => of(
+            Some(raw.count("current_task")),
+            is_row_to_come(journal, directory),
+        ),
         _ => None,
     };
     let by_hand = journal.iter().filter_map(|entry| match entry {
@@ -250,22 +252,24 @@ pub fn counted(directory: &Directory) -> Option<Counted> {
 
 /// Looks for the task that was done since the last one passed its review: its row is done, and all of its subtasks are completed.
 pub fn task_done(raw: &Raw, directory: &Directory) -> Option<Work<u64>> {
+    directory.table()?;
+    let task = newest_done(raw, directory);
+    let task = task.filter(|task| directory.task(*task).is_some_and(|file| file.is_completed()));
+    Some(task.map_or(Work::Begun, Work::Complete))
+}
+
+/// Returns the task whose row is done, and that was not reviewed yet.
+pub fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     let tasks = directory.table()?;
+    if tasks.done().count() as u64 <= raw.count("tasks_done") {
+        return None;
+    }
     let reviewed = reviewed(raw);
-    let of = |id: u64| Name::Task(id).to_string();
+    let modified = |id: u64| Some(directory.entries.get(&Name::Task(id).to_string())?.modified);
     let done = tasks.done().filter(|row| !reviewed.contains(&row.id));
     // Of tasks that were done before the plan was taken up nobody knows which were reviewed: the newest is the one.
-    let newest = done.max_by_key(|row| {
-        (
-            directory.entries.get(&of(row.id)).map(|entry| entry.modified),
-            row.id,
-        )
-    });
-    let is_more = tasks.done().count() as u64 > raw.count("tasks_done");
-    let task = newest
-        .filter(|_| is_more)
-        .filter(|row| directory.task(row.id).is_some_and(|file| file.is_completed()));
-    Some(task.map_or(Work::Begun, |row| Work::Complete(row.id)))
+    done.max_by_key(|row| (modified(row.id), row.id))
+        .map(|row| row.id)
 }
 
 /// Returns the tasks that came to their review under this journal.

@@ -61,6 +61,21 @@ fn tasks_are_taken_back_into_automation_and_out_of_it() {
 }
 
 #[test]
+fn a_row_that_is_done_before_its_subtasks_is_still_under_way() {
+    let project = standalone();
+    project.person(&["complete-task", ID]).done();
+    project.tasks(ID, 3, 2);
+    project.write(ID, "task-2.md", &crate::support::task_file(2, "awaiting-review"));
+    let said = project.blocks();
+    assert!(said.contains("do task 2"), "{said}");
+    let said = project.agent(&["advance", "code-review"]).refused();
+    assert!(said.contains("all of its subtasks are completed"), "{said}");
+    project.write(ID, "task-2.md", &crate::support::task_file(2, "completed"));
+    project.agent(&["advance", "code-review"]).done();
+    assert_eq!(project.state(ID)["current_task"], 2);
+}
+
+#[test]
 fn a_task_by_hand_leaves_the_rest_as_it_is() {
     let project = standalone();
     project.slash("next-task", "").done();
