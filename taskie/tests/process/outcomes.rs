@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::seed::{ID, REVIEWS, in_review};
+use crate::support::task_file;
 
 #[test]
 fn clean_and_findings_go_to_the_answer_and_none_blocks_once() {
@@ -71,4 +72,46 @@ fn no_review_counts_twice() {
     project.write(ID, "plan.md", "# Another plan\n\n## Overview\n");
     project.stop();
     assert_ne!(project.state(ID)["next_phase"], "create-tasks");
+}
+
+#[test]
+fn must_run_commands_run_only_where_a_person_permitted_them() {
+    // A line that nobody permitted is shown as not run; a configured name needs no permission.
+    let project = in_review("code-review", true, &json!({ "consecutive_clean": 0 }));
+    let mark = project.root.join("ran");
+    let line = format!(
+        "touch {}",
+        mark.to_str().unwrap().replace('\'', "'\\''").replace(' ', "\\ ")
+    );
+    project.write(
+        ID,
+        "task-1.md",
+        &task_file(1, "completed").replace("test -e README.md", &line),
+    );
+    project.review(None).done();
+    let prompt = project.prompt();
+    assert!(prompt.contains("a person has not permitted"), "{prompt}");
+    assert!(!mark.exists());
+    project.agent(&["verify", ID, "--permit"]).refused();
+    assert!(!mark.exists());
+}
+
+#[test]
+fn a_command_that_fails_is_a_finding_whatever_the_reviewer_says() {
+    for review in ["code-review", "all-code-review"] {
+        let project = in_review(review, true, &json!({}));
+        project.configure("\n[commands.check]\nprogram = \"false\"\n");
+        project.write(
+            ID,
+            "task-1.md",
+            &task_file(1, "completed").replace("test -e README.md", "check"),
+        );
+        project.review(None).done();
+        project.blocks();
+        let now = project.state(ID);
+        assert_eq!(
+            (&now["next_phase"], &now["consecutive_clean"]),
+            (&json!(format!("post-{review}")), &json!(0))
+        );
+    }
 }

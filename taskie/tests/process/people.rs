@@ -280,6 +280,27 @@ fn status_shows_tasks_reviews_and_what_is_next_on_one_screen() {
 }
 
 #[test]
+fn of_several_plans_a_command_names_one() {
+    let project = Project::new();
+    for description in ["one", "two", "one"] {
+        project.person(&["new-plan", description]).done();
+    }
+    let said = project.person(&["continue-plan"]).refused();
+    assert!(
+        ["one", "two", "one-2"].iter().all(|id| said.contains(id)),
+        "{said}"
+    );
+    let said = project.person(&["continue-plan", "two"]).done();
+    assert!(said.contains("Plan two") && said.contains("C18"), "{said}");
+    // The session's own is the one that is meant in it.
+    project.slash("new-plan", "three").done();
+    let said = project.slash("continue-plan", "").done();
+    assert!(said.contains("Plan three"), "{said}");
+    let said = project.slash("continue-plan", "one-2").done();
+    assert!(said.contains("Plan one-2"), "{said}");
+}
+
+#[test]
 fn the_ground_rules_stand_in_one_place() {
     let project = Project::new();
     let said = project.agent(&["ground-rules"]).done();
