@@ -132,8 +132,8 @@ pub(super) fn drop_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Res
         },
     )?;
     out::line(&format!(
-        "Plan {id} has {} tasks now. Row {task} of tasks.md has to say cancelled or postponed.",
+        "Plan {id} has {} tasks now. Row {task} of tasks.md has to say cancelled or postponed.\n",
         now.fields().tasks_total()
     ));
-    Ok(Exit::Complete)
+    call.say(&now)
 }

@@ -238,12 +238,17 @@ fn tasks_come_and_go_by_a_person_alone() {
     let said = project.person(&["check", ID]);
     assert!(said.out.contains("S10") && said.code == Some(1), "{said:?}");
     let table = std::fs::read_to_string(project.dir(ID).join("tasks.md")).unwrap();
-    project.write(
-        ID,
-        "tasks.md",
-        &table.replace("| 3 | pending |", "| 3 | postponed |"),
-    );
+    let table = table.replace("| 3 | pending |", "| 3 | postponed |");
+    project.write(ID, "tasks.md", &table);
     project.person(&["check", ID]).done();
+    // Those that are left are dropped as well: what is done is reviewed as a whole.
+    project.person(&["drop-task", "2", ID]).done();
+    project.person(&["drop-task", "4", ID]).done();
+    assert_eq!(next_phase(&project), "all-code-review");
+    project.write(ID, "tasks.md", &table.replace("| pending |", "| cancelled |"));
+    project.person(&["check", ID]).done();
+    let said = project.person(&["next", ID]).done();
+    assert!(said.contains("C16"), "{said}");
 }
 
 #[test]
