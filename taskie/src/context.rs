@@ -7,6 +7,7 @@ use claudex_loop::store::Value;
 
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
+use crate::typestate::TABLE;
 use crate::{AnyLoop, Phase, stops};
 
 /// Returns the variables.
@@ -52,11 +53,9 @@ pub fn target(phase: Phase) -> Option<Phase> {
 /// Returns a phase as it stands in `next_phase`.
 pub fn stored(phase: Phase) -> &'static str {
     let name: &str = phase.into();
-    let phases = crate::typestate::TABLE.phases.iter();
-    phases
-        .clone()
-        .find(|known| known.name == name)
-        .map_or("", |known| known.stored)
+    let mut phases = TABLE.phases.iter();
+    let known = phases.find(|known| known.name == name);
+    known.map_or("", |known| known.stored)
 }
 
 /// Returns the review that is to be answered in the loop's phase.

@@ -10,6 +10,8 @@ use claudex_loop::{Beginning, Store};
 use super::look::{self, Plan};
 use super::{Call, shown, take_up};
 use crate::context::{self, stored};
+use crate::next::Step;
+use crate::stops;
 use crate::typestate::{Mode, Start};
 
 /// Most characters of an id that is made of a description.
@@ -147,13 +149,14 @@ pub(super) fn continue_plan(info: &'static ProgramInfo, matches: &ArgMatches) ->
     let call = Call::of(info, matches)?;
     let mut plan = Plan::of(&call)?;
     let mut next = plan.next();
-    let is_over = matches!(
-        next.step,
-        crate::next::Step::Finished | crate::next::Step::Refuse | crate::next::Step::Restore
-    );
+    let is_over = matches!(next.step, Step::Finished | Step::Refuse | Step::Restore);
     if plan.held.is_none() && !is_over {
         let held = take_up::take_up(&call, &plan.root, &plan.id, &plan.directory)?;
-        out::line(&format!("Plan {} was taken up at {}.", plan.id, stored_of(&held)));
+        out::line(&format!(
+            "Plan {} was taken up at {}.",
+            plan.id,
+            stored(held.phase())
+        ));
         // A plan that had no state has one now, and the row stays the one that says why.
         plan.held = Some(held);
         if next.row != "C26" {
@@ -162,8 +165,7 @@ pub(super) fn continue_plan(info: &'static ProgramInfo, matches: &ArgMatches) ->
     }
     if let Some(held) = &plan.held {
         // A kill may have come between the document and what it does not say.
-        crate::stops::taken_up(held)
-            .map_err(|why| call.refused(format!("plan {}: {why}", plan.id), "try again"))?;
+        stops::taken_up(held).map_err(|why| call.refused(format!("plan {}: {why}", plan.id), "try again"))?;
     }
     let target = plan
         .held
@@ -172,11 +174,7 @@ pub(super) fn continue_plan(info: &'static ProgramInfo, matches: &ArgMatches) ->
         .map(stored);
     look::tell(&plan, &next, target);
     Ok(match next.step {
-        crate::next::Step::Refuse => Exit::Refused,
+        Step::Refuse => Exit::Refused,
         _ => Exit::Complete,
     })
-}
-
-fn stored_of(held: &crate::AnyLoop) -> &'static str {
-    stored(held.phase())
 }
