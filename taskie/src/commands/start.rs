@@ -53,8 +53,11 @@ pub(super) fn new_plan(info: &'static ProgramInfo, matches: &ArgMatches) -> Resu
         } else {
             format!("{words}-{at}")
         };
-        let Ok(id) = LoopId::parse(&name, IdForm::Name) else {
-            break;
+        let id = match LoopId::parse(&name, IdForm::Name) {
+            Ok(id) => id,
+            // The engine keeps a few names for itself.
+            Err(_) if at == 1 => continue,
+            Err(_) => break,
         };
         if is_taken(&store, &id) {
             continue;

@@ -154,6 +154,17 @@ fn issue_5_a_plan_begins_with_its_own_limit() {
             "{typed}"
         );
     }
+    // Its name is that of the first words, or one that is free.
+    let project = Project::new();
+    for (description, id) in [
+        ("Swept", "swept-2"),
+        ("…", "plan"),
+        ("-- “Dates” (ISO)!", "dates-iso"),
+        ("dates iso", "dates-iso-2"),
+    ] {
+        project.slash("new-plan", description).done();
+        assert_eq!(project.state(id)["next_phase"], "new-plan", "{description}");
+    }
     let project = Project::new();
     for wrong in [
         "max_reviews=many one",
