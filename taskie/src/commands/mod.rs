@@ -309,8 +309,8 @@ impl Call {
         let first = self.words.split_whitespace().next();
         match first.map(|first| loops::find(self.info, Some(first))) {
             Some(Ok(found)) => Ok(found),
-            // In a terminal there is no agent to tell anything.
-            Some(Err(failure)) if !self.caller.inside => Err(failure),
+            // Only what follows a slash command may be for the agent.
+            Some(Err(failure)) if !self.from_prompt => Err(failure),
             _ => loops::find_for(self.info, &self.caller),
         }
     }

@@ -3,17 +3,20 @@
 use super::Problem;
 
 /// Finds the line of an offset.
-pub(super) struct Lines<'t>(&'t str);
+pub(super) struct Lines {
+    /// Where each line ends, so that a large file costs no more than its size.
+    ends: Vec<usize>,
+}
 
-impl<'t> Lines<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
-        Self(text)
+impl Lines {
+    pub(super) fn of(text: &str) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at);
+        Self { ends: ends.collect() }
     }
 
     /// Returns the line of an offset, from 1.
-    pub(super) fn at(&self, offset: usize) -> Option<usize> {
-        let before = self.0.as_bytes().get(..offset)?;
-        Some(before.iter().filter(|byte| **byte == b'\n').count() + 1)
+    pub(super) fn at(&self, offset: usize) -> usize {
+        self.ends.partition_point(|end| *end < offset) + 1
     }
 }
 

@@ -143,6 +143,15 @@ impl Directory {
             let modified = found.modified();
             directory.entries.insert(entry, Entry { kind, modified });
         }
+        // The list has no names that are not UTF-8, and a plan has none.
+        for found in std::fs::read_dir(folder.path())?.flatten() {
+            let name = found.file_name();
+            if name.to_str().is_none() {
+                let (kind, modified) = (Kind::File, SystemTime::UNIX_EPOCH);
+                let name = name.to_string_lossy().into_owned();
+                directory.entries.insert(name, Entry { kind, modified });
+            }
+        }
         Ok(directory)
     }
 

@@ -184,7 +184,7 @@ fn sections(text: &str) -> Vec<Section> {
         match event {
             Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
                 heading = Some(Section {
-                    line: lines.at(at.start),
+                    line: Some(lines.at(at.start)),
                     level,
                     heading: String::new(),
                     fields: Vec::new(),
@@ -201,7 +201,7 @@ fn sections(text: &str) -> Vec<Section> {
                 match &mut field {
                     None if depth == 1 => {
                         field = Some(Field {
-                            line: lines.at(at.start),
+                            line: Some(lines.at(at.start)),
                             ..Field::default()
                         });
                     }

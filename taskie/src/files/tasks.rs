@@ -1,5 +1,7 @@
 //! `tasks.md`: one table, a task a row.
 
+use std::collections::HashSet;
+
 use claudex_loop::text;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -96,6 +98,7 @@ impl Tasks {
             ));
         }
         let mut rows: Vec<Row> = Vec::new();
+        let mut ids = HashSet::new();
         for (line, cells) in cells {
             let cell = |at: usize| Some(cells.get(columns[at]?).map_or("", String::as_str));
             let mut wrong = |what: String| problems.push(Problem::new(file, *line, what));
@@ -106,7 +109,7 @@ impl Tasks {
                         "the id is “{}”; write a whole number from 1",
                         text::one_line(&text::shown(cell), 60)
                     )),
-                    Some(id) if rows.iter().any(|row| row.id == id) => {
+                    Some(id) if !ids.insert(id) => {
                         wrong(format!("the id {id} stands twice; give each task its own"));
                     }
                     Some(_) => {}
@@ -170,12 +173,12 @@ fn tables(file: &str, text: &str, problems: &mut Vec<Problem>) -> Vec<(Cells, Ve
     let (mut depth, mut in_table, mut row) = (0_usize, false, Cells::default());
     for (event, at) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
         if depth == 0 && !matches!(event, Event::Start(Tag::Table(_))) {
-            problems.push(Problem::new(file, lines.at(at.start), ONLY));
+            problems.push(Problem::new(file, Some(lines.at(at.start)), ONLY));
         }
         match &event {
             Event::Start(Tag::Table(_)) => in_table = true,
             Event::End(TagEnd::Table) => in_table = false,
-            Event::Start(Tag::TableHead | Tag::TableRow) => row = (lines.at(at.start), Vec::new()),
+            Event::Start(Tag::TableHead | Tag::TableRow) => row = (Some(lines.at(at.start)), Vec::new()),
             Event::End(TagEnd::TableHead) => tables.push((std::mem::take(&mut row), Vec::new())),
             Event::End(TagEnd::TableRow) => {
                 if let Some((_, rows)) = tables.last_mut() {

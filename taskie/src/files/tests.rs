@@ -1,5 +1,7 @@
 //! What the files of a plan say, and what is wrong with those that say nothing.
 
+use std::os::unix::ffi::OsStrExt as _;
+
 use claudex_loop::files::Folder;
 use tempfile::TempDir;
 
@@ -89,6 +91,7 @@ fn a_table_says_with_lines_what_is_wrong_with_it() {
             "tasks.md:3: the status is “doing”; write one of pending, done, cancelled, postponed",
             "tasks.md:4: the id is “x”; write a whole number from 1",
             "tasks.md:4: the priority is “urgent”; write one of low, medium, high",
+            "tasks.md:5: the id 1 stands twice; give each task its own",
             "tasks.md:5: the status is missing; write one of pending, done, cancelled, postponed",
         ]
     );
@@ -243,6 +246,31 @@ fn a_directory_is_read_with_byte_order_marks_and_nothing_too_large() {
     let of = |number: u64| told(directory.task_files[&number].clone());
     assert_eq!(of(1), ["task-1.md: it is larger than 1048576 bytes; shorten it"]);
     assert_eq!(of(2), ["task-2.md:2: it is no UTF-8; save it as UTF-8"]);
+}
+
+#[test]
+fn a_name_that_is_no_text_counts() {
+    let (kept, folder) = folder(&[("plan.md", b"")]);
+    let name = std::ffi::OsStr::from_bytes(b"\xff.md");
+    std::fs::write(kept.path().join(name), "").unwrap();
+    let directory = Directory::read(&folder).unwrap();
+    assert_eq!(
+        directory.entries.keys().collect::<Vec<_>>(),
+        ["plan.md", "\u{fffd}.md"]
+    );
+}
+
+#[test]
+fn a_large_table_costs_no_more_than_its_size() {
+    let rows: String = (1..=20_000)
+        .map(|id| format!("| {id} | done | low | a | |\n"))
+        .collect();
+    let begun = std::time::Instant::now();
+    let table = format!("{TABLE}{rows}");
+    assert_eq!(Tasks::parse("tasks.md", &table).unwrap().rows.len(), 20_000);
+    let wrong = table.replace("done", "what");
+    assert_eq!(Tasks::parse("tasks.md", &wrong).unwrap_err().len(), 20_000);
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
 
 #[test]

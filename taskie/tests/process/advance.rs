@@ -25,6 +25,9 @@ fn an_advance_needs_the_work_and_says_what_is_missing() {
     let said = project.agent(&["advance", "plan-review"]).refused();
     assert!(said.contains("S2 notes.md"), "{said}");
     std::fs::remove_file(project.dir(ID).join("notes.md")).unwrap();
+    let said = project.agent(&["advance", "plan-review", "biling"]).refused();
+    assert!(said.contains("biling"), "{said}");
+    assert_eq!(project.state(ID)["next_phase"], "new-plan");
     let said = project.agent(&["advance", "plan-review", ID]).done();
     assert!(said.contains("taskie review billing"), "{said}");
     // Once more is never wrong.
