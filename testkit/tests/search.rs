@@ -15,7 +15,7 @@ fn searched(name: &str, source: &str) -> (Machine, Found) {
 #[expect(clippy::print_stdout, reason = "the numbers are what the test has to say")]
 fn two_large_machines_have_a_way_to_every_edge() {
     for (name, source) in [
-        ("taskie.toml", include_str!("samples/taskie.toml")),
+        ("taskie/machine.toml", include_str!("../../taskie/machine.toml")),
         ("stages.toml", include_str!("samples/stages.toml")),
     ] {
         let (machine, found) = searched(name, source);

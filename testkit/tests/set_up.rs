@@ -2,7 +2,7 @@
 
 use claudex_testkit::{Kit, Suite};
 
-const MACHINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples/taskie.toml");
+const MACHINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../taskie/machine.toml");
 
 #[test]
 fn a_machine_or_a_program_that_is_not_there_is_named() {

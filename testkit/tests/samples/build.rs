@@ -1,7 +1,5 @@
-//! Types, command line and hooks of both machines.
+//! Types, command line and hooks of the machine.
 
 fn main() {
-    for machine in ["taskie.toml", "stages.toml"] {
-        claudex_build::Config::new().compile(machine);
-    }
+    claudex_build::Config::new().compile("stages.toml");
 }

@@ -1,0 +1,187 @@
+//! A review by hand: by the same reviewer, into the next free file. It is a note in the journal and evidence of nothing.
+
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+use claudex_loop::process::environment::Environment;
+use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::reviewers::{self, Preferred};
+use claudex_loop::program::settings::Settings;
+use claudex_loop::program::{loops, out, review as runner};
+use claudex_loop::review::findings::Findings;
+use claudex_loop::review::opened::Opened;
+use claudex_loop::review::prompt::Prompt;
+use claudex_loop::review::reviewer::{Outcome, Request};
+use claudex_loop::review::subject::{Part, text_of};
+use claudex_loop::review::{Kind as TextKind, ReviewSpec, changes, findings_file, reports};
+use claudex_loop::text;
+use serde_json::{Map, json};
+
+use super::Call;
+use crate::files::Directory;
+use crate::files::name::{Group, Name};
+use crate::next::Kind;
+use crate::stops::{self, BY_HAND};
+use crate::typestate::{ALL_CODE_REVIEW_REVIEW, CODE_REVIEW_REVIEW, PLAN_REVIEW_REVIEW, TASKS_REVIEW_REVIEW};
+use crate::{AnyLoop, Phase};
+
+/// Reviews, and writes what was found.
+pub(super) fn review(call: &Call, held: &AnyLoop, kind: Kind) -> Result<Exit, Failure> {
+    let raw = held.raw();
+    let failed = |what: &str, why: String| {
+        call.refused(format!("plan {}: {what}: {why}", raw.id()), "nothing was written")
+    };
+    let (spec, group) = match kind {
+        Kind::Plan => (&PLAN_REVIEW_REVIEW, Group::Plan),
+        Kind::Tasks => (&TASKS_REVIEW_REVIEW, Group::Tasks),
+        Kind::AllCode => (&ALL_CODE_REVIEW_REVIEW, Group::AllCode),
+        Kind::Code => match raw.count("current_task") {
+            0 => {
+                return Err(failed(
+                    "no task is under way",
+                    "there is no code of it to review".to_owned(),
+                ));
+            }
+            task => (&CODE_REVIEW_REVIEW, Group::TaskCode(task)),
+        },
+    };
+    let settings = loops::settings(call.info, raw.store().root(), None)?;
+    let directory =
+        stops::directory(raw).map_err(|error| failed("its directory cannot be read", error.to_string()))?;
+    let parts =
+        parts(held, spec, &directory).map_err(|why| failed("what is to be reviewed cannot be read", why))?;
+    let (findings, shown) = findings(call, held, spec, &settings, &parts)?;
+    let verdict = if findings.counts().material() > 0 {
+        "FAIL"
+    } else {
+        "PASS"
+    };
+    let numbers = directory.names().filter_map(|name| match name {
+        Name::Review(of, number) if of == group => Some(number),
+        _ => None,
+    });
+    let name = Name::Review(group, numbers.max().unwrap_or_default() + 1);
+    // The note first: a review that nobody noted would be the automation's to answer.
+    let note = Map::from_iter([("file".to_owned(), json!(name.to_string()))]);
+    let noted = raw.store().note(raw.id(), BY_HAND, note);
+    noted.map_err(|error| Failure::new(Exit::Internal, error))?;
+    let path = raw.path(".taskie/plans/{plan_id}").join(name.to_string());
+    let report = format!("{}\nVERDICT: {verdict}\n", findings_file::render(1, &findings));
+    let written = std::fs::File::create_new(&path).and_then(|mut file| file.write_all(report.as_bytes()));
+    written.map_err(|error| failed("the review cannot be written", error.to_string()))?;
+    out::line(&format!(
+        "Plan {}: {shown} says {verdict} ({}): {name}\n",
+        raw.id(),
+        findings.counts()
+    ));
+    out::text(&text::plain(&report));
+    Ok(Exit::Complete)
+}
+
+/// Asks the reviewer; returns what it found, and who it is.
+fn findings(
+    call: &Call,
+    held: &AnyLoop,
+    spec: &'static ReviewSpec,
+    settings: &Settings,
+    parts: &[Part],
+) -> Result<(Findings, String), Failure> {
+    let raw = held.raw();
+    let preferred = Preferred::of(raw, spec);
+    let chosen = reviewers::choose(None, preferred.as_ref(), settings, raw.store().root());
+    let chosen = chosen.map_err(|error| Failure::new(Exit::Usage, error))?;
+    let personas = settings.personas.of_phase(spec);
+    let persona = personas.of_round(1);
+    let subject = text_of(parts);
+    let prompt = Prompt {
+        raw,
+        spec,
+        persona,
+        context: Map::new(),
+        earlier: Vec::new(),
+        verified: String::new(),
+        failed: Vec::new(),
+    };
+    let prompt = prompt
+        .render(&subject)
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let request = Request {
+        prompt: &prompt,
+        subject: &subject,
+        parts,
+        subject_name: &call.name,
+        opened: &Opened::default(),
+        round: 1,
+        focus: persona.focus,
+        run: "by-hand",
+        root: raw.store().root(),
+        scratch: &raw.store().scratch(),
+        limits: chosen.limits,
+        environment: &Environment::default(),
+        output: None,
+    };
+    let interrupted = runner::interrupts();
+    let outcome = chosen
+        .reviewer
+        .review(&request, &mut |_| match interrupted.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        });
+    match outcome {
+        Outcome::Clean => Ok((Findings::default(), chosen.shown)),
+        Outcome::Findings(findings) => Ok((findings, chosen.shown)),
+        Outcome::CouldNotRun(cause) | Outcome::Unreadable(cause) => {
+            let why = format!("plan {}: {} gave no verdict: {cause}", raw.id(), chosen.shown);
+            Err(call.refused(why, "nothing was written").exiting(Exit::Reviewer))
+        }
+    }
+}
+
+/// Reads what a phase's review is given.
+fn parts(held: &AnyLoop, spec: &ReviewSpec, directory: &Directory) -> Result<Vec<Part>, String> {
+    let raw = held.raw();
+    let mut parts = Vec::new();
+    for subject in spec.subject {
+        let files = match *subject {
+            "{changes}" => {
+                let ours = reports::ours(raw.store(), raw.store().root());
+                let changes = changes::inspect(raw.store().root(), ours, &raw.fill(spec.since), None);
+                let text = changes.map_err(|error| error.to_string())?.text;
+                parts.push(Part {
+                    name: "changes.diff".to_owned(),
+                    kind: TextKind::Diff,
+                    text,
+                });
+                continue;
+            }
+            all if all.contains('*') => directory
+                .names()
+                .filter(|name| matches!(name, Name::Task(_)))
+                .map(|name| format!(".taskie/plans/{{plan_id}}/{name}"))
+                .collect(),
+            one => vec![one.to_owned()],
+        };
+        for file in files {
+            let read = claudex_loop::files::if_there(raw.read(&file)).map_err(|error| error.to_string())?;
+            let Some(bytes) = read else { continue };
+            let text = claudex_loop::files::text(bytes).map_err(|error| error.to_string())?;
+            parts.push(Part {
+                name: raw.fill(&file),
+                kind: TextKind::Document,
+                text,
+            });
+        }
+    }
+    match parts.is_empty() {
+        true => Err("there is nothing yet".to_owned()),
+        false => Ok(parts),
+    }
+}
+
+/// Returns the kind of a command's name, where a review by hand is possible.
+pub(super) fn kind(call: &Call, held: &AnyLoop) -> Option<Kind> {
+    let mut all = Kind::ALL.into_iter();
+    let found = all.find(|(_, word)| *word == call.name).map(|(kind, _)| kind);
+    found.filter(|_| held.phase() == Phase::Standalone)
+}

@@ -1,0 +1,139 @@
+//! How many reviews and how many tasks there are: a person's to say.
+
+use clap::ArgMatches;
+use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::info::ProgramInfo;
+use claudex_loop::program::out;
+use claudex_loop::store::Value;
+
+use super::{Call, shown};
+use crate::files::name::Name;
+use crate::files::tasks::Status;
+use crate::stops;
+use crate::typestate::Verb;
+
+/// Reads the number of a call: of a slash command it stands before the other words.
+fn number(call: &mut Call) -> Result<u64, Failure> {
+    if call.first.is_empty() {
+        let words = call.words.clone();
+        let (first, rest) = words
+            .trim()
+            .split_once(char::is_whitespace)
+            .unwrap_or((words.trim(), ""));
+        (call.first, call.words) = (first.to_owned(), rest.to_owned());
+    }
+    call.first.parse().map_err(|_| {
+        let what = format!("{} takes a number, and got “{}”", call.name, shown(&call.first));
+        call.usage(what, &format!("for example:\n    taskie {} 3", call.name))
+    })
+}
+
+/// Grants further reviews.
+pub(super) fn more(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let mut call = Call::of(info, matches)?;
+    let reviews = number(&mut call)?;
+    call.persons_only()?;
+    let now = call.take(
+        call.open(call.actor)?,
+        Verb::Grant {
+            id: None,
+            from_prompt: false,
+            reviews,
+        },
+    )?;
+    out::line(&format!(
+        "Plan {} has {} reviews per cycle at most.\n",
+        now.id(),
+        now.fields().max_reviews()
+    ));
+    call.say(&now)
+}
+
+/// Sets the limit of reviews.
+pub(super) fn max_reviews(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let mut call = Call::of(info, matches)?;
+    let count = number(&mut call)?;
+    call.persons_only()?;
+    let now = call.take(
+        call.open(call.actor)?,
+        Verb::Limit {
+            id: None,
+            from_prompt: false,
+            count,
+        },
+    )?;
+    out::line(&format!(
+        "Plan {} has {} reviews per cycle at most.",
+        now.id(),
+        now.fields().max_reviews()
+    ));
+    Ok(Exit::Complete)
+}
+
+/// Has one task more.
+pub(super) fn add_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let call = Call::of(info, matches)?;
+    call.persons_only()?;
+    let held = call.open(call.actor)?;
+    let directory = stops::directory(held.raw());
+    let rows = directory
+        .ok()
+        .and_then(|directory| Some(directory.table()?.rows.iter().map(|row| row.id).max()));
+    let next = rows.flatten().unwrap_or_default() + 1;
+    let is_first = held.fields().current_task() == 0;
+    let now = call.take(
+        held,
+        Verb::Add {
+            id: None,
+            from_prompt: false,
+        },
+    )?;
+    if is_first {
+        let (store, by) = (now.raw().store(), call.actor.to_string());
+        let set = store.set_field(now.id(), "current_task", Value::Count(next), &by, true);
+        set.map_err(|error| Failure::new(Exit::Internal, error))?;
+    }
+    out::line(&format!(
+        "Plan {} has {} tasks now: write row {next} of tasks.md, pending, and {}.",
+        now.id(),
+        now.fields().tasks_total(),
+        Name::Task(next)
+    ));
+    Ok(Exit::Complete)
+}
+
+/// Has one task fewer.
+pub(super) fn drop_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let mut call = Call::of(info, matches)?;
+    let task = number(&mut call)?;
+    call.persons_only()?;
+    let held = call.open(call.actor)?;
+    let directory = stops::directory(held.raw()).unwrap_or_default();
+    let status = directory
+        .table()
+        .and_then(|tasks| tasks.row(task))
+        .map(|row| row.status);
+    let id = held.id().clone();
+    match status {
+        None => {
+            let help = format!("nothing was changed; its tasks are in .taskie/plans/{id}/tasks.md");
+            return Err(call.refused(format!("plan {id} has no task {task}"), &help));
+        }
+        Some(Status::Done) => {
+            return Err(call.refused(format!("task {task} of plan {id} is done"), "nothing was changed"));
+        }
+        Some(Status::Pending | Status::Cancelled | Status::Postponed) => {}
+    }
+    let now = call.take(
+        held,
+        Verb::Drop {
+            id: None,
+            from_prompt: false,
+        },
+    )?;
+    out::line(&format!(
+        "Plan {id} has {} tasks now. Row {task} of tasks.md has to say cancelled or postponed.\n",
+        now.fields().tasks_total()
+    ));
+    call.say(&now)
+}

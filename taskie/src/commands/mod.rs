@@ -1,0 +1,410 @@
+//! The commands that Taskie has besides those of every machine: what people type, and what the agent calls.
+//!
+//! | file      | subject                                                                 |
+//! |-----------|-------------------------------------------------------------------------|
+//! | `advance` | the agent's one way on                                                  |
+//! | `look`    | `next` and `check`, which move nothing                                  |
+//! | `start`   | `new-plan` and `continue-plan`                                          |
+//! | `take_up` | a directory that another program wrote                                  |
+//! | `work`    | the tasks: in automation, and by hand                                   |
+//! | `by_hand` | reviews that no automation asked for                                    |
+//! | `limits`  | how many reviews and how many tasks there are                           |
+
+mod advance;
+mod by_hand;
+mod limits;
+mod look;
+mod start;
+mod take_up;
+mod work;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use claudex_loop::hooks::prompt;
+use claudex_loop::machine::Raw;
+use claudex_loop::program::caller::Caller;
+use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::info::ProgramInfo;
+use claudex_loop::program::{Program, RunCommand, attempts, incompatible, loops, messages, out};
+use claudex_loop::store::LoopId;
+use claudex_loop::{Actor, StateHome, Store, Timestamp, text};
+
+use crate::typestate::{self, Verb};
+use crate::{AnyLoop, context, stops};
+
+pub use take_up::normalized;
+
+/// Adds the commands to the program.
+pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Taskie> {
+    let words: [(&str, &str, RunCommand); 19] = [
+        (
+            "new-plan",
+            "Start a plan: [max_reviews=N] [tdd=true] <description> (a person’s command)",
+            start::new_plan,
+        ),
+        (
+            "continue-plan",
+            "Say the next step of a plan; take up a directory that another program wrote",
+            start::continue_plan,
+        ),
+        (
+            "create-tasks",
+            "Have the tasks written; from standalone, back into automation (a person’s command)",
+            work::create_tasks,
+        ),
+        (
+            "complete-task",
+            "Have a task done and reviewed; from standalone, back into automation (a person’s command)",
+            work::complete_task,
+        ),
+        (
+            "complete-task-tdd",
+            "The same, test first (a person’s command)",
+            work::complete_task_tdd,
+        ),
+        (
+            "next-task",
+            "Have a task done without reviews, and leave automation (a person’s command)",
+            work::next_task,
+        ),
+        (
+            "next-task-tdd",
+            "The same, test first (a person’s command)",
+            work::next_task_tdd,
+        ),
+        (
+            "continue-task",
+            "Go on with the current task (a person’s command)",
+            work::continue_task,
+        ),
+        (
+            "add-task",
+            "Have one task more (a person’s command)",
+            limits::add_task,
+        ),
+        (
+            "plan-review",
+            "Have the plan reviewed (a person’s command)",
+            work::review,
+        ),
+        (
+            "tasks-review",
+            "Have the tasks reviewed (a person’s command)",
+            work::review,
+        ),
+        (
+            "code-review",
+            "Have the current task’s code reviewed (a person’s command)",
+            work::review,
+        ),
+        (
+            "all-code-review",
+            "Have all code reviewed (a person’s command)",
+            work::review,
+        ),
+        (
+            "post-plan-review",
+            "Deal with the newest review of the plan (a person’s command)",
+            work::post_review,
+        ),
+        (
+            "post-tasks-review",
+            "Deal with the newest review of the tasks (a person’s command)",
+            work::post_review,
+        ),
+        (
+            "post-code-review",
+            "Deal with the newest review of the current task’s code (a person’s command)",
+            work::post_review,
+        ),
+        (
+            "post-all-code-review",
+            "Deal with the newest review of all code (a person’s command)",
+            work::post_review,
+        ),
+        (
+            "next",
+            "Say the next step of a plan, and why; it moves nothing",
+            look::next,
+        ),
+        (
+            "check",
+            "Check the structure rules of a plan’s directory",
+            look::check,
+        ),
+    ];
+    let rules =
+        Command::new("ground-rules").about("Print the rules that every command of the plugin goes by");
+    let mut program = program.command(rules, |_, _| {
+        out::text(include_str!("../../messages/ground-rules.md"));
+        Ok(Exit::Complete)
+    });
+    for (name, about, run) in words {
+        program = program.command(command(name, about), run);
+    }
+    let numbered: [(&str, &str, &str, RunCommand); 4] = [
+        (
+            "advance",
+            "TARGET",
+            "Go on to TARGET, a word of next_phase, once the work is there",
+            advance::advance,
+        ),
+        (
+            "more",
+            "N",
+            "Grant so many further reviews of this cycle (a person’s command)",
+            limits::more,
+        ),
+        (
+            "max-reviews",
+            "N",
+            "Have at most so many reviews per cycle; 0: none (a person’s command)",
+            limits::max_reviews,
+        ),
+        (
+            "drop-task",
+            "K",
+            "Have one task fewer, once it is cancelled or postponed in tasks.md (a person’s command)",
+            limits::drop_task,
+        ),
+    ];
+    for (name, value, about, run) in numbered {
+        let first = Arg::new(FIRST).value_name(value).required(true);
+        let command = Command::new(name).about(about).arg(first);
+        program = program.command(with_words(command, name), run);
+    }
+    program.arguments(hide)
+}
+
+/// Hides the transitions that people take by another command, which counts for them.
+fn hide(command: Command) -> Command {
+    let inner = [
+        "grant",
+        "limit",
+        "leave",
+        "begin-tasks",
+        "begin-task",
+        "begin-task-tdd",
+        "add",
+        "drop",
+    ];
+    inner.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |one| one.hide(true))
+    })
+}
+
+/// Names the arguments.
+const FIRST: &str = "first";
+const WORDS: &str = "words";
+const FROM_PROMPT: &str = "from_prompt";
+const JSON: &str = "json";
+/// Holds the command's own name: one function does the work of several.
+const NAME: &str = "name";
+
+fn command(name: &'static str, about: &'static str) -> Command {
+    let command = with_words(Command::new(name).about(about), name);
+    let json = Arg::new(JSON)
+        .long("json")
+        .action(ArgAction::SetTrue)
+        .help("As JSON");
+    match name {
+        "next" => command.arg(json).after_help(
+            "In state.json next_phase is what is to be done; phase is what ran last, the last cycle’s context: it is for people, and no \
+             edge depends on it.",
+        ),
+        "check" => command.arg(json),
+        _ => command,
+    }
+}
+
+fn with_words(command: Command, name: &'static str) -> Command {
+    let what = if name == "new-plan" { "DESCRIPTION" } else { "PLAN" };
+    let words = Arg::new(WORDS).value_name(what).num_args(0..).help(match name {
+        "new-plan" => "What the plan is about, after max_reviews=N and tdd=true",
+        _ => "The plan’s id [default: the active one]",
+    });
+    command
+        .arg(
+            words
+                .trailing_var_arg(name == "new-plan")
+                .allow_hyphen_values(name == "new-plan"),
+        )
+        .arg(
+            Arg::new(FROM_PROMPT)
+                .long("from-prompt")
+                .action(ArgAction::SetTrue)
+                .hide(true),
+        )
+        .arg(Arg::new(NAME).long("name").default_value(name).hide(true))
+}
+
+/// Holds a call of one of the commands.
+struct Call {
+    info: &'static ProgramInfo,
+    name: String,
+    caller: Caller,
+    actor: Actor,
+    /// Says that it was typed as a slash command.
+    from_prompt: bool,
+    /// What stands before the words, where the command wants it.
+    first: String,
+    /// What was typed after it, byte for byte.
+    words: String,
+}
+
+impl Call {
+    /// Reads what was given here, or typed after the slash command of the same name.
+    fn of(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Self, Failure> {
+        let text = |id: &str| match matches.try_get_one::<String>(id) {
+            Ok(Some(text)) => text.clone(),
+            _ => String::new(),
+        };
+        let name = text(NAME);
+        let caller = Caller::from_env();
+        let words = matches.get_many::<String>(WORDS).into_iter().flatten();
+        let words = words.map(String::as_str).collect::<Vec<_>>().join(" ");
+        if !matches.get_flag(FROM_PROMPT) {
+            let actor = caller.actor(false);
+            let first = text(FIRST);
+            return Ok(Self {
+                info,
+                name,
+                caller,
+                actor,
+                from_prompt: false,
+                first,
+                words,
+            });
+        }
+        let actor = caller.actor(true);
+        let words = typed(info, &name, &caller)?;
+        if !words.trim().is_empty() {
+            out::text(&format!(
+                "What the person typed after /taskie:{name}:\n{words}\n\n"
+            ));
+        }
+        Ok(Self {
+            info,
+            name,
+            caller,
+            actor,
+            from_prompt: true,
+            first: String::new(),
+            words,
+        })
+    }
+
+    /// Refuses the command to an agent.
+    fn persons_only(&self) -> Result<(), Failure> {
+        let id = self
+            .words
+            .split_whitespace()
+            .next()
+            .filter(|id| loops::find(self.info, Some(id)).is_ok());
+        loops::person_only(self.info, self.actor, &self.name, id)
+    }
+
+    /// Returns the plan that the call is about: the first word where there is a plan of that name, else the caller's own. Other words
+    /// are for the agent.
+    fn plan(&self) -> Result<(Store, LoopId), Failure> {
+        let first = self.words.split_whitespace().next();
+        match first.map(|first| loops::find(self.info, Some(first))) {
+            Some(Ok(found)) => Ok(found),
+            // Only what follows a slash command may be for the agent.
+            Some(Err(failure)) if !self.from_prompt => Err(failure),
+            _ => loops::find_for(self.info, &self.caller),
+        }
+    }
+
+    fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {
+        let (store, id) = self.plan()?;
+        let held =
+            AnyLoop::open(&store, &id, actor).map_err(|error| incompatible::failure(self.info, error))?;
+        loops::tell_repairs(self.info, held.raw());
+        Ok(held)
+    }
+
+    /// Takes a person's transition, and says why where it is refused.
+    fn take(&self, held: AnyLoop, verb: Verb) -> Result<AnyLoop, Failure> {
+        let (store, id) = (held.raw().store().clone(), held.raw().id().clone());
+        let now = verb.run(held).map_err(|refused| {
+            attempts::refused(&store, &id, self.actor, &self.name, &refused.refusal);
+            let help = messages::unchanged(refused.held.raw());
+            self.refused(format!("plan {id}: {refused}"), &help)
+        })?;
+        store.log(&format!(
+            "{id} {} by {}: now {}",
+            self.name,
+            self.actor,
+            messages::phase(now.raw()).name
+        ));
+        self.entered(&now)?;
+        Ok(now)
+    }
+
+    /// Does what entering a phase asks for.
+    fn entered(&self, now: &AnyLoop) -> Result<(), Failure> {
+        let settings = loops::settings(self.info, now.raw().store().root(), None)?;
+        stops::entered(now, &settings).map(drop).map_err(|problem| {
+            let what = format!(
+                "plan {}: what follows from {} was not done: {problem}",
+                now.id(),
+                self.name
+            );
+            Failure::plain(
+                Exit::Internal,
+                "claudex::taskie::entered",
+                what,
+                "make room or the folder writable",
+            )
+        })
+    }
+
+    fn refused(&self, message: String, help: &str) -> Failure {
+        Failure::plain(Exit::Refused, "claudex::taskie", message, help)
+    }
+
+    fn usage(&self, message: String, help: &str) -> Failure {
+        Failure::plain(Exit::Usage, "claudex::taskie::usage", message, help)
+    }
+
+    /// Says what the phase that a plan is in asks of the agent.
+    fn say(&self, held: &AnyLoop) -> Result<Exit, Failure> {
+        let raw = held.raw();
+        let settings = loops::settings(self.info, raw.store().root(), None)?;
+        let own = context::of(held, &settings, Timestamp::now());
+        match claudex_loop::behaviours::words::here(raw, own) {
+            Ok(Some(text)) => out::text(&format!("{}\n", text.trim())),
+            Ok(None) => out::line(&format!("Plan {} is in phase {}.", raw.id(), phase_word(raw))),
+            Err(error) => out::note(&self.info.line(&error.to_string())),
+        }
+        Ok(Exit::Complete)
+    }
+}
+
+/// Returns `next_phase` as it stands in the document.
+fn phase_word(raw: &Raw) -> &'static str {
+    messages::phase(raw).stored
+}
+
+/// Takes what was typed after a slash command of this session.
+fn typed(info: &ProgramInfo, name: &str, caller: &Caller) -> Result<String, Failure> {
+    let home = StateHome::of_user(info.program);
+    let taken = match (home.folder(), caller.session.as_deref()) {
+        (Some(home), Some(session)) => prompt::take(session, name, Timestamp::now(), home),
+        _ => Ok(None),
+    };
+    let taken = taken.map_err(|error| Failure::new(Exit::Internal, error))?;
+    taken.map(|prompt| prompt.arguments).ok_or_else(|| {
+        Failure::plain(
+            Exit::Usage,
+            "claudex::prompt::none",
+            format!("nothing was typed after {name} in this session"),
+            "type the slash command itself: it keeps what follows it for ten minutes",
+        )
+    })
+}
+
+/// Shows a text of somebody's on one line.
+fn shown(text: &str) -> String {
+    text::one_line(&text::shown(text), 60)
+}

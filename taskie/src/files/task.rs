@@ -1,0 +1,266 @@
+//! `task-K.md`: subtasks, each with its fields, and the commands that have to run.
+
+use claudex_loop::text;
+use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
+
+use super::markdown::{Lines, unknown, without_marks, words};
+use super::name::parse_number;
+use super::{Parsed, Problem};
+
+words! {
+    /// Says how far a subtask is.
+    Status {
+        /// It is to be done.
+        Pending = "pending",
+        /// It waits for a review.
+        AwaitingReview = "awaiting-review",
+        /// A review found something in it.
+        ReviewChangesRequested = "review-changes-requested",
+        /// It is done.
+        Completed = "completed",
+        /// It is not to be done now.
+        Postponed = "postponed",
+    }
+}
+
+/// Names the field that holds the commands.
+const MUST_RUN: &str = "Must-run commands";
+
+/// Holds a task's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskFile {
+    /// The subtasks, in the order of the file: at least one.
+    pub subtasks: Vec<Subtask>,
+}
+
+/// Holds a subtask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subtask {
+    /// Holds its number within the task.
+    pub number: u64,
+    /// What stands behind the number.
+    pub title: String,
+    /// How far it is.
+    pub status: Status,
+    /// All of its fields, in the order of the file.
+    pub fields: Vec<Field>,
+}
+
+/// Holds a bullet `- **Name**: value`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Field {
+    /// The text in bold.
+    pub name: String,
+    /// What follows, and what stands in nested bullets, a line each.
+    pub value: String,
+    /// The code spans of the value.
+    pub spans: Vec<String>,
+    line: Option<usize>,
+}
+
+impl TaskFile {
+    /// Reads the file of a task.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, with lines.
+    pub fn parse(file: &str, task: u64, text: &str) -> Parsed<Self> {
+        without_marks(file, text)?;
+        let mut problems = Vec::new();
+        let mut subtasks = Vec::new();
+        let sections = sections(text);
+        for Section {
+            line,
+            level,
+            heading,
+            fields,
+        } in sections
+        {
+            let Some((number, title)) = subtask(&heading, level, task) else {
+                let found = text::one_line(&text::shown(&heading), 60);
+                let what =
+                    format!("“{found}” is no subtask of task {task}; write ### Subtask {task}.1: title");
+                problems.push(Problem::new(file, line, what));
+                continue;
+            };
+            let field = fields.iter().find(|field| field.is("Status"));
+            let found = field.map_or("", |field| field.value.as_str());
+            let Some(status) = Status::parse(found) else {
+                let line = field.map_or(line, |field| field.line);
+                let what = unknown(
+                    &format!("the status of subtask {task}.{number}"),
+                    found,
+                    Status::WORDS,
+                );
+                problems.push(Problem::new(file, line, what));
+                continue;
+            };
+            subtasks.push(Subtask {
+                number,
+                title: title.to_owned(),
+                status,
+                fields,
+            });
+        }
+        if subtasks.is_empty() && problems.is_empty() {
+            let what = format!(
+                "it has no subtask; write ### Subtask {task}.1: title, with a bullet - **Status**: pending below"
+            );
+            problems.push(Problem::new(file, None, what));
+        }
+        match problems.is_empty() {
+            true => Ok(Self { subtasks }),
+            false => Err(problems),
+        }
+    }
+
+    /// Counts the subtasks that are completed.
+    pub fn completed(&self) -> usize {
+        let completed = |one: &&Subtask| one.status == Status::Completed;
+        self.subtasks.iter().filter(completed).count()
+    }
+
+    /// Returns whether all subtasks are completed.
+    pub fn is_completed(&self) -> bool {
+        self.completed() == self.subtasks.len()
+    }
+
+    /// Returns the commands that have to run, in the order of the file, each once.
+    pub fn must_run(&self) -> Vec<String> {
+        let mut commands = Vec::new();
+        let fields = self.subtasks.iter().flat_map(|one| &one.fields);
+        for command in fields
+            .filter(|field| field.is(MUST_RUN))
+            .flat_map(Field::commands)
+        {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        commands
+    }
+}
+
+impl Field {
+    fn is(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
+    }
+
+    /// Returns the commands that a value names: its code spans, else its lines.
+    fn commands(&self) -> Vec<String> {
+        if !self.spans.is_empty() {
+            return self.spans.clone();
+        }
+        let is_none = |line: &str| matches!(&*line.to_lowercase(), "" | "none" | "none." | "–" | "-");
+        let lines = self.value.lines().map(str::trim).filter(|line| !is_none(line));
+        lines.map(str::to_owned).collect()
+    }
+}
+
+/// Returns the number and the title of a heading that is one of the task's subtasks.
+fn subtask(heading: &str, level: HeadingLevel, task: u64) -> Option<(u64, &str)> {
+    let (number, title) = heading.strip_prefix("Subtask ")?.split_once(':')?;
+    let (of, number) = number.trim().split_once('.')?;
+    let is_own = level == HeadingLevel::H3 && parse_number(of)? == task;
+    is_own.then_some((parse_number(number)?, title.trim()))
+}
+
+/// Holds a heading that begins as a subtask's does, and the fields below it.
+struct Section {
+    line: Option<usize>,
+    level: HeadingLevel,
+    heading: String,
+    fields: Vec<Field>,
+}
+
+/// Returns the sections of the subtasks. Other headings, and what stands outside of bullets, say nothing.
+fn sections(text: &str) -> Vec<Section> {
+    let lines = Lines::of(text);
+    let mut sections: Vec<Section> = Vec::new();
+    let mut heading: Option<Section> = None;
+    // Whether the heading above is a subtask's, how deep in items and quotes we are, whether in a field's name.
+    let (mut is_subtask, mut depth, mut in_name) = (false, 0_usize, false);
+    let mut field: Option<Field> = None;
+    for (event, at) in Parser::new(text).into_offset_iter() {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
+                heading = Some(Section {
+                    line: Some(lines.at(at.start)),
+                    level,
+                    heading: String::new(),
+                    fields: Vec::new(),
+                });
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                if let Some(section) = heading.take() {
+                    is_subtask = section.heading.trim_start().starts_with("Subtask");
+                    sections.extend(is_subtask.then_some(section));
+                }
+            }
+            Event::Start(Tag::Item) => {
+                depth += 1;
+                match &mut field {
+                    None if depth == 1 => {
+                        field = Some(Field {
+                            line: Some(lines.at(at.start)),
+                            ..Field::default()
+                        });
+                    }
+                    Some(field) => field.value.push('\n'),
+                    None => {}
+                }
+            }
+            Event::End(TagEnd::Item) => {
+                depth = depth.saturating_sub(1);
+                if depth == 0
+                    && let Some(field) = field.take().filter(|field| !field.name.is_empty())
+                    && is_subtask
+                    && let Some(section) = sections.last_mut()
+                {
+                    section.fields.push(field.trimmed());
+                }
+            }
+            Event::Start(Tag::BlockQuote(_)) => depth += 1,
+            Event::End(TagEnd::BlockQuote(_)) => depth = depth.saturating_sub(1),
+            Event::Start(Tag::Strong) => {
+                in_name = field
+                    .as_ref()
+                    .is_some_and(|field| field.name.is_empty() && field.value.trim().is_empty());
+            }
+            Event::End(TagEnd::Strong) => in_name = false,
+            Event::Text(said) => match (&mut heading, &mut field) {
+                (Some(section), _) => section.heading.push_str(&said),
+                (None, Some(field)) if in_name => field.name.push_str(&said),
+                (None, Some(field)) => field.value.push_str(&said),
+                (None, None) => {}
+            },
+            Event::Code(said) => match (&mut heading, &mut field) {
+                (Some(section), _) => section.heading.push_str(&said),
+                (None, Some(field)) => {
+                    field.value.push_str(&said);
+                    field.spans.push(said.trim().to_owned());
+                }
+                (None, None) => {}
+            },
+            Event::SoftBreak | Event::HardBreak | Event::Start(Tag::CodeBlock(_)) => {
+                if let Some(field) = &mut field {
+                    field.value.push('\n');
+                }
+            }
+            _ => {}
+        }
+    }
+    sections
+}
+
+impl Field {
+    /// Returns the field without the colon and the white space around it.
+    fn trimmed(mut self) -> Self {
+        self.name = self.name.trim().trim_end_matches(':').trim_end().to_owned();
+        let value = self.value.trim_start();
+        let value = value.strip_prefix(':').unwrap_or(value);
+        let lines = value.lines().map(str::trim).filter(|line| !line.is_empty());
+        self.value = lines.collect::<Vec<_>>().join("\n");
+        self.spans.retain(|span| !span.is_empty());
+        self
+    }
+}

@@ -1,0 +1,40 @@
+//! Taskie, stateful: a plan is written, cut into tasks, and built task by task; each step is reviewed until two reviews in a row are
+//! clean.
+//!
+//! | room      | subject                                                           |
+//! |-----------|-------------------------------------------------------------------|
+//! | `files`   | what lies in a plan's directory, as types                         |
+//! | `rules`   | the structure rules S1 to S10                                     |
+//! | `next`    | where a session takes up: the decision table                     |
+//! | `stops`   | what a stop does where `machine.toml` leaves it to Rust           |
+//! | `commands` | what people type, and what the agent calls, besides every machine's |
+//! | `summary` | what `status` says besides every machine's |
+//! | `context` | what the messages can name besides the fields                     |
+
+#![expect(
+    clippy::let_and_return,
+    reason = "generated where a program gives the commands that verify the work"
+)]
+
+claudex_loop::machine!(taskie as typestate);
+
+pub mod commands;
+pub mod context;
+pub mod files;
+pub mod next;
+pub mod rules;
+pub mod stops;
+pub mod summary;
+
+use claudex_loop::program::Program;
+
+pub use typestate::{AnyLoop, Loop, OnStop, Phase};
+
+/// Puts the program together: what follows from the machine file, and what only this one has.
+pub fn program() -> Program<typestate::Taskie> {
+    let program = typestate::program(stops::Taskie)
+        .context(context::of)
+        .entered(stops::entered)
+        .caveats(summary::of);
+    commands::add(program)
+}

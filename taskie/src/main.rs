@@ -1,0 +1,5 @@
+//! Taskie's program.
+
+fn main() -> std::process::ExitCode {
+    taskie::program().main()
+}

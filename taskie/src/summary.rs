@@ -1,0 +1,90 @@
+//! What `status` says of a plan besides every machine's: tasks, subtasks, reviews with their verdicts, and what comes next.
+
+use std::collections::BTreeMap;
+
+use claudex_loop::machine::Raw;
+use claudex_loop::program::settings::Settings;
+
+use crate::files::Directory;
+use crate::files::name::{Group, Name};
+use crate::next::{State, next};
+use crate::{AnyLoop, Phase, context, stops};
+
+/// Returns the lines.
+pub fn of(held: &AnyLoop, _: &Settings) -> Vec<String> {
+    let raw = held.raw();
+    let Ok(directory) = stops::directory(raw) else {
+        return vec!["the plan’s directory cannot be read".to_owned()];
+    };
+    let mut lines = tasks(held, &directory);
+    lines.extend(reviews(&directory));
+    lines.extend(cycle(raw));
+    let next = next(&state(held), &directory);
+    lines.push(format!("{}: {} ({})", next.row, next.step, next.why));
+    lines
+}
+
+/// Returns the state of a loop, as the table reads it.
+pub fn state(held: &AnyLoop) -> State {
+    let raw = held.raw();
+    let word = context::stored(held.phase()).to_owned();
+    State::There {
+        next_phase: (held.phase() != Phase::Standalone).then_some(word),
+        phase: raw.text("phase"),
+        current_task: Some(raw.count("current_task")).filter(|task| *task > 0),
+    }
+}
+
+fn tasks(held: &AnyLoop, directory: &Directory) -> Vec<String> {
+    let Some(tasks) = directory.table() else {
+        return Vec::new();
+    };
+    let (active, done) = (tasks.active().count(), tasks.done().count());
+    let mut lines = vec![format!("{done} of {active} tasks are done")];
+    let task = context::task(held);
+    if let Some(file) = directory.task(task) {
+        lines.push(format!(
+            "{} of {} subtasks of task {task} are completed",
+            file.completed(),
+            file.subtasks.len()
+        ));
+    }
+    lines
+}
+
+/// Returns a line for each group: `reviews of task-1-code: 1 FAIL, 2 PASS`.
+fn reviews(directory: &Directory) -> Vec<String> {
+    let mut groups: BTreeMap<Group, Vec<u64>> = BTreeMap::new();
+    for name in directory.names() {
+        if let Name::Review(group, number) = name {
+            groups.entry(group).or_default().push(number);
+        }
+    }
+    let line = |(group, mut numbers): (Group, Vec<u64>)| {
+        numbers.sort_unstable();
+        let said = numbers.into_iter().map(|number| {
+            let verdict = match directory.verdicts.get(&Name::Review(group, number)) {
+                Some(true) => "PASS",
+                Some(false) => "FAIL",
+                None => "without a verdict",
+            };
+            format!("{number} {verdict}")
+        });
+        format!("reviews of {group}: {}", said.collect::<Vec<_>>().join(", "))
+    };
+    groups.into_iter().map(line).collect()
+}
+
+/// Says how far a cycle is; nothing outside of one.
+fn cycle(raw: &Raw) -> Option<String> {
+    let word = claudex_loop::program::messages::phase(raw).stored;
+    let in_cycle = word.ends_with("-review");
+    in_cycle.then(|| {
+        format!(
+            "{} of at most {} reviews of this cycle have ended, and {} in a row say PASS",
+            raw.count("phase_iteration"),
+            raw.count("max_reviews"),
+            raw.count("consecutive_clean")
+        )
+    })
+}

@@ -1,0 +1,87 @@
+//! What holds for any machine holds for Taskie.
+
+use std::fs;
+use std::io;
+use std::time::{Duration, SystemTime};
+
+use claudex_testkit::{Kit, Project};
+
+const PLAN: &str = ".taskie/plans/kit_1";
+
+/// Returns a number of state.json; 0 for null.
+fn number(project: &Project, key: &str) -> u64 {
+    let text = fs::read_to_string(project.root().join(PLAN).join("state.json")).unwrap_or_default();
+    let found = text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim().trim_matches('"') == key).then_some(value.trim().trim_matches(','))
+    });
+    found.and_then(|value| value.parse().ok()).unwrap_or_default()
+}
+
+/// Writes tasks.md with so many active tasks, the first of them done, and their files. Of those that are done `last` was done last.
+fn tasks(project: &Project, total: u64, done: u64, last: u64) -> io::Result<()> {
+    let mut table =
+        "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n| 900 | cancelled | low | a | b |\n"
+            .to_owned();
+    for at in 1..=total.max(done) {
+        let id = if at == done { last } else { at + 100 };
+        let status = if at <= done { "done" } else { "pending" };
+        table += &format!("| {id} | {status} | low | One of them | by hand |\n");
+        let subtask = format!("### Subtask {id}.1: all of it\n- **Status**: completed\n");
+        let file = format!("{PLAN}/task-{id}.md");
+        project.write(&file, &subtask)?;
+        // Two files that are written at once may have one time.
+        let file = fs::File::options().write(true).open(project.root().join(file))?;
+        file.set_modified(SystemTime::now() - Duration::from_secs(3600))?;
+    }
+    project.write(
+        &format!("{PLAN}/task-{last}.md"),
+        &format!("### Subtask {last}.1: all of it\n- **Status**: completed\n"),
+    )?;
+    project.write(&format!("{PLAN}/tasks.md"), &table)
+}
+
+/// Has tasks.md say that as many tasks are done as were reviewed, and so many more.
+fn progress(project: &Project, more: u64, last: u64) -> io::Result<()> {
+    let of = |key| number(project, key);
+    tasks(project, of("tasks_total"), of("tasks_done") + more, last)
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "what was tried is what the test has to say")]
+fn taskie_passes_the_kit() {
+    let plan = format!("{PLAN}/plan.md");
+    let mut kit = Kit::new("machine.toml", env!("CARGO_BIN_EXE_taskie"));
+    let begun = plan.clone();
+    kit = kit.project(move |project| project.write(&begun, "# Plan\n"));
+    kit = kit.own("*", "violation", |project, _| {
+        project.write(&format!("{PLAN}/notes.txt"), "Mine.\n")
+    });
+    for (transition, text) in [("remind", "# Plan\n"), ("planned", "# Plan\n\n## Overview\n")] {
+        let plan = plan.clone();
+        kit = kit.own("new_plan", transition, move |project, _| {
+            project.write(&plan, text)
+        });
+    }
+    kit = kit.own("create_tasks", "remind", |project, _| tasks(project, 0, 0, 100));
+    let counted = |project: &Project, given: &std::collections::BTreeMap<String, String>| {
+        let of = |name: &str| given[name].parse().unwrap_or_default();
+        tasks(project, of("total"), of("done"), 100)
+    };
+    kit = kit.own("create_tasks", "tasks_written", counted);
+    kit = kit.own("post_tasks_review", "tasks_addressed", move |project, given| {
+        counted(project, given)?;
+        let answer = format!("{PLAN}/tasks-post-review-{}.md", number(project, "review_file"));
+        project.write(&answer, "All of it.\n")
+    });
+    kit = kit.own("post_tasks_review", "remind", |_, _| Ok(()));
+    for phase in ["complete_task", "complete_task_tdd"] {
+        kit = kit.own(phase, "remind", |project, _| progress(project, 0, 100));
+        kit = kit.own(phase, "task_done", |project, given| {
+            progress(project, 1, given["task"].parse().unwrap_or_default())
+        });
+    }
+    let report = kit.plugin("plugin").quick().unwrap();
+    println!("{report}");
+    assert_eq!(report.unreached, []);
+}

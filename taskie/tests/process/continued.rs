@@ -1,0 +1,123 @@
+//! continue-plan says each row of the table: before a write, and after one that a kill cut in two.
+
+use std::fs;
+
+use crate::support::{Project, task_file};
+
+const ID: &str = "billing";
+
+struct Walk {
+    project: Project,
+    /// The row before the next step.
+    row: &'static str,
+}
+
+impl Walk {
+    fn document(&self) -> Vec<u8> {
+        fs::read(self.project.dir(ID).join("state.json")).unwrap()
+    }
+
+    fn says(&self, row: &str) {
+        let said = self.project.person(&["continue-plan", ID]).done();
+        assert!(said.contains(&format!("({row}: ")), "{row}: {said}");
+    }
+
+    /// Takes a step that writes. A kill before it leaves everything as it was; one after the journal's line, and before the document
+    /// is replaced, is made good.
+    fn step(&mut self, row: &'static str, step: impl FnOnce(&Project)) {
+        let before = self.document();
+        self.says(self.row);
+        assert_eq!(self.document(), before, "{row}");
+        step(&self.project);
+        let after = self.document();
+        assert_ne!(after, before, "{row}");
+        fs::write(self.project.dir(ID).join("state.json"), before).unwrap();
+        self.says(row);
+        assert_eq!(
+            String::from_utf8(self.document()),
+            String::from_utf8(after),
+            "{row}"
+        );
+        self.row = row;
+    }
+
+    /// Says the row of other files, which are put back.
+    fn with(&self, name: &str, text: Option<&str>, row: &str) {
+        let file = self.project.dir(ID).join(name);
+        let kept = fs::read(&file).unwrap();
+        match text {
+            Some(text) => fs::write(&file, text).unwrap(),
+            None => fs::remove_file(&file).unwrap(),
+        }
+        let before = self.document();
+        self.says(row);
+        assert_eq!(self.document(), before);
+        fs::write(file, kept).unwrap();
+    }
+
+    /// Goes through a cycle with a FAIL and two PASS.
+    fn cycle(&mut self, review: &str, [post, answered, target]: [&'static str; 3]) {
+        for (at, severity) in [(1, Some("High")), (2, None)] {
+            self.step(post, |project| {
+                project.review(severity).done();
+                project.blocks();
+            });
+            self.step(answered, |project| {
+                project.write(ID, &format!("{review}-post-review-{at}.md"), "Mended.\n");
+                project.blocks();
+            });
+        }
+        self.step(target, |project| {
+            project.review(None).done();
+            project.ends();
+        });
+    }
+}
+
+#[test]
+fn each_row_is_said_before_a_write_and_after_one_that_was_cut_in_two() {
+    let project = Project::new();
+    project.slash("new-plan", ID).done();
+    let mut walk = Walk { project, row: "C18" };
+    walk.step("C6", |project| {
+        project.write(ID, "plan.md", "## Overview\n");
+        project.blocks();
+    });
+    walk.with("plan.md", None, "C7");
+    walk.with("plan.md", Some("# Plan\n"), "C7");
+    walk.cycle("plan", ["C1", "C5", "C19"]);
+    walk.step("C9", |project| {
+        project.tasks(ID, 1, 0);
+        project.blocks();
+    });
+    walk.with("tasks.md", Some("# Tasks\n"), "C10");
+    walk.cycle("tasks", ["C2", "C8", "C20"]);
+    walk.step("C13", |project| {
+        project.tasks(ID, 1, 1);
+        project.blocks();
+    });
+    walk.with("task-1.md", None, "C12");
+    walk.with("task-1.md", Some("# Task 1\n"), "C12");
+    walk.with("task-1.md", Some(&task_file(1, "pending")), "C14");
+    walk.cycle("task-1-code", ["C3", "C11", "C16"]);
+    walk.with("tasks.md", None, "C17");
+    walk.cycle("all-code", ["C4", "C15", "C21"]);
+}
+
+#[test]
+fn without_automation_it_says_the_phase_and_asks() {
+    let project = Project::new();
+    project.slash("new-plan", ID).done();
+    project.write(ID, "plan.md", "## Overview\n");
+    project.tasks(ID, 2, 0);
+    let mut walk = Walk { project, row: "C18" };
+    walk.step("C23", |project| {
+        project.person(&["pause", ID]).done();
+    });
+    walk.step("C22", |project| {
+        project.slash("next-task", "").done();
+    });
+    walk.step("C20", |project| {
+        project.person(&["complete-task-tdd", ID]).done();
+    });
+}

@@ -1,0 +1,117 @@
+//! Each of the four outcomes in each of the four reviews, and the model that reviews next.
+
+use serde_json::json;
+
+use crate::seed::{ID, REVIEWS, in_review};
+use crate::support::task_file;
+
+#[test]
+fn clean_and_findings_go_to_the_answer_and_none_blocks_once() {
+    for review in REVIEWS {
+        // No review: the one line to run, once; then the turn ends.
+        let project = in_review(review, true, &json!({ "consecutive_clean": 0 }));
+        let said = project.blocks();
+        assert!(
+            said.starts_with("taskie billing") && said.contains("taskie review billing"),
+            "{said}"
+        );
+        let before = project.state(ID);
+        project.ends();
+        assert_eq!(project.state(ID), before);
+        for (severity, clean) in [(Some("Medium"), 0), (None, 1)] {
+            let project = in_review(review, true, &json!({ "consecutive_clean": 0 }));
+            project.review(severity).done();
+            project.blocks();
+            let now = project.state(ID);
+            assert_eq!(
+                (&now["next_phase"], &now["consecutive_clean"]),
+                (&json!(format!("post-{review}")), &json!(clean))
+            );
+            assert_eq!(
+                (&now["phase_iteration"], &now["review_model"]),
+                (&json!(3), &json!("sonnet"))
+            );
+        }
+    }
+}
+
+#[test]
+fn a_reviewer_that_fails_is_tried_once_more_then_the_turn_ends_then_the_plan() {
+    for review in REVIEWS {
+        for script in ["exit 1\n", "cat >/dev/null\necho I cannot say.\n"] {
+            let project = in_review(review, true, &json!({}));
+            project.reviewer(script);
+            let fail = || assert_eq!(project.agent(&["review"]).code, Some(5), "{review}");
+            fail();
+            let said = project.blocks();
+            assert!(said.contains("taskie review billing"), "{said}");
+            fail();
+            let said = project.ends();
+            assert!(said.contains("gave no verdict"), "{said}");
+            assert_eq!(project.state(ID)["next_phase"], review);
+            fail();
+            project.ends();
+            assert_eq!(project.state(ID)["next_phase"], "errored");
+        }
+    }
+}
+
+#[test]
+fn no_review_counts_twice() {
+    // A PASS of the visit before counts for no later one.
+    let project = in_review("plan-review", true, &json!({ "consecutive_clean": 0 }));
+    project.review(None).done();
+    project.blocks();
+    project.write(ID, "plan-post-review-1.md", "Nothing.\n");
+    project.blocks();
+    project.blocks();
+    project.ends();
+    assert_eq!(project.state(ID)["next_phase"], "plan-review");
+    // Nor does one of a plan that was changed since.
+    project.review(None).done();
+    project.write(ID, "plan.md", "# Another plan\n\n## Overview\n");
+    project.stop();
+    assert_ne!(project.state(ID)["next_phase"], "create-tasks");
+}
+
+#[test]
+fn must_run_commands_run_only_where_a_person_permitted_them() {
+    // A line that nobody permitted is shown as not run; a configured name needs no permission.
+    let project = in_review("code-review", true, &json!({ "consecutive_clean": 0 }));
+    let mark = project.root.join("ran");
+    let line = format!(
+        "touch {}",
+        mark.to_str().unwrap().replace('\'', "'\\''").replace(' ', "\\ ")
+    );
+    project.write(
+        ID,
+        "task-1.md",
+        &task_file(1, "completed").replace("test -e README.md", &line),
+    );
+    project.review(None).done();
+    let prompt = project.prompt();
+    assert!(prompt.contains("a person has not permitted"), "{prompt}");
+    assert!(!mark.exists());
+    project.agent(&["verify", ID, "--permit"]).refused();
+    assert!(!mark.exists());
+}
+
+#[test]
+fn a_command_that_fails_is_a_finding_whatever_the_reviewer_says() {
+    for review in ["code-review", "all-code-review"] {
+        let project = in_review(review, true, &json!({}));
+        project.configure("\n[commands.check]\nprogram = \"false\"\n");
+        project.write(
+            ID,
+            "task-1.md",
+            &task_file(1, "completed").replace("test -e README.md", "check"),
+        );
+        project.review(None).done();
+        project.blocks();
+        let now = project.state(ID);
+        assert_eq!(
+            (&now["next_phase"], &now["consecutive_clean"]),
+            (&json!(format!("post-{review}")), &json!(0))
+        );
+    }
+}

@@ -1,0 +1,327 @@
+//! What people type: each of the seventeen commands, in automation and standalone, and the limits.
+
+use crate::support::Project;
+
+const ID: &str = "billing";
+
+/// Returns a project in standalone with three tasks, one of them done.
+fn standalone() -> Project {
+    let project = Project::new();
+    project.slash("new-plan", ID).done();
+    project.write(ID, "plan.md", "## Overview\n");
+    project.tasks(ID, 3, 1);
+    project.person(&["pause", ID]).done();
+    project
+}
+
+fn next_phase(project: &Project) -> String {
+    project.state(ID)["next_phase"]
+        .as_str()
+        .unwrap_or("null")
+        .to_owned()
+}
+
+#[test]
+fn tasks_are_taken_back_into_automation_and_out_of_it() {
+    for (command, phase) in [
+        ("create-tasks", "create-tasks"),
+        ("complete-task", "complete-task"),
+        ("complete-task-tdd", "complete-task-tdd"),
+    ] {
+        let project = standalone();
+        let said = project.slash(command, "with care").done();
+        assert!(
+            said.contains("with care") && said.contains("taskie advance"),
+            "{said}"
+        );
+        assert_eq!(next_phase(&project), phase);
+        // There already: it says what is to be done, and moves nothing.
+        let now = project.state(ID);
+        project.slash(command, "").done();
+        assert_eq!(project.state(ID), now);
+        // And none of the others is next.
+        let other = if command == "create-tasks" {
+            "complete-task"
+        } else {
+            "create-tasks"
+        };
+        let said = project.slash(other, "").refused();
+        assert!(said.contains("taskie next billing"), "{said}");
+
+        for leave in ["next-task", "next-task-tdd"] {
+            project.slash(leave, "").done();
+            let now = project.state(ID);
+            assert_eq!(
+                (&now["next_phase"], &now["phase_iteration"]),
+                (&serde_json::Value::Null, &serde_json::Value::Null)
+            );
+            assert_eq!((&now["phase"], &now["current_task"]), (&leave.into(), &2.into()));
+        }
+    }
+}
+
+#[test]
+fn a_row_that_is_done_before_its_subtasks_is_still_under_way() {
+    let project = standalone();
+    project.person(&["complete-task", ID]).done();
+    project.tasks(ID, 3, 2);
+    project.write(ID, "task-2.md", &crate::support::task_file(2, "awaiting-review"));
+    let said = project.blocks();
+    assert!(said.contains("do task 2"), "{said}");
+    let said = project.agent(&["advance", "code-review"]).refused();
+    assert!(said.contains("all of its subtasks are completed"), "{said}");
+    project.write(ID, "task-2.md", &crate::support::task_file(2, "completed"));
+    project.agent(&["advance", "code-review"]).done();
+    assert_eq!(project.state(ID)["current_task"], 2);
+}
+
+#[test]
+fn a_task_by_hand_leaves_the_rest_as_it_is() {
+    let project = standalone();
+    project.slash("next-task", "").done();
+    let before = project.state(ID);
+    project.agent(&["continue-task"]).refused();
+    let said = project.slash("continue-task", "").done();
+    assert!(said.contains("task 2"), "{said}");
+    let mut expected = before.clone();
+    expected["phase"] = "continue-task".into();
+    assert_eq!(project.state(ID), expected);
+    assert_eq!(project.ends(), "");
+    let said = project.person(&["next", ID]).done();
+    assert!(said.contains("C22"), "{said}");
+}
+
+#[test]
+fn a_plan_that_is_over_stays_as_it_is() {
+    let project = standalone();
+    project.person(&["cancel", ID]).done();
+    let before = project.state(ID);
+    for command in [
+        "continue-task",
+        "next-task",
+        "create-tasks",
+        "add-task",
+        "plan-review",
+    ] {
+        project.person(&[command, ID]).refused();
+    }
+    for command in ["more", "max-reviews", "drop-task"] {
+        project.person(&[command, "2", ID]).refused();
+    }
+    assert_eq!(project.state(ID), before);
+}
+
+#[test]
+fn reviews_are_the_automations_own_or_by_hand() {
+    for review in ["plan-review", "tasks-review", "code-review", "all-code-review"] {
+        for command in [review.to_owned(), format!("post-{review}")] {
+            let project = standalone();
+            project.slash(&command, "").done();
+            let now = project.state(ID);
+            assert_eq!(
+                (&now["phase"], &now["next_phase"]),
+                (&command.clone().into(), &serde_json::Value::Null)
+            );
+            let said = project.person(&["next", ID]).done();
+            assert!(said.contains("C23"), "{said}");
+        }
+    }
+    let project = Project::new();
+    project.slash("new-plan", ID).done();
+    project.write(ID, "plan.md", "## Overview\n");
+    project.blocks();
+    let before = project.state(ID);
+    let said = project.slash("plan-review", "").done();
+    assert!(said.contains("taskie review billing"), "{said}");
+    project.slash("tasks-review", "").refused();
+    project.slash("post-plan-review", "").refused();
+    assert_eq!(project.state(ID), before);
+    project.review(Some("High")).done();
+    project.blocks();
+    let said = project.slash("post-plan-review", "").done();
+    assert!(said.contains("plan-post-review-1.md"), "{said}");
+}
+
+#[test]
+fn a_review_by_hand_takes_the_next_number_and_is_nobodys_to_answer() {
+    let project = standalone();
+    project.person(&["next-task", ID]).done();
+    project.write(ID, "plan-review-1.md", "VERDICT: FAIL\n");
+    project.write(ID, "plan-post-review-1.md", "Mended.\n");
+    std::fs::write(project.root.join("README.md"), "Changed.\n").unwrap();
+    for (command, file, shows) in [
+        ("plan-review", "plan-review-2.md", "## Overview"),
+        ("plan-review", "plan-review-3.md", "## Overview"),
+        ("tasks-review", "tasks-review-1.md", "Subtask 3.1"),
+        ("code-review", "task-2-code-review-1.md", "+Changed."),
+        ("all-code-review", "all-code-review-1.md", "+Changed."),
+    ] {
+        project.says(Some("High"));
+        let said = project.person(&[command, ID]).done();
+        assert!(
+            said.contains("FAIL") && said.contains("There is a hole"),
+            "{said}"
+        );
+        let text = std::fs::read_to_string(project.dir(ID).join(file)).unwrap();
+        assert!(text.ends_with("\nVERDICT: FAIL\n"), "{text}");
+        let prompt = project.prompt();
+        assert!(prompt.contains(shows), "{prompt}");
+        let now = project.state(ID);
+        assert_eq!(
+            (&now["phase"], &now["next_phase"]),
+            (&command.into(), &serde_json::Value::Null)
+        );
+    }
+    // None of them is the automation's to answer, and none lets it go on.
+    assert_eq!(
+        project.person(&["check", ID]).done(),
+        "Plan billing breaks no rule.\n"
+    );
+    project.reviewer("exit 1\n");
+    let said = project.person(&["plan-review", ID]);
+    assert_eq!(said.code, Some(5), "{said:?}");
+    assert!(!project.names(ID).contains(&"plan-review-4.md".to_owned()));
+    // Typed in a client, it names the line to run.
+    let said = project.slash("plan-review", "").done();
+    assert!(said.contains("taskie plan-review billing"), "{said}");
+}
+
+#[test]
+fn reviews_end_at_their_limit_and_a_person_goes_on() {
+    for way in ["more", "max-reviews", "accept"] {
+        let project = Project::new();
+        project.slash("new-plan", "max_reviews=1 billing").done();
+        project.write(ID, "plan.md", "## Overview\n");
+        project.blocks();
+        project.review(Some("High")).done();
+        project.blocks();
+        project.write(ID, "plan-post-review-1.md", "Mended.\n");
+        let said = project.blocks();
+        assert!(
+            said.contains("taskie more N billing") && said.contains("taskie accept billing"),
+            "{said}"
+        );
+        let before = project.state(ID);
+        project.ends();
+        assert_eq!(project.state(ID), before);
+        match way {
+            "accept" => project.person(&["accept", ID]),
+            way => project.person(&[way, "2", ID]),
+        }
+        .done();
+        match way {
+            "accept" => assert_eq!(next_phase(&project), "create-tasks"),
+            _ => assert!(project.blocks().contains("taskie review billing")),
+        }
+    }
+}
+
+#[test]
+fn tasks_come_and_go_by_a_person_alone() {
+    let project = standalone();
+    project.person(&["complete-task", ID]).done();
+    let said = project.slash("add-task", "another part").done();
+    assert!(
+        said.contains("row 4") && said.contains("task-4.md") && said.contains("another part"),
+        "{said}"
+    );
+    // No task was under way.
+    assert_eq!(project.state(ID)["current_task"], 4);
+    let said = project.blocks();
+    assert!(said.contains("S10"), "{said}");
+    project.tasks(ID, 4, 1);
+    let said = project.person(&["check", ID]).done();
+    assert_eq!(said, "Plan billing breaks no rule.\n");
+    project.person(&["drop-task", "1", ID]).refused();
+    project.person(&["drop-task", "9", ID]).refused();
+    project.person(&["drop-task", "3", ID]).done();
+    let said = project.person(&["check", ID]);
+    assert!(said.out.contains("S10") && said.code == Some(1), "{said:?}");
+    let table = std::fs::read_to_string(project.dir(ID).join("tasks.md")).unwrap();
+    let table = table.replace("| 3 | pending |", "| 3 | postponed |");
+    project.write(ID, "tasks.md", &table);
+    project.person(&["check", ID]).done();
+    // Those that are left are dropped as well: what is done is reviewed as a whole.
+    project.person(&["drop-task", "2", ID]).done();
+    project.person(&["drop-task", "4", ID]).done();
+    assert_eq!(next_phase(&project), "all-code-review");
+    project.write(ID, "tasks.md", &table.replace("| pending |", "| cancelled |"));
+    project.person(&["check", ID]).done();
+    let said = project.person(&["next", ID]).done();
+    assert!(said.contains("C16"), "{said}");
+}
+
+#[test]
+fn next_and_check_look_as_json_too() {
+    let project = standalone();
+    let next: serde_json::Value =
+        serde_json::from_str(&project.person(&["next", ID, "--json"]).done()).unwrap();
+    assert_eq!((&next["plan"], &next["row"]), (&"billing".into(), &"C23".into()));
+    let check: serde_json::Value =
+        serde_json::from_str(&project.person(&["check", ID, "--json"]).done()).unwrap();
+    assert_eq!(check["violations"], serde_json::json!([]));
+}
+
+#[test]
+fn status_shows_tasks_reviews_and_what_is_next_on_one_screen() {
+    let project = standalone();
+    project.write(ID, "plan-review-1.md", "VERDICT: FAIL\n");
+    project.write(ID, "plan-post-review-1.md", "Mended.\n");
+    project.write(ID, "plan-review-2.md", "VERDICT: PASS\n");
+    project.person(&["complete-task", ID]).done();
+    let shown = project.person(&["status", ID]).done();
+    for part in [
+        "1 of 3 tasks are done",
+        "0 of 1 subtasks of task 2",
+        "reviews of plan: 1 FAIL, 2 PASS",
+        "C20: complete-task: do task 2",
+    ] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    assert!(shown.lines().count() <= 40, "{shown}");
+    let json: serde_json::Value =
+        serde_json::from_str(&project.person(&["status", ID, "--json"]).done()).unwrap();
+    assert!(json.to_string().contains("1 of 3 tasks are done"), "{json}");
+}
+
+#[test]
+fn of_several_plans_a_command_names_one() {
+    let project = Project::new();
+    for description in ["one", "two", "one"] {
+        project.person(&["new-plan", description]).done();
+    }
+    let said = project.person(&["continue-plan"]).refused();
+    assert!(
+        ["one", "two", "one-2"].iter().all(|id| said.contains(id)),
+        "{said}"
+    );
+    let said = project.person(&["continue-plan", "two"]).done();
+    assert!(said.contains("Plan two") && said.contains("C18"), "{said}");
+    // The session's own is the one that is meant in it.
+    project.slash("new-plan", "three").done();
+    let said = project.slash("continue-plan", "").done();
+    assert!(said.contains("Plan three"), "{said}");
+    let said = project.slash("continue-plan", "one-2").done();
+    assert!(said.contains("Plan one-2"), "{said}");
+}
+
+#[test]
+fn the_ground_rules_stand_in_one_place() {
+    let project = Project::new();
+    let said = project.agent(&["ground-rules"]).done();
+    assert_eq!(said, include_str!("../../messages/ground-rules.md"));
+    let commands = crate::support::names(std::path::Path::new("messages/commands"));
+    assert_eq!(commands.len(), 17);
+    for command in commands {
+        let text = std::fs::read_to_string(format!("messages/commands/{command}")).unwrap();
+        let name = command.strip_suffix(".md").unwrap();
+        assert!(
+            text.contains(&format!(
+                "!`taskie ground-rules; taskie {name} --from-prompt 2>&1 || true`"
+            )),
+            "{text}"
+        );
+        assert!(text.contains("disable-model-invocation: true"), "{text}");
+        assert!(!text.contains("$ARGUMENTS"), "{text}");
+    }
+}

@@ -1,0 +1,280 @@
+//! A project with a plan in it, a reviewer that says what it is told, and the program as a person, an agent and the hook call it.
+
+use std::cell::Cell;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The session that stops come from.
+pub(crate) const SESSION: &str = "session-1";
+pub(crate) const TABLE: &str =
+    "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n";
+
+/// What a call of the program came to.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Said {
+    pub(crate) fn done(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self.out
+    }
+
+    pub(crate) fn refused(self) -> String {
+        assert_ne!(self.code, Some(0), "{self:?}");
+        self.err
+    }
+}
+
+pub(crate) struct Project {
+    kept: TempDir,
+    /// Counts the prompts: each has an id of its own.
+    prompts: Cell<u32>,
+    pub(crate) root: PathBuf,
+}
+
+impl Project {
+    pub(crate) fn new() -> Self {
+        let kept = tempfile::tempdir().unwrap();
+        let root = kept.path().join("a plan's project");
+        std::fs::create_dir_all(&root).unwrap();
+        let project = Self {
+            kept,
+            prompts: Cell::new(0),
+            root,
+        };
+        project.git(&["init", "--quiet", "--initial-branch=main"]);
+        project.commit("begin", "README.md", "Mine.\n");
+        let script = project.kept.path().join("reviewer.sh");
+        let reviewer = format!(
+            "reviewer = \"script\"\n\n[reviewers.script]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{:?}]\nsandbox = \"off\"\n",
+            script.to_str().unwrap()
+        );
+        let config = project.kept.path().join("config/claudex-loop");
+        std::fs::create_dir_all(&config).unwrap();
+        std::fs::write(config.join("config.toml"), reviewer).unwrap();
+        project
+    }
+
+    /// Adds to the person's configuration.
+    pub(crate) fn configure(&self, more: &str) {
+        let file = self.kept.path().join("config/claudex-loop/config.toml");
+        let text = std::fs::read_to_string(&file).unwrap() + more;
+        std::fs::write(file, text).unwrap();
+    }
+
+    fn tool(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(&self.root)
+            .env_clear()
+            .stdin(Stdio::null());
+        command
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.kept.path())
+            .env("XDG_CONFIG_HOME", self.kept.path().join("config"))
+            .env("XDG_STATE_HOME", self.kept.path().join("state"))
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        for name in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{name}_NAME"), "a person");
+            command.env(format!("GIT_{name}_EMAIL"), "person@example.org");
+        }
+        command
+    }
+
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        said(&self.tool("git", arguments).output().unwrap()).done()
+    }
+
+    /// Writes a file and commits it.
+    pub(crate) fn commit(&self, message: &str, file: &str, text: &str) {
+        std::fs::write(self.root.join(file), text).unwrap();
+        self.git(&["add", file]);
+        self.git(&["commit", "--quiet", "-m", message]);
+    }
+
+    /// Calls the program as a person in a terminal.
+    pub(crate) fn person(&self, arguments: &[&str]) -> Said {
+        said(
+            &self
+                .tool(env!("CARGO_BIN_EXE_taskie"), arguments)
+                .output()
+                .unwrap(),
+        )
+    }
+
+    /// Calls it as the agent of the session.
+    pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
+        let mut command = self.tool(env!("CARGO_BIN_EXE_taskie"), arguments);
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", SESSION);
+        said(&command.output().unwrap())
+    }
+
+    fn hook(&self, name: &str, input: &Value) -> String {
+        let mut command = self.tool(env!("CARGO_BIN_EXE_taskie"), &["hook", name]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.to_string().as_bytes())
+            .unwrap();
+        said(&child.wait_with_output().unwrap()).done()
+    }
+
+    /// Types a slash command in the session, and has its line run.
+    pub(crate) fn slash(&self, command: &str, words: &str) -> Said {
+        let prompt = format!("/taskie:{command} {words}");
+        self.prompts.set(self.prompts.get() + 1);
+        self.hook("prompt", &json!({
+            "session_id": SESSION, "hook_event_name": "UserPromptSubmit", "prompt": prompt, "cwd": self.root, "prompt_id": self.prompts.get().to_string(),
+        }));
+        self.agent(&[command, "--from-prompt"])
+    }
+
+    /// Stops: the decision, and the reason or the line for the person.
+    pub(crate) fn stop(&self) -> (String, String) {
+        let out = self.hook(
+            "stop",
+            &json!({
+                "session_id": SESSION, "hook_event_name": "Stop", "cwd": self.root, "stop_hook_active": false,
+            }),
+        );
+        let decision: Value = serde_json::from_str(&out).unwrap();
+        let text = |key: &str| decision[key].as_str().unwrap_or_default().to_owned();
+        let reason = if decision["reason"].is_string() {
+            text("reason")
+        } else {
+            text("systemMessage")
+        };
+        (text("decision"), reason)
+    }
+
+    pub(crate) fn blocks(&self) -> String {
+        let (decision, said) = self.stop();
+        assert_eq!(decision, "block", "{said}");
+        said
+    }
+
+    pub(crate) fn ends(&self) -> String {
+        let (decision, said) = self.stop();
+        assert_eq!(decision, "approve", "{said}");
+        said
+    }
+
+    /// Has the next review say this; a finding of this severity, or none.
+    pub(crate) fn review(&self, severity: Option<&str>) -> Said {
+        self.says(severity);
+        self.agent(&["review"])
+    }
+
+    /// Has the reviewer say this from now on.
+    pub(crate) fn says(&self, severity: Option<&str>) {
+        let says = match severity {
+            None => "No substantive findings.\\n".to_owned(),
+            Some(severity) => format!("## {severity}\\n- There is a hole (mend it)\\n"),
+        };
+        let prompt = self.kept.path().join("prompt.txt");
+        let script = format!(
+            "cat >{:?}\nprintf '# Findings\\n\\n{says}'\n",
+            prompt.to_str().unwrap()
+        );
+        self.reviewer(&script);
+    }
+
+    pub(crate) fn reviewer(&self, script: &str) {
+        std::fs::write(self.kept.path().join("reviewer.sh"), script).unwrap();
+    }
+
+    /// Returns what the reviewer was given last.
+    pub(crate) fn prompt(&self) -> String {
+        std::fs::read_to_string(self.kept.path().join("prompt.txt")).unwrap()
+    }
+
+    pub(crate) fn dir(&self, id: &str) -> PathBuf {
+        self.root.join(".taskie/plans").join(id)
+    }
+
+    pub(crate) fn write(&self, id: &str, name: &str, text: &str) {
+        std::fs::create_dir_all(self.dir(id)).unwrap();
+        std::fs::write(self.dir(id).join(name), text).unwrap();
+    }
+
+    /// Returns the eight keys of state.json, in their order.
+    pub(crate) fn state(&self, id: &str) -> Value {
+        let text = std::fs::read_to_string(self.dir(id).join("state.json")).unwrap();
+        let whole: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
+        Value::Object(whole.into_iter().take(8).collect())
+    }
+
+    pub(crate) fn names(&self, id: &str) -> Vec<String> {
+        names(&self.dir(id))
+    }
+
+    /// Makes the files of a plan an hour old: they are nobody's answer to what comes now.
+    pub(crate) fn age(&self, id: &str) {
+        let then = SystemTime::now() - Duration::from_secs(3600);
+        for name in self.names(id) {
+            let file = std::fs::File::options()
+                .write(true)
+                .open(self.dir(id).join(name))
+                .unwrap();
+            file.set_modified(then).unwrap();
+        }
+    }
+
+    /// Writes the tasks of a plan and their files; so many of them are done.
+    pub(crate) fn tasks(&self, id: &str, total: u64, done: u64) {
+        let mut table = TABLE.to_owned();
+        for task in 1..=total {
+            let (row, subtask) = if task <= done {
+                ("done", "completed")
+            } else {
+                ("pending", "pending")
+            };
+            table += &format!("| {task} | {row} | low | Part {task} | by hand |\n");
+            self.write(id, &format!("task-{task}.md"), &task_file(task, subtask));
+        }
+        self.write(id, "tasks.md", &table);
+    }
+}
+
+pub(crate) fn task_file(task: u64, status: &str) -> String {
+    format!(
+        "# Task {task}\n\n### Subtask {task}.1: all of it\n\n- **Status**: {status}\n- **Must-run commands**: `test -e README.md`\n"
+    )
+}
+
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn said(output: &Output) -> Said {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Said {
+        code: output.status.code(),
+        out: text(&output.stdout),
+        err: text(&output.stderr),
+    }
+}
