@@ -191,3 +191,14 @@ fn summary(text: &str, context: &Context<'_>, found: &mut Found) -> Option<Summa
         context: context_text,
     })
 }
+
+/// Returns the frontmatter of any Markdown file, where it can be read: its keys, as JSON.
+pub(crate) fn frontmatter_of(text: &str) -> Option<serde_json::Map<String, serde_json::Value>> {
+    let mut found = Found::default();
+    let parts = file::parts(text, &mut found)?;
+    let root = yaml::read(text, parts.yaml, &mut found)?;
+    match root.json() {
+        serde_json::Value::Object(keys) => Some(keys),
+        _ => None,
+    }
+}
