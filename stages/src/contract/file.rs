@@ -165,5 +165,12 @@ pub(crate) fn context(text: &str, parts: &Parts, found: &mut Found) -> Option<St
         );
         return None;
     };
-    Some(body[section].trim().to_owned())
+    // A first line that stands indented stays so.
+    let text = body[section].trim_end();
+    let blank = text
+        .split_inclusive('\n')
+        .take_while(|line| line.trim().is_empty())
+        .map(str::len)
+        .sum();
+    Some(text[blank..].to_owned())
 }

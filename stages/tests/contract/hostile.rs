@@ -3,47 +3,10 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use stages::contract::{Context, Outcome, Rule, read, report};
+use stages::contract::{Outcome, Rule};
 
 use crate::given::{EXAMPLE, found, of, taken, with};
-
-/// What any bytes lead to.
-fn holds(bytes: &[u8]) -> Outcome {
-    let reading = read(bytes, &Context::default());
-    let text = String::from_utf8_lossy(bytes);
-    let lines = text.matches('\n').count() + 1;
-    for finding in reading.findings.list() {
-        assert!((1..=lines).contains(&finding.start.line), "{finding:?}");
-        assert!(
-            finding.start <= finding.end && finding.start.column >= 1,
-            "{finding:?}"
-        );
-        assert!(!finding.message.is_empty() && !finding.help.is_empty());
-    }
-    for line in reading.findings.lines() {
-        assert_eq!(
-            claudex_loop::text::one_line(&line, usize::MAX).len(),
-            line.len(),
-            "{line:?}"
-        );
-    }
-    let valid = !reading.findings.has_error();
-    assert!(!valid || matches!(reading.outcome, Outcome::Taken(_)), "{text}");
-    assert!(
-        matches!(reading.outcome, Outcome::Taken(_)) || !reading.findings.list().is_empty(),
-        "{text}"
-    );
-    serde_json::to_string(&report(&reading)).unwrap();
-    // A picture of a line without end is slow to make, and nothing new.
-    if bytes.len() > 10_000 {
-        return reading.outcome;
-    }
-    let mut picture = String::new();
-    miette::NarratableReportHandler::new()
-        .render_report(&mut picture, &reading.findings)
-        .unwrap();
-    reading.outcome
-}
+use crate::holds::holds;
 
 #[test]
 fn marks_line_ends_and_what_is_not_ascii_are_fine() {
@@ -179,6 +142,24 @@ fn many_findings_are_cut() {
         &format!("artifacts_written:\n{many}"),
     );
     assert_eq!(found(&text).len(), 100);
+}
+
+#[test]
+fn what_a_fuzzer_found_stays_found() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/stages_summary");
+    let files: Vec<_> = std::fs::read_dir(corpus)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert!(files.len() > 20, "{corpus}");
+    for file in files {
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(
+            std::panic::catch_unwind(|| holds(&bytes)).is_ok(),
+            "{}",
+            file.display()
+        );
+    }
 }
 
 proptest! {

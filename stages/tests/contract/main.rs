@@ -2,6 +2,7 @@
 
 mod edits;
 mod given;
+mod holds;
 mod hostile;
 mod lenient;
 mod malformed;
