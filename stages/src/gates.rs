@@ -10,7 +10,7 @@ use claudex_loop::text;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use serde::Serialize;
 
-use crate::contract::{Flags, Round, frontmatter_of};
+use crate::contract::{AnalysisMode, Flags, Round, frontmatter_of};
 
 /// Sections that questions are asked about, and that the document of requirements has.
 pub const REQUIRED_SECTIONS: [&str; 8] = [
@@ -102,7 +102,8 @@ pub fn after_questions(file: Option<&[u8]>, round: Round, flags: &Flags) -> Gate
         page.check_questions(&questions);
         page.check_sections(&questions);
     }
-    let expected = flags.thinkdeep_expected.map_or(0, |count| count.get());
+    let by_mode = || flags.analysis_mode.map_or(0, AnalysisMode::thinkdeep_calls);
+    let expected = flags.thinkdeep_expected.map_or_else(by_mode, |count| count.get());
     if let Some(share) = flags.thinkdeep_completion_pct.map(|share| share.get())
         && expected > 0
         && share < LEAST_COMPLETION

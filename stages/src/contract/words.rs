@@ -106,6 +106,17 @@ words! {
     }
 }
 
+impl AnalysisMode {
+    /// Returns how often a round of this mode is expected to think deeply.
+    pub fn thinkdeep_calls(self) -> u32 {
+        match self {
+            Self::Complete => 27,
+            Self::Advanced => 18,
+            Self::Standard | Self::Rapid => 0,
+        }
+    }
+}
+
 impl Decision {
     /// Returns the decision that a score of 20 stands for.
     pub fn of_score(score: f64) -> Self {
