@@ -4,10 +4,10 @@ use claudex_loop::text;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::check::Subject;
 use super::findings::{Found, quoted};
 use super::rule::Rule;
 use super::stage::Stage;
+use super::subject::Subject;
 use super::value::Round;
 use super::yaml::Value;
 

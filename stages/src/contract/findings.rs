@@ -8,6 +8,7 @@ use std::ops::Range;
 use claudex_loop::text;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use serde::{Serialize, Serializer};
+use strum::Display;
 
 use super::rule::Rule;
 
@@ -17,8 +18,9 @@ const MOST: usize = 100;
 const LONGEST: usize = 500;
 
 /// Says whether a finding makes a summary invalid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Severity {
     /// It does.
     Error,
@@ -94,6 +96,8 @@ impl Diagnostic for Finding {
 #[derive(Debug)]
 pub struct Findings {
     list: Vec<Finding>,
+    /// How many are not kept.
+    more: usize,
     source: NamedSource<String>,
 }
 
@@ -101,6 +105,11 @@ impl Findings {
     /// Returns them.
     pub fn list(&self) -> &[Finding] {
         &self.list
+    }
+
+    /// Returns how many more there are: beyond the first hundred they are counted.
+    pub fn more(&self) -> usize {
+        self.more
     }
 
     /// Returns whether one of them makes the summary invalid.
@@ -118,23 +127,28 @@ impl Findings {
 
     /// Returns a line of text for each, such as `a.md:4:9: error[unknown-status]: …; write …`.
     pub fn lines(&self) -> impl Iterator<Item = String> + '_ {
-        self.list.iter().map(|one| {
-            let severity = match one.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            };
+        let shown = self.list.iter().map(|one| {
             let (name, Place { line, column }) = (self.source.name(), one.start);
+            let severity = one.severity;
             format!(
                 "{name}:{line}:{column}: {severity}[{}]: {}; {}",
                 one.rule, one.message, one.help
             )
-        })
+        });
+        let more = || {
+            format!(
+                "{}: {} more findings are not shown; mend these first",
+                self.source.name(),
+                self.more
+            )
+        };
+        shown.chain((self.more > 0).then(more))
     }
 }
 
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.list.len();
+        let count = self.list.len() + self.more;
         let plural = if count == 1 { "" } else { "s" };
         write!(f, "{}: {count} finding{plural}", self.source.name())
     }
@@ -198,6 +212,7 @@ impl Found {
         self.0
             .sort_by_key(|(rule, severity, span, ..)| (*severity as u8, span.start, *rule));
         self.0.dedup();
+        let more = self.0.len().saturating_sub(MOST);
         // Errors are kept before warnings.
         self.0.truncate(MOST);
         self.0.sort_by_key(|(rule, _, span, ..)| (span.start, *rule));
@@ -215,6 +230,7 @@ impl Found {
             });
         Findings {
             list: list.collect(),
+            more,
             source: NamedSource::new("summary", harmless(text)),
         }
     }

@@ -25,9 +25,10 @@
 //! | `rule` | the rules, as a table |
 //! | `stage`, `words` | the seven stages, and the closed lists of words |
 //! | `file` | fences, body, and the section for the next stage |
-//! | `yaml` | YAML with places |
+//! | `yaml`, `scalar` | YAML with places |
 //! | `value`, `question`, `flags` | the flags and their types |
 //! | `summary` | a summary, and how it is written |
+//! | `subject` | the seven keys, and which stage it is |
 //! | `artifacts`, `check`, `dispatch` | the rules that look at more than one value |
 //! | `edit` | changing flags of a file |
 //! | `findings` | what is wrong, and how it is shown |
@@ -43,8 +44,10 @@ mod findings;
 mod flags;
 mod question;
 mod rule;
+mod scalar;
 mod schema;
 mod stage;
+mod subject;
 mod summary;
 mod validate;
 mod value;
@@ -61,14 +64,15 @@ pub use rule::{Lenient, Rule};
 pub use schema::schema;
 pub use stage::Stage;
 pub use summary::Summary;
-pub use validate::{Report, Validated, report, validate};
+pub use validate::{Noted, Report, Validated, report, validate};
 pub use value::{Count, DimensionScores, Grade, Members, Percent, Rate, Round, Score, Whole};
 pub use words::{AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Status};
 
 use camino::Utf8Path;
 
-use check::{Mended, Subject};
+use check::Mended;
 use findings::Found;
+use subject::Subject;
 use yaml::Value;
 
 /// What a summary is compared with; what is not given is not looked at.

@@ -4,9 +4,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::{files, text};
 use serde::Serialize;
 
-use super::findings::{Finding, Findings};
+use super::findings::{Finding, Findings, Place, Severity};
+use super::rule::{Lenient, Rule};
 use super::summary::Frontmatter;
-use super::{Context, Outcome, read};
+use super::{Context, Outcome, Reading, read};
 
 /// What was found in one file.
 #[derive(Debug, Serialize)]
@@ -78,20 +79,56 @@ pub struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<&'a str>,
     /// What is missing, or why it is a crash or refused.
-    pub findings: &'a [Finding],
+    pub findings: Vec<Noted<'a>>,
 }
 
-/// Returns what a lenient reader says of a reading.
-pub fn report(reading: &super::Reading) -> Report<'_> {
+/// A finding, and what was done about it.
+#[derive(Debug, Serialize)]
+pub struct Noted<'a> {
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// What a lenient reader did.
+    pub done: &'a str,
+}
+
+/// Returns what a lenient reader says of a reading: what it went on with is a warning.
+pub fn report(reading: &Reading) -> Report<'_> {
     let (outcome, summary) = match &reading.outcome {
         Outcome::Taken(summary) => ("taken", Some(summary)),
         Outcome::Crash => ("crash", None),
         Outcome::Refused => ("refused", None),
     };
+    let noted = |finding: &Finding| {
+        let (severity, done) = match finding.rule.lenient() {
+            // Without a score there is nothing to go on with.
+            Lenient::Mended(_) if finding.rule == Rule::NoDecision && summary.is_none() => {
+                (Severity::Error, "a crash")
+            }
+            Lenient::Mended(done) => (Severity::Warning, done),
+            Lenient::Crash => (Severity::Error, "a crash"),
+            Lenient::Refused => (Severity::Error, "refused"),
+        };
+        let mut finding = finding.clone();
+        finding.severity = severity;
+        Noted { finding, done }
+    };
     Report {
         outcome,
         summary: summary.map(|summary| summary.frontmatter()),
         context: summary.and_then(|summary| summary.context.as_deref()),
-        findings: reading.findings.list(),
+        findings: reading.findings.list().iter().map(noted).collect(),
+    }
+}
+
+impl Report<'_> {
+    /// Returns a line for each finding, with what was done about it.
+    pub fn lines(&self) -> Vec<String> {
+        let line = |Noted { finding, done }: &Noted<'_>| {
+            let Place { line, column } = finding.start;
+            let (severity, rule, message) = (finding.severity, finding.rule, &finding.message);
+            format!("{line}:{column}: {severity}[{rule}]: {message}: {done}")
+        };
+        self.findings.iter().map(line).collect()
     }
 }

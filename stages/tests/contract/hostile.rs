@@ -142,6 +142,23 @@ fn many_findings_are_cut() {
         &format!("artifacts_written:\n{many}"),
     );
     assert_eq!(found(&text).len(), 100);
+    let findings = crate::given::reading(&text).findings;
+    assert_eq!(
+        (findings.more(), findings.to_string().as_str()),
+        (900, "summary: 1000 findings")
+    );
+    let last = findings.lines().last();
+    assert_eq!(
+        last.as_deref(),
+        Some("summary: 900 more findings are not shown; mend these first")
+    );
+    let values: String = (0..5000).map(|at| format!("  - a{at}\n")).collect();
+    let text = with(
+        &of(1),
+        "artifacts_written: []\n",
+        &format!("artifacts_written:\n{values}"),
+    );
+    assert_eq!(found(&text)[0].0, Rule::BadYaml);
 }
 
 #[test]

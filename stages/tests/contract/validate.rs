@@ -150,8 +150,22 @@ fn a_report_says_what_was_taken_and_what_is_missing() {
         serde_json::json!({"round_number": 1, "completion_rate": 0.8, "next_action": "proceed"})
     );
     assert_eq!(json["context"], "Nothing.");
-    assert_eq!(json["findings"][0]["code"], "flag-type");
-    let crash = reading("");
+    let finding = &json["findings"][0];
+    assert_eq!(
+        [&finding["code"], &finding["severity"], &finding["done"]],
+        ["flag-type", "warning", "ignored"]
+    );
+    let reading = reading(&text);
+    let lines = report(&reading).lines();
+    assert_eq!(
+        lines,
+        ["11:12: warning[flag-type]: `timeout` is text, and not true or false: ignored"]
+    );
+    let crash = crate::given::reading("");
+    assert_eq!(
+        report(&crash).lines(),
+        ["1:1: error[no-frontmatter]: the file does not begin with a line `---`: a crash"]
+    );
     let json = serde_json::to_value(report(&crash)).unwrap();
     assert_eq!((&json["outcome"], json.get("summary")), (&"crash".into(), None));
 }
