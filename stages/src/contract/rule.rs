@@ -1,6 +1,6 @@
 //! The rules of the contract: each with its code, what it asks, and what a lenient reader does where it is broken.
 
-use strum::{Display, EnumIter, EnumString, IntoStaticStr};
+use strum::{Display, EnumIter, EnumString, IntoEnumIterator as _, IntoStaticStr};
 
 /// Says what `report` does with a summary that breaks a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +80,11 @@ rules! {
 }
 
 impl Rule {
+    /// Returns all of them, in the order of the table.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::iter()
+    }
+
     /// Returns its code.
     pub fn code(self) -> &'static str {
         self.into()
