@@ -26,12 +26,12 @@ pub(crate) fn read(items: &[Node], project: Option<&Utf8Path>, found: &mut Found
             }
         };
         let mut broken = |rule, what: &str, help: &str| {
-            found.error(
-                rule,
-                item.span.clone(),
-                format!("{} {what}", quoted(path.as_str())),
-                help,
-            );
+            let path = if path.as_str().is_empty() {
+                "an empty path".to_owned()
+            } else {
+                quoted(path.as_str())
+            };
+            found.error(rule, item.span.clone(), format!("{path} {what}"), help);
         };
         let outside = (
             Rule::ArtifactOutside,

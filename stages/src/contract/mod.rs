@@ -149,14 +149,14 @@ fn summary(text: &str, context: &Context<'_>, found: &mut Found) -> Option<Summa
     let status = subject.status(found);
     let listed = subject.field(
         "artifacts_written",
-        "a list of paths; `[]` for none",
+        "a list of paths (`[]` for none)",
         found,
         Value::list,
     );
     let artifacts = listed.map(|(items, _)| artifacts::read(items, context.project, found));
-    let told = subject.field("summary", "text: what happened", found, Value::text);
+    let told = subject.field("summary", "text", found, Value::text);
     subject.flags = subject
-        .field("flags", "a map; `{}` for none", found, Value::map)
+        .field("flags", "a map (`{}` for none)", found, Value::map)
         .map(|(map, _)| map);
     if let Some(dispatch) = context.dispatch {
         dispatch.check(&subject, found);

@@ -186,7 +186,10 @@ fn word<T: std::str::FromStr + VariantNames>(
     node: &Node,
     found: &mut Found,
 ) -> Option<T> {
-    let expected = one_of(T::VARIANTS);
+    // A flag with a rule of its own may be null.
+    let null = (rule != Rule::FlagRange).then_some("null");
+    let words: Vec<&str> = T::VARIANTS.iter().copied().chain(null).collect();
+    let expected = one_of(&words);
     let Value::Text(text) = &node.value else {
         if rule == Rule::FlagRange {
             return wrong_type(what, node, &expected, found);

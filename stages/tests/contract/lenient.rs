@@ -301,6 +301,14 @@ fn a_decision_is_the_worse_of_what_is_said() {
     );
     assert_eq!(decided(Rule::NoDecision, &loops), Decision::NotReady);
     assert_eq!(found(&score("null")), [], "a score may be null");
+    // A decision that is no word is ignored, and what goes by the score goes on.
+    let rules = |text: &str| -> Vec<Rule> { found(text).into_iter().map(|(rule, ..)| rule).collect() };
+    let wrong = with(&of(5), "READY", "MAYBE");
+    assert_eq!(rules(&wrong), [Rule::FlagRange]);
+    assert_eq!(taken(&wrong).flags.validation_decision, Some(Decision::Ready));
+    let nothing = with(&wrong, "17.5", "null");
+    assert_eq!(rules(&nothing), [Rule::FlagRange, Rule::NoDecision]);
+    assert_eq!(reading(&nothing).outcome, Outcome::Crash);
 }
 
 #[test]
