@@ -1,5 +1,6 @@
 //! The gates after stages 3 and 5.
 
+use proptest::prelude::*;
 use stages::contract::{Count, Flags, Percent, Round};
 use stages::gates::{Gate, REQUIRED_SECTIONS, after_questions, after_validation};
 
@@ -270,4 +271,21 @@ fn what_a_gate_is_given_costs_no_more_than_its_size() {
     }
     // A debug build on a busy machine.
     assert!(begun.elapsed().as_secs() < 120, "{:?}", begun.elapsed());
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_looked_at(
+        text in "(---\r?\nround_number: [0-3]\r?\n---\n)?(#{0,3} ?(Q-[A-B]0[0-1]:|Target Users|é)? ?(\\[CRITICAL\\])?(\r?\n){1,2}([-*>] ?(\\[[ xXé]?\\]?)? ?[a-é|`<\\[]{0,4}\r?\n){0,4}){0,6}",
+        any in any::<String>(),
+    ) {
+        for text in [&text, &any] {
+            for gate in [asked(text), written(text)] {
+                let lines = text.matches('\n').count() + 1;
+                for one in &gate.findings {
+                    prop_assert!((1..=lines).contains(&one.line), "{one:?}");
+                }
+            }
+        }
+    }
 }
