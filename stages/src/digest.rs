@@ -162,7 +162,7 @@ fn row(kept: &Kept, round: Round) -> String {
         number(questions(kept, round)),
         rate(kept, round).map_or_else(|| "-".to_owned(), |rate| format!("{:.0} %", rate * 100.0)),
         number(found.map(|found| found.get())),
-        number(share.map(|share| share.get())),
+        share.map_or_else(|| "-".to_owned(), |share| format!("{:.0}", share.get())),
         outcome(kept, round),
     )
 }

@@ -60,7 +60,7 @@ const MOST_FINDINGS: usize = 100;
 /// How many boxes a question has at least.
 const LEAST_BOXES: usize = 3;
 /// Below this share of the calls that were expected, in per cent, it is said.
-const LEAST_COMPLETION: u32 = 60;
+const LEAST_COMPLETION: f64 = 60.0;
 
 /// What a gate found in the files that it reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -107,7 +107,7 @@ pub fn after_questions(file: Option<&[u8]>, round: Round, flags: &Flags) -> Gate
         && expected > 0
         && share < LEAST_COMPLETION
     {
-        let message = format!("{share} % of the {expected} calls to think deeply were made");
+        let message = format!("{share:.0} % of the {expected} calls to think deeply were made");
         page.say(0, message, "look whether what they would have found is asked");
     }
     page.gate()

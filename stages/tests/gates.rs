@@ -192,7 +192,7 @@ fn what_questions_could_do_better_is_said() {
         assert!(gate.is_open());
         gate.findings.len()
     };
-    assert_eq!([share(27, 59), share(27, 60), share(0, 0)], [1, 0, 0]);
+    assert_eq!([share(27, 59.9), share(27, 60.0), share(0, 0.0)], [1, 0, 0]);
 }
 
 #[test]

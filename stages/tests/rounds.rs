@@ -40,7 +40,7 @@ fn not_ready(kept: &mut Kept, number: u32, gaps: &[&str], users: u32, value: u32
     let asked = Flags {
         analysis_mode: Some(AnalysisMode::Complete),
         questions_count: Count::new(14),
-        thinkdeep_completion_pct: Percent::new(100),
+        thinkdeep_completion_pct: Percent::new(100.0),
         ..Flags::default()
     };
     keep(kept, number, 3, "Asked", asked);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use strum::VariantNames;
 
 use super::findings::{Found, one_of, quoted};
@@ -70,8 +70,6 @@ pub type Round = Whole<1, { u32::MAX }>;
 pub type Count = Whole<0, { u32::MAX }>;
 /// How many sit on the panel.
 pub type Members = Whole<0, 5>;
-/// A share in per cent.
-pub type Percent = Whole<0, 100>;
 /// The score of a dimension.
 pub type Grade = Whole<1, 4>;
 
@@ -128,8 +126,18 @@ impl<const LEAST: u32, const MOST: u32> JsonSchema for Whole<LEAST, MOST> {
 macro_rules! reals {
     ($($(#[$doc:meta])+ $name:ident to $most:literal, $as:expr;)+) => {$(
         $(#[$doc])+
-        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
         pub struct $name(f64);
+
+        /// Written without decimals where it has none.
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match (0..=100_u8).find(|whole| f64::from(*whole) == self.0) {
+                    Some(whole) => serializer.serialize_u8(whole),
+                    None => serializer.serialize_f64(self.0),
+                }
+            }
+        }
 
         impl $name {
             /// Returns a number that is in the range.
@@ -175,6 +183,8 @@ macro_rules! reals {
 reals! {
     /// A score of 20.
     Score to 20.0, |number| number;
+    /// A share in per cent.
+    Percent to 100.0, |number| number;
     /// A share from 0 to 1. What is above 1 is read as per cent.
     Rate to 100.0, |number| if number > 1.0 { number / 100.0 } else { number };
 }

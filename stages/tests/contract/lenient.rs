@@ -34,7 +34,10 @@ fn the_filled_example_is_read_whole() {
     );
     let flags = summary.flags;
     assert_eq!(flags.questions_count.map(|count| count.get()), Some(14));
-    assert_eq!(flags.thinkdeep_completion_pct.map(|share| share.get()), Some(100));
+    assert_eq!(
+        flags.thinkdeep_completion_pct.map(|share| share.get()),
+        Some(100.0)
+    );
     assert_eq!(flags.panel_member_ids.map(|ids| ids.len()), Some(3));
     assert!(flags.other.is_empty());
     let context = summary.context.unwrap();
@@ -155,6 +158,22 @@ fn a_rate_above_one_is_per_cent() {
         assert_eq!(
             taken(&text).flags.completion_rate.map(|rate| rate.get()),
             Some(read)
+        );
+    }
+}
+
+#[test]
+fn a_number_without_decimals_is_written_without() {
+    for (written, read) in [("92.6", "92.6"), ("100", "100"), ("0.0", "0")] {
+        let text = with(
+            &of(3),
+            "count: 3\n",
+            &format!("count: 3\n  thinkdeep_completion_pct: {written}\n"),
+        );
+        assert_eq!(found(&text), []);
+        assert!(
+            taken(&text).to_text().contains(&format!("_pct: {read}\n")),
+            "{text}"
         );
     }
 }
