@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use super::flags::Flags;
 use super::stage::Stage;
 use super::words::Status;
+use super::yaml::is_printable;
 
 /// What a coordinator reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,7 +117,9 @@ pub(crate) fn flow(value: &Json) -> String {
     let mut line = String::new();
     for character in value.to_string().chars() {
         match u32::from(character) {
-            _ if !text::plain(character.encode_utf8(&mut [0; 4])).is_empty() => line.push(character),
+            _ if is_printable(character) && !text::plain(character.encode_utf8(&mut [0; 4])).is_empty() => {
+                line.push(character)
+            }
             // JSON has two escapes for such a one, which YAML does not know.
             code @ 0x1_0000.. => line.push_str(&format!("\\U{code:08X}")),
             code => line.push_str(&format!("\\u{code:04X}")),

@@ -141,6 +141,16 @@ pub(crate) fn read(text: &str, at: Range<usize>, found: &mut Found) -> Option<No
         values: 0,
         found,
     };
+    // To the parser one of them is the end.
+    if let Some((byte, one)) = yaml.char_indices().find(|(_, one)| !is_printable(*one)) {
+        let at = at.start + byte;
+        let message = format!("the character {} cannot stand in YAML", one.escape_unicode());
+        return reading.refuse(
+            at..at + one.len_utf8(),
+            &message,
+            "take it out, or write it as an escape in double quotes",
+        );
+    }
     for event in Parser::new_from_str(yaml) {
         match event {
             Ok((event, span)) => reading.event(event, span)?,
@@ -156,6 +166,12 @@ pub(crate) fn read(text: &str, at: Range<usize>, found: &mut Found) -> Option<No
         return reading.refuse(at.start..at.start, "the frontmatter is empty", help);
     }
     reading.root
+}
+
+/// Returns whether YAML has this character in its text.
+pub(crate) fn is_printable(one: char) -> bool {
+    matches!(one, '\t' | '\n' | '\r' | '\u{85}' | '\u{feff}')
+        || !one.is_control() && !matches!(one, '\u{fffe}' | '\u{ffff}')
 }
 
 /// A list or a mapping of which the end has not been seen.

@@ -154,7 +154,11 @@ fn what_cannot_be_read_or_changed_is_left() {
 #[test]
 fn a_new_summary_keeps_every_rule_and_reads_as_it_was_written() {
     for stage in Stage::all() {
-        let mut summary = Summary::new(stage, Status::Failed, "It \"broke\": # \u{1b}[2J \u{e0041} ü");
+        let mut summary = Summary::new(
+            stage,
+            Status::Failed,
+            "It \"broke\": # \u{1b}[2J \u{e0041} \u{ffff} \u{85} ü",
+        );
         summary.artifacts = vec!["requirements/a b.md".into(), "c: d.md".into()];
         summary.flags.recovered = Some(true);
         summary.flags.completed_steps = Some(vec!["one: a".into(), "- two".into()]);

@@ -29,6 +29,24 @@ fn cases() -> Vec<Case> {
         (
             of(1),
             "summary: Done",
+            "summary: Done\0\nmore: [",
+            &[(BadYaml, 7, 14)],
+        ),
+        (
+            of(1),
+            "summary: Done",
+            "summary: \"\u{1b}[2J\"",
+            &[(BadYaml, 7, 11)],
+        ),
+        (
+            of(1),
+            "summary: Done",
+            "summary: Done\n...\nmore: [",
+            &[(BadYaml, 9, 1)],
+        ),
+        (
+            of(1),
+            "summary: Done",
             "summary: Done: and: more",
             &[(BadYaml, 7, 14)],
         ),

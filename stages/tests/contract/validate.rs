@@ -72,7 +72,7 @@ fn files_are_validated_each_with_all_that_is_wrong() {
     let good = file("good.md", EXAMPLE);
     let bad = file(
         "bad.md",
-        &with(&with(&of(1), "completed", "done"), "SETUP", "\u{1b}[2J"),
+        &with(&with(&of(1), "completed", "done"), "SETUP", "\"\\e[2J\""),
     );
     let absent = root.join("absent.md");
     let validated = validate(&[good.clone(), bad.clone(), absent.clone(), root.clone()], &root);
