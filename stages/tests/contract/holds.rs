@@ -39,6 +39,7 @@ pub(crate) fn holds(bytes: &[u8]) -> Outcome {
     changes(bytes);
     if let Outcome::Taken(summary) = &reading.outcome {
         written(summary);
+        read_to_the_end(&text);
     }
     reading.outcome
 }
@@ -83,4 +84,20 @@ fn written(summary: &Summary) {
     };
     again.context = summary.context.clone();
     assert_eq!(*again, *summary, "{context}");
+}
+
+/// What stands last in the frontmatter is read, too.
+fn read_to_the_end(text: &str) {
+    let fences = text.match_indices("---").map(|(at, _)| at);
+    let is_fence = |at: &usize| {
+        let line = text[*at..].split('\n').next().unwrap_or_default();
+        text[..*at].ends_with('\n') && line.trim_end() == "---"
+    };
+    let close = fences.skip(1).find(is_fence).expect("it is closed");
+    let broken = format!("{}probe: [\n{}", &text[..close], &text[close..]);
+    assert_eq!(
+        read(broken.as_bytes(), &Context::default()).outcome,
+        Outcome::Crash,
+        "{broken}"
+    );
 }
