@@ -9,13 +9,20 @@ use claudex_loop::fuzzing::{TARGETS, Target};
 #[path = "../../codegen/tests/fuzz/holds.rs"]
 mod holds;
 
+#[path = "../../stages/tests/contract/holds.rs"]
+mod stages_summary;
+
 fn machine(bytes: &[u8]) {
     holds::holds(&String::from_utf8_lossy(bytes));
 }
 
 static TARGET: LazyLock<Target> = LazyLock::new(|| {
     let wanted = std::env::var("FUZZ_TARGET").expect("FUZZ_TARGET names a target");
-    let all = TARGETS.into_iter().chain([("machine", machine as Target)]);
+    let others = [
+        ("machine", machine as Target),
+        ("stages_summary", |bytes| drop(stages_summary::holds(bytes))),
+    ];
+    let all = TARGETS.into_iter().chain(others);
     all.into_iter()
         .find(|(name, _)| *name == wanted)
         .expect("there is such a target")

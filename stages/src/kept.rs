@@ -1,0 +1,124 @@
+//! What the kept summaries of a pipeline say of its rounds: the basis of digest and reflection.
+
+use std::collections::BTreeMap;
+
+use claudex_loop::text;
+
+use crate::contract::{AnalysisMode, Decision, Dimension, Flags, Round, Stage, Summary};
+
+/// The summaries that counted, by round and stage.
+pub type Kept = BTreeMap<(Round, Stage), Summary>;
+
+/// The longest gap that is shown, in characters.
+const LONGEST_GAP: usize = 200;
+/// The highest score of a weak dimension.
+const WEAK: u32 = 2;
+
+/// A gap in what is known, over the rounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Gap {
+    pub(crate) text: String,
+    pub(crate) first_seen: Round,
+    /// The first round that does not name it any more.
+    pub(crate) resolved_in: Option<Round>,
+}
+
+/// Returns the flags of a stage's summary in a round.
+pub(crate) fn flags(kept: &Kept, round: Round, stage: Stage) -> Option<&Flags> {
+    kept.get(&(round, stage)).map(|summary| &summary.flags)
+}
+
+/// Returns the rounds before this one, oldest first.
+pub(crate) fn rounds(kept: &Kept, before: Round) -> Vec<Round> {
+    let mut rounds: Vec<Round> = kept
+        .keys()
+        .map(|(round, _)| *round)
+        .filter(|round| *round < before)
+        .collect();
+    rounds.dedup();
+    rounds
+}
+
+/// Returns how thoroughly a round was done.
+pub(crate) fn mode(kept: &Kept, round: Round) -> Option<AnalysisMode> {
+    let stages = [
+        Stage::AnalysisQuestions,
+        Stage::ResponseAnalysis,
+        Stage::Research,
+        Stage::Setup,
+    ];
+    stages
+        .into_iter()
+        .find_map(|stage| flags(kept, round, stage)?.analysis_mode)
+}
+
+/// Returns the validations before a round that decided NOT_READY, oldest first.
+pub(crate) fn not_ready(kept: &Kept, before: Round) -> Vec<(Round, &Flags)> {
+    let validations = kept.iter().filter(|((round, stage), summary)| {
+        *round < before
+            && *stage == Stage::ValidationGeneration
+            && summary.flags.validation_decision == Some(Decision::NotReady)
+    });
+    validations
+        .map(|((round, _), summary)| (*round, &summary.flags))
+        .collect()
+}
+
+/// Returns the score of a dimension.
+pub(crate) fn grade(flags: &Flags, dimension: Dimension) -> Option<u32> {
+    let grade = flags.dimension_scores.as_ref()?.0.get(&dimension)?;
+    Some(grade.get())
+}
+
+/// Returns the weak dimensions: those that are named so, else by their scores.
+pub(crate) fn weak(flags: &Flags) -> Vec<Dimension> {
+    let by_score = || {
+        let scores = flags.dimension_scores.iter().flat_map(|scores| &scores.0);
+        scores
+            .filter(|(_, grade)| grade.get() <= WEAK)
+            .map(|(dimension, _)| *dimension)
+            .collect()
+    };
+    flags.weak_dimensions.clone().unwrap_or_else(by_score)
+}
+
+/// Returns the gaps that the rounds before this one name, in the order in which they were seen first. One is open as long as each
+/// round that looked names it.
+pub(crate) fn gaps(kept: &Kept, before: Round) -> Vec<Gap> {
+    let mut gaps: Vec<Gap> = Vec::new();
+    let mut open: BTreeMap<String, usize> = BTreeMap::new();
+    for round in rounds(kept, before) {
+        let Some(named) =
+            flags(kept, round, Stage::ResponseAnalysis).and_then(|flags| flags.gap_descriptions.as_ref())
+        else {
+            continue;
+        };
+        let named: Vec<String> = named.iter().map(|gap| text::one_line(gap, LONGEST_GAP)).collect();
+        let mut still = BTreeMap::new();
+        for gap in named.into_iter().filter(|gap| !gap.is_empty()) {
+            let key = gap.to_lowercase();
+            let index = open
+                .remove(&key)
+                .or_else(|| still.get(&key).copied())
+                .unwrap_or_else(|| {
+                    gaps.push(Gap {
+                        text: gap,
+                        first_seen: round,
+                        resolved_in: None,
+                    });
+                    gaps.len() - 1
+                });
+            still.insert(key, index);
+        }
+        for index in open.into_values() {
+            gaps[index].resolved_in = Some(round);
+        }
+        open = still;
+    }
+    gaps
+}
+
+/// Returns a text as a cell of a table.
+pub(crate) fn cell(words: &str) -> String {
+    text::one_line(words, LONGEST_GAP).replace('|', "\\|")
+}

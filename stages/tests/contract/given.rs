@@ -1,0 +1,108 @@
+//! Summaries that keep every rule, to be broken by the tests.
+
+use std::fmt::Write as _;
+
+use stages::contract::{Context, Dispatch, Finding, Outcome, Reading, Round, Rule, Stage, Summary, read};
+
+/// The filled example of the contract, as it stands there.
+pub(crate) const EXAMPLE: &str = include_str!("../fixtures/filled-example.md");
+/// The template of the contract, as it stands there.
+pub(crate) const TEMPLATE: &str = include_str!("../fixtures/template.md");
+
+/// A summary of stage 2 that asks the person.
+pub(crate) const ASKS: &str = r#"---
+stage: research
+stage_number: 2
+status: needs-user-input
+checkpoint: RESEARCH
+artifacts_written: []
+summary: "Looked for sources"
+flags:
+  round_number: 1
+  pause_type: interactive
+  block_reason: "Two sources disagree"
+  question_context:
+    question: "Which source counts?"
+    header: "Source"
+    options:
+      - label: "The first (Recommended)"
+        description: "It is newer"
+      - label: "The second"
+        description: "It is longer"
+  next_action_map:
+    "The first": proceed
+    "The second": null
+---
+
+## Context for Next Stage
+Sources.
+"#;
+
+/// Returns a summary of a stage that completed.
+pub(crate) fn completed(stage: Stage) -> String {
+    let flags = match stage.number() {
+        3 => "  questions_count: 3\n",
+        4 => "  next_action: proceed\n",
+        5 => "  validation_decision: READY\n  validation_score: 17.5\n",
+        _ => "",
+    };
+    let mut text = String::from("---\n");
+    let (number, checkpoint) = (stage.number(), stage.checkpoint());
+    write!(
+        text,
+        "stage: {stage}\nstage_number: {number}\nstatus: completed\ncheckpoint: {checkpoint}\nartifacts_written: []\n\
+         summary: Done\nflags:\n  round_number: 1\n{flags}---\n\n## Context for Next Stage\nNothing.\n"
+    )
+    .unwrap();
+    text
+}
+
+pub(crate) fn of(number: u64) -> String {
+    completed(Stage::of_number(number).unwrap())
+}
+
+/// Returns the text with one part of it replaced, which has to be there once.
+pub(crate) fn with(text: &str, part: &str, other: &str) -> String {
+    assert_eq!(text.matches(part).count(), 1, "{part:?} in {text}");
+    text.replace(part, other)
+}
+
+pub(crate) fn reading(text: &str) -> Reading {
+    read(text.as_bytes(), &Context::default())
+}
+
+/// Returns what is found, each as its rule with line and column.
+pub(crate) fn found(text: &str) -> Vec<(Rule, usize, usize)> {
+    reading(text).findings.list().iter().map(place).collect()
+}
+
+pub(crate) fn place(finding: &Finding) -> (Rule, usize, usize) {
+    (finding.rule, finding.start.line, finding.start.column)
+}
+
+pub(crate) fn taken(text: &str) -> Summary {
+    match reading(text).outcome {
+        Outcome::Taken(summary) => *summary,
+        other => panic!("{other:?}: {text}"),
+    }
+}
+
+pub(crate) fn dispatch(stage: u64) -> Dispatch {
+    Dispatch {
+        stage: Stage::of_number(stage).unwrap(),
+        round: Round::new(1).unwrap(),
+        id: "d-1".to_owned(),
+        before: None,
+        counted: Vec::new(),
+        skip_validation: false,
+    }
+}
+
+/// Reads a text as the answer to a dispatch.
+pub(crate) fn answer(text: &str, dispatch: &Dispatch) -> Reading {
+    let context = Context {
+        project: None,
+        dispatch: Some(dispatch),
+    };
+    read(text.as_bytes(), &context)
+}
