@@ -11,11 +11,6 @@
 //! | `summary` | what `status` says besides every machine's |
 //! | `context` | what the messages can name besides the fields                     |
 
-#![expect(
-    clippy::let_and_return,
-    reason = "generated where a program gives the commands that verify the work"
-)]
-
 claudex_loop::machine!(taskie as typestate);
 
 pub mod commands;
