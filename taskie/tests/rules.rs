@@ -219,6 +219,31 @@ fn s10_the_table_agrees_with_the_state_while_coding() {
 }
 
 #[test]
+fn s10_waits_for_the_row_of_a_task_that_a_person_added() {
+    let table = format!("{TABLE}| 1 | done | low | a | b |\n| 2 | pending | low | a | b |\n");
+    let second = SUBTASK.replace("1.1", "2.1");
+    let files = [
+        ("plan.md", "# Plan\n"),
+        ("tasks.md", &*table),
+        ("task-1.md", SUBTASK),
+        ("task-2.md", &second),
+    ];
+    for (total, broken) in [(3, 0), (2, 0), (1, 1)] {
+        let coding = Some(Coding {
+            total,
+            done: 1,
+            current: Some(2),
+            added: true,
+        });
+        let context = Context {
+            coding,
+            ..Context::default()
+        };
+        assert_eq!(broken_in(&files, &context).len(), broken, "{total}");
+    }
+}
+
+#[test]
 fn all_violations_are_named_at_once() {
     let table = format!("{TABLE}| 1 | done | low | a | b |\n| 4 | pending | low | a | b |\n");
     let files = [
