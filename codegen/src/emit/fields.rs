@@ -86,8 +86,8 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             },
             Some(_) => {
                 let phases = format!(
-                    " None in a phase where it does not exist. {}.",
-                    exists_in(context, field)
+                    " None in a phase where it does not exist. {}",
+                    within(context, field)
                 );
                 quote! {
                     #[doc = #doc]
@@ -158,7 +158,7 @@ fn divided(context: &Context<'_>) -> TokenStream {
                 }
             )*
         });
-        let reader_doc = format!(" {note}.");
+        let reader_doc = format!(" {}", within(context, field));
         readers.push(quote! {
             #[doc = #doc]
             ///
@@ -215,6 +215,14 @@ fn exists_in(context: &Context<'_>, field: &Field) -> String {
         phases.join(", "),
         context.place(&field.name.span)
     )
+}
+
+/// ``It is there in `Canary`, `Rollout` (`machine.toml:12`).``
+fn within(context: &Context<'_>, field: &Field) -> String {
+    let phases = field.within.iter().flatten();
+    let phases: Vec<String> = phases.map(|phase| format!("`{}`", camel(&phase.value))).collect();
+    let place = context.place(&field.name.span);
+    format!("It is there in {} (`{place}`).", phases.join(", "))
 }
 
 /// What a reader of the field returns.

@@ -173,12 +173,13 @@ fn before_stop(context: &Context<'_>, open: &[&Phase]) -> (TokenStream, TokenStr
         fn violations(&self, held: &AnyLoop) -> Vec<String>;
     };
     let before = quote! {
-        let held = match held.raw().violated(self.violations(&held)) {
-            false => held,
-            true => match held {
+        let held = if held.raw().violated(self.violations(&held)) {
+            match held {
                 #(#arms)*
                 other => other,
             }
+        } else {
+            held
         };
     };
     (violations, before)

@@ -573,14 +573,14 @@ impl Fields<'_> {
     }
     /// who is at the helm
     ///
-    /// None in a phase where it does not exist. exists in: Sailing (machine.toml:51).
+    /// None in a phase where it does not exist. It is there in `Sailing` (`machine.toml:51`).
     #[must_use]
     pub fn pilot(&self) -> Option<Option<rt::LoopId>> {
         self.0.exists("pilot").then(|| self.0.named_id("pilot"))
     }
     /// what the harbours take
     ///
-    /// None in a phase where it does not exist. exists in: Sailing, Arrived (machine.toml:52).
+    /// None in a phase where it does not exist. It is there in `Sailing`, `Arrived` (`machine.toml:52`).
     #[must_use]
     pub fn toll(&self) -> Option<u64> {
         self.0.exists("toll").then(|| self.0.count("toll"))
@@ -637,7 +637,7 @@ impl<'l, P> ::core::ops::Deref for FieldsIn<'l, P> {
 impl<P: InPhase> FieldsIn<'_, P> {
     /// who is at the helm
     ///
-    /// exists in: Sailing (machine.toml:51).
+    /// It is there in `Sailing` (`machine.toml:51`).
     #[must_use]
     pub fn pilot<N>(&self) -> N
     where
@@ -647,7 +647,7 @@ impl<P: InPhase> FieldsIn<'_, P> {
     }
     /// what the harbours take
     ///
-    /// exists in: Sailing, Arrived (machine.toml:52).
+    /// It is there in `Sailing`, `Arrived` (`machine.toml:52`).
     #[must_use]
     pub fn toll<N>(&self) -> N
     where
