@@ -349,11 +349,11 @@ fn from_typed<M: CommandLine>(
     caller: &Caller,
 ) -> Result<ArgMatches, Failure> {
     let name = if M::TABLE.modes.len() > 1 {
-        mode.name
+        kebab(mode.name)
     } else {
-        "start"
+        "start".to_owned()
     };
-    let typed = typed::taken(program.info, name, caller)?;
+    let typed = typed::taken(program.info, &name, caller)?;
     let mut command = super::arguments::command(program)
         .find_subcommand("start")
         .cloned()

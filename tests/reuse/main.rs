@@ -16,6 +16,7 @@ mod building;
 mod checked;
 mod document;
 mod mismatch;
+mod modes;
 mod new;
 mod outside;
 mod own_loop;
