@@ -140,7 +140,8 @@ impl Mended<'_> {
             options: Vec::new(),
         });
         if question.question.is_empty() {
-            question.question = self.flags.block_reason.clone().unwrap_or_default();
+            let reason = self.flags.block_reason.as_deref().unwrap_or_default();
+            reason.trim().clone_into(&mut question.question);
         }
         if question.header.is_empty() {
             question.header = self.stage.header().to_owned();

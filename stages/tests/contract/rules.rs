@@ -23,6 +23,7 @@ fn cases() -> Vec<Case> {
         "number: 1\n  pause_type: exit_cli\n  block_reason: Read it\n",
     );
     vec![
+        (of(1), "---\nstage:", "----\nstage:", &[(NoFrontmatter, 1, 1)]),
         (of(1), "---\nstage:", "stage:", &[(NoFrontmatter, 1, 1)]),
         (of(1), "---\n\n##", "##", &[(NoFrontmatter, 1, 1)]),
         (of(1), "---\nstage:", "\n---\nstage:", &[(NoFrontmatter, 1, 1)]),

@@ -115,7 +115,7 @@ fn files_are_validated_each_with_all_that_is_wrong() {
 
 #[test]
 fn a_picture_underlines_the_place() {
-    let reading = reading(&with(&of(1), "round_number: 1", "round_number: one"));
+    let reading = reading(&with(&of(1), "round_number: 1", "round_number: one").replace('\n', "\r\n"));
     let findings = reading.findings.named("a.md");
     let mut picture = String::new();
     let theme = miette::GraphicalTheme::unicode_nocolor();
@@ -125,6 +125,7 @@ fn a_picture_underlines_the_place() {
         picture.contains("a.md:9:17") && picture.contains("stages::flag-type"),
         "{picture}"
     );
+    assert!(!picture.contains('\r'), "it moves the cursor");
     let lines: Vec<&str> = picture.lines().collect();
     let line = lines
         .iter()
