@@ -150,6 +150,11 @@ fn a_file_of_questions_that_cannot_be_answered_blocks() {
         found(&large),
         [(true, 1, "QUESTIONS-012.md has more than 256 KiB")]
     );
+    let other = with(&text, "- [ ] One\n", "# More\n\n- [ ] One\n");
+    assert_eq!(
+        found(&asked(&other)),
+        [(true, 7, "the question Q-PO000 has 0 of 3 boxes")]
+    );
     let links = with(
         &text,
         "- [ ] One\n",
