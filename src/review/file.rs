@@ -87,7 +87,7 @@ pub fn review(
     };
     let stem = path.file_stem().unwrap_or("file");
     let written = make_all(root, &root.join(reports::FOLDER)).and_then(|(folder, _)| {
-        let text = findings_file::render(1, &findings);
+        let text = findings_file::render_numbered(&findings, None);
         numbered::write_in(&folder, &format!("{stem}-review-"), ".md", &text)
     });
     let (_, path) = written.map_err(unwritten("could not write the findings"))?;

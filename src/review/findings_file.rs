@@ -122,7 +122,11 @@ pub enum Unreadable {
 /// and `recommendation` are cut at [`MAX_FINDING_CHARS`] characters each. Detail lines stand below, indented, at most
 /// [`MAX_DETAIL_LINES`] of [`MAX_DETAIL_CHARS`] characters. The catalogue id is in the findings JSON only.
 pub fn render(round: u32, findings: &Findings) -> String {
-    let mut out = format!("# Round {round} findings\n");
+    titled(&format!("Round {round} findings"), findings)
+}
+
+fn titled(title: &str, findings: &Findings) -> String {
+    let mut out = format!("# {title}\n");
     if findings.is_empty() {
         let _ = write!(out, "\n{CLEAN_LINE}\n");
         return out;
@@ -141,9 +145,10 @@ pub fn render(round: u32, findings: &Findings) -> String {
     out
 }
 
-/// Returns the text of a findings file that ends with a verdict in words of the machine's own: `VERDICT: PASS`.
-pub(super) fn render_with(round: u64, findings: &Findings, verdict: Option<&str>) -> String {
-    let mut out = render(u32::try_from(round).unwrap_or(u32::MAX), findings);
+/// Returns the text of a findings file that has a number of its own, and may end with a verdict in words of the machine's own:
+/// `VERDICT: PASS`.
+pub(super) fn render_numbered(findings: &Findings, verdict: Option<&str>) -> String {
+    let mut out = titled("Findings", findings);
     if let Some(verdict) = verdict {
         let _ = write!(out, "\nVERDICT: {verdict}\n");
     }

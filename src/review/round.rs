@@ -311,7 +311,7 @@ fn perform(
                     0 => clean,
                     _ => not,
                 });
-            let text = findings_file::render_with(round, findings, words);
+            let text = findings_file::render_numbered(findings, words);
             let written = numbered::write(raw, spec.findings_file, &text);
             let (number, path) = written.map_err(&unwritten)?;
             file = Some(FindingsFile { number, path });

@@ -289,7 +289,7 @@ fn a_file_is_reviewed_without_a_loop_and_nothing_of_ours_is_written_over() {
         assert!(
             std::fs::read_to_string(file(number))
                 .unwrap()
-                .starts_with("# Round 1 findings\n")
+                .starts_with("# Findings\n")
         );
     }
     std::fs::write(file(2), "Mine.\n").unwrap();
