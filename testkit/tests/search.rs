@@ -117,7 +117,9 @@ fn what_cannot_be_reached_is_named_with_the_reason() {
     let why: Vec<_> = found.unreached.iter().map(|one| one.why.as_str()).collect();
     assert_eq!(
         why,
-        ["only Rust takes it: say with `Kit::own` or `Kit::verb` what makes the program take `nobody` in `open`"]
+        [
+            "only Rust takes it: say with `Kit::own` or `Kit::verb` what makes the program take `nobody` in `open`"
+        ]
     );
 }
 
