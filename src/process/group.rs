@@ -13,6 +13,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 /// How long a killed head may take to be gone: only a process stuck in the kernel needs any.
 const DEATH: Duration = Duration::from_secs(2);
+/// How often a program that is busy is tried again, and after how long: a second in all.
+const BUSY: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The group. Dropped without being reaped, it is killed.
 #[derive(Debug)]
@@ -24,7 +27,7 @@ pub(super) struct Group {
 
 impl Group {
     pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
-        let head = command.process_group(0).spawn()?;
+        let head = begin(command.process_group(0))?;
         let id = i32::try_from(head.id()).ok().and_then(Pid::from_raw);
         let id = id.ok_or_else(|| io::Error::other("the system gave a process id that is none"))?;
         Ok(Self {
@@ -110,5 +113,40 @@ impl Drop for Group {
             self.kill();
             let _ = self.reap();
         }
+    }
+}
+
+/// Starts a process. A program that was written a moment ago is busy for as long as another process, forked meanwhile, has not begun: it
+/// holds the file for writing until then.
+fn begin(command: &mut Command) -> io::Result<Child> {
+    for _ in 0..BUSY {
+        match command.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(PAUSE),
+            other => return other,
+        }
+    }
+    command.spawn()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_program_that_somebody_still_writes_is_started_once_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program");
+        let mut file = std::fs::File::create(&path).unwrap();
+        file.write_all(b"#!/bin/sh\n").unwrap();
+        file.set_permissions(std::fs::Permissions::from_mode(0o755))
+            .unwrap();
+        let begun = thread::spawn(move || Group::spawn(Command::new(path)).map(drop));
+        // The file is open for as long as the first tries take.
+        thread::sleep(PAUSE * 3);
+        drop(file);
+        begun.join().unwrap().unwrap();
     }
 }
