@@ -38,7 +38,7 @@ pub(super) fn view(context: &Context<'_>) -> TokenStream {
     }
 }
 
-/// What Rust alone sets, with the next transition: data, and text below the fields.
+/// Emits what Rust alone sets, with the next transition: data, and text below the fields.
 pub(super) fn setters(context: &Context<'_>, raw: &TokenStream) -> TokenStream {
     let data = context.machine.data().map(|(name, kind)| {
         let (ident, kind) = (format_ident!("set_{name}"), format_ident!("{kind}"));

@@ -9,10 +9,10 @@ use claudex_loop::program::clap::{Arg, ArgMatches, Command, value_parser};
 use claudex_loop::program::exit::{Exit, Failure};
 use serde::{Deserialize, Serialize};
 
-/// What was paid, in order.
+/// Lists what was paid, in order.
 pub type Costs = Vec<Cost>;
 
-/// One payment.
+/// Holds one payment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Cost {
     what: String,

@@ -6,7 +6,7 @@ use super::Observed;
 use crate::behaviours::verify::{self, Purpose, Verification, Verified};
 use crate::machine::{Raw, Refusal};
 
-/// What `verify` sees.
+/// Says what `verify` sees.
 #[derive(Debug)]
 pub enum VerifySeen {
     /// Every command passed.

@@ -22,7 +22,7 @@ use self::results::VerifyRun;
 pub use self::results::{failed, text};
 pub use self::run::{Purpose, Ran, Verification, Watch, verify};
 
-/// What machine.toml says where the program gives the commands.
+/// Stands in machine.toml where the program gives the commands.
 const PROGRAM: &str = "{program}";
 /// The most commands of a list.
 const MOST: usize = 32;
@@ -189,7 +189,7 @@ pub enum Missing {
     Failed {
         /// The command.
         command: String,
-        /// How it ended.
+        /// Says how it ended.
         exit: Exit,
         /// The command that runs all of them.
         verify: String,

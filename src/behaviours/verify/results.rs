@@ -1,4 +1,4 @@
-//! What became of the commands that verify the work, as the journal tells it, and what they wrote.
+//! Reads what became of the commands that verify the work, as the journal tells it, and what they wrote.
 //!
 //! A run is two notes, as a review's. One that began and never ended, or was cut off, is no result.
 
