@@ -595,7 +595,7 @@ pub(crate) const TRANSITION: Table = Table {
         key(
             "own",
             Takes::Flag,
-            "Whether a verb of the program's own takes the edge, in Rust. Absent: an outcome does.",
+            "Whether a verb of the program's own takes the edge, in Rust, for those that `by` names. Absent: it has a verb itself.",
             "true",
         ),
         table(

@@ -486,7 +486,7 @@ pub struct Transition {
     pub requires: Option<At<Evidence>>,
     /// `by`, without duplicates; empty: the hook only.
     pub by: Vec<At<Actor>>,
-    /// `own = true`: the program's own Rust takes it, and no outcome has to.
+    /// `own = true`: a verb of the program's own takes it, and it has none itself.
     pub own: bool,
     /// `args = { why = "text" }`: arguments, in order, that become parameters and flags.
     pub args: Vec<Argument>,
@@ -712,6 +712,13 @@ impl Update {
             Update::Argument(name) | Update::Plus { argument: name, .. } => Some(name),
             Update::Constant(_) | Update::Now { .. } | Update::Field { .. } | Update::Next(_) => None,
         }
+    }
+}
+
+impl Transition {
+    /// Whether it has a verb of the command line.
+    pub fn is_verb(&self) -> bool {
+        !self.by.is_empty() && !self.own
     }
 }
 

@@ -123,7 +123,7 @@ mod places {
         data_that_an_edge_sets: [QUICK => NOTES, "quick = \"args.quick\"" => "kept = \"args.quick\"", STATE => FRONTMATTER] says "m.toml:50:45: `kept` is data, and the argument `quick` is a flag (leave it out: Rust sets it, with `set_kept`)";
         data_that_a_guard_reads: [QUICK => NOTES, "when = \"until" => "when = \"count(kept) < 3 and until", STATE => FRONTMATTER] says "m.toml:42:15: `kept` is data, and no guard reads it (keep what the guard reads in a field of its own)";
         data_whose_setter_is_a_transition: [QUICK => NOTES, "[[transitions.soak]]" => "[[transitions.set_kept]]", STATE => FRONTMATTER] says "m.toml:39:15: the transition `set_kept` and the field `kept` both give the Rust method `set_kept` (the other one: line 26; rename the transition)";
-        an_edge_of_the_programs_own_with_a_verb: ["when = \"until" => "own = true\nby = [\"agent\"]\nwhen = \"until"] says "m.toml:39:1: `own` is for the program alone, and `by` opens a verb (leave one of them out)";
+        an_edge_of_the_programs_own_that_nobody_takes: ["when = \"until" => "own = true\nwhen = \"until"] says "m.toml:39:1: `own` says that the verb is the program’s own, and nobody may call it (say who: `by = [\"agent\", \"person\"]`)";
         two_fields_that_change_places: [PHASE => "{ holds = \"phase\", key = \"tries\" }", "tries    = { type = \"count\" }" => "tries = { type = \"count\", key = \"phase\" }", STATE => FRONTMATTER] says "nothing";
     }
 }

@@ -240,7 +240,7 @@ mod graph {
         ] says "nothing";
         a_behaviour_has_no_arguments: ["to   = \"closed\"" => "to = \"closed\"\nargs = { why = \"text\" }"] says "m.toml:21:54: `shut` takes `why`, and `written` does not give it (write `{ then = \"shut\", with = { why = ... } }`, or name another transition)";
         an_outcome_is_the_hooks_to_take: ["to   = \"closed\"" => "to = \"closed\"\nby = [\"agent\"]"] says "m.toml:21:54: `shut` is not the hook's to take (name a transition without `by`, or take `by` off this one)";
-        an_edge_that_nothing_takes: ["" => "[[transitions.slam]]\nfrom = \"open\"\nto = \"closed\"\n"] says "m.toml:36:8: nothing takes `slam` from `open` (name it in an outcome of `open`'s `on_stop`, open it with `by`, say `own = true` where Rust takes it, or take it out)";
+        an_edge_that_nothing_takes: ["" => "[[transitions.slam]]\nfrom = \"open\"\nto = \"closed\"\n"] says "m.toml:36:8: nothing takes `slam` from `open` (name it in an outcome of `open`'s `on_stop`, open it with `by`, or take it out)";
         rust_may_take_any_edge: [
             "on_stop = { require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" } }" => "",
             "" => "[[transitions.slam]]\nfrom = \"open\"\nto = \"closed\"\n",

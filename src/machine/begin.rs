@@ -38,7 +38,6 @@ fn named(actor: &Actor) -> &'static str {
         Actor::Hook => "the hook",
         Actor::Agent => "an agent",
         Actor::Person => "a person",
-        Actor::Program => "the program",
     }
 }
 

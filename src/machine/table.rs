@@ -287,6 +287,8 @@ pub struct EdgeInfo {
     pub requires: Option<Requirement>,
     /// Who may take it, the hook not among them; empty: the hook only.
     pub by: &'static [Actor],
+    /// Whether a verb of the program's own takes it, and it has none itself.
+    pub own: bool,
     /// The arguments of its transition.
     pub args: &'static [ArgumentInfo],
     /// What it sets.
@@ -322,8 +324,6 @@ pub enum Actor {
     Agent,
     /// A person.
     Person,
-    /// A verb of the program's own, in Rust, whoever calls it.
-    Program,
 }
 
 /// Tells when an edge may be taken.
@@ -472,9 +472,7 @@ impl EdgeInfo {
 
     /// Returns whether it has a verb.
     pub fn is_verb(&self) -> bool {
-        self.by
-            .iter()
-            .any(|by| matches!(by, Actor::Agent | Actor::Person))
+        !self.by.is_empty() && !self.own
     }
 
     /// Returns whether the turn may end after this edge.

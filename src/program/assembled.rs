@@ -115,8 +115,8 @@ pub(super) struct OwnVerb<A> {
 /// The argument of a verb that names its loop.
 pub(super) const LOOP: &str = "the loop";
 
-/// Does the work of a verb of the program's own: for a loop, in the name of who calls it, with what was given.
-pub type RunVerb<A> = fn(A, Actor, &ArgMatches) -> Result<A, NotTaken<A>>;
+/// Does the work of a verb of the program's own: changes a loop, which knows who acts, with what was given.
+pub type RunVerb<A> = fn(A, &ArgMatches) -> Result<A, NotTaken<A>>;
 
 /// Why a verb of the program's own changed nothing.
 #[derive(Debug)]
@@ -252,8 +252,8 @@ impl<M: CommandLine> Program<M> {
     }
 
     /// Adds a verb of the program's own, which changes the loop that its `--id` names, else the active one. Unlike the verbs of
-    /// transitions it decides in Rust which it takes, and may take those that have no `by`; who calls it is told. It may set the data of
-    /// fields with them.
+    /// transitions it decides in Rust which it takes, also of those that have `own` in the machine file and so no other verb, and may set
+    /// the data of fields with them. It acts in the name of who calls it.
     #[must_use]
     pub fn verb(mut self, command: clap::Command, run: RunVerb<M::Any>) -> Self {
         let command = command.arg(

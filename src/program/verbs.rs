@@ -59,14 +59,12 @@ pub(super) fn own<M: CommandLine>(
     }?;
     let name = own.command.get_name();
     let settings = settings::<M>(name, &store)?;
-    let (actor, held) = (
-        caller.actor(false),
-        loops::opened::<M>(M::open(&store, &id, Actor::Program))?,
-    );
+    let actor = caller.actor(false);
+    let held = loops::opened::<M>(M::open(&store, &id, actor))?;
     program.prepare(&held, &settings, actor);
     let before = held.raw().record().revision();
     let now = taken(program, (name, actor), held, &settings, |held| {
-        (own.run)(held, actor, given)
+        (own.run)(held, given)
     })?;
     if now.raw().record().revision() != before {
         tell(program, name, &now, &settings);

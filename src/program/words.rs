@@ -20,7 +20,7 @@ pub fn purpose(table: &Table, change: &ChangeEntry) -> Option<String> {
 /// Who made a change: `the hook`, `the agent`, `a person`.
 pub fn who(by: &str) -> String {
     match by {
-        "hook" | "agent" | "program" => format!("the {by}"),
+        "hook" | "agent" => format!("the {by}"),
         "person" => "a person".to_owned(),
         other => text::one_line(other, 60),
     }

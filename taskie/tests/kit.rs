@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use claudex_testkit::{Kit, Project};
+use claudex_testkit::{Actor, Kit, Project};
 
 const PLAN: &str = ".taskie/plans/kit_1";
 
@@ -81,7 +81,44 @@ fn taskie_passes_the_kit() {
             progress(project, 1, given["task"].parse().unwrap_or_default())
         });
     }
-    let report = kit.plugin("plugin").quick().unwrap();
+    let report = people(kit).plugin("plugin").quick().unwrap();
     println!("{report}");
     assert_eq!(report.unreached, []);
+}
+
+/// The commands by which people take what has no verb.
+fn people(mut kit: Kit) -> Kit {
+    let words = |words: &[&str]| Ok(words.iter().map(|word| (*word).to_owned()).collect());
+    kit = kit.verb("*", "grant", Actor::Person, move |_, given| words(&["more", &given["reviews"]]));
+    kit = kit.verb("*", "limit", Actor::Person, move |_, given| words(&["max-reviews", &given["count"]]));
+    kit = kit.verb("*", "leave", Actor::Person, move |project, given| {
+        row(project, &given["task"], "pending")?;
+        words(&[&given["command"]])
+    });
+    kit = kit.verb("*", "begin_tasks", Actor::Person, move |_, _| words(&["create-tasks"]));
+    for (transition, command) in [("begin_task", "complete-task"), ("begin_task_tdd", "complete-task-tdd")] {
+        kit = kit.verb("*", transition, Actor::Person, move |project, given| {
+            let of = |name: &str| given[name].parse().unwrap_or_default();
+            tasks(project, of("total"), of("done"), 100)?;
+            words(&[command])
+        });
+    }
+    kit = kit.verb("*", "add", Actor::Person, move |project, given| {
+        let before = given["row"].parse().unwrap_or(1_u64).saturating_sub(1);
+        row(project, &before.to_string(), "cancelled")?;
+        words(&["add-task"])
+    });
+    kit.verb("*", "drop", Actor::Person, move |project, _| {
+        progress(project, 0, 100)?;
+        words(&["drop-task", &(number(project, "tasks_total") + 100).to_string()])
+    })
+}
+
+/// Writes tasks.md with this one row.
+fn row(project: &Project, id: &str, status: &str) -> io::Result<()> {
+    let table = format!(
+        "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n| {id} | {status} | low | a | b |\n"
+    );
+    project.write(&format!("{PLAN}/task-{id}.md"), &format!("### Subtask {id}.1: all of it\n- **Status**: pending\n"))?;
+    project.write(&format!("{PLAN}/tasks.md"), &table)
 }

@@ -122,16 +122,18 @@ impl Kit {
     }
 
     /// Says by which arguments of the program, somebody's, a verb of its own takes a transition in a phase, `"*"` for any, that has
-    /// `own = true` in the machine file.
+    /// `own = true` in the machine file; what it gives the transition’s arguments is to be what is asked for, by name.
     #[must_use]
     pub fn verb(
         mut self,
         phase: &str,
         transition: &str,
         by: Actor,
-        arguments: impl Fn(&Project) -> io::Result<Vec<String>> + Send + Sync + 'static,
+        arguments: impl Fn(&Project, &BTreeMap<String, String>) -> io::Result<Vec<String>> + Send + Sync + 'static,
     ) -> Self {
-        let own = move |project: &Project, _: &BTreeMap<String, String>| Ok(Some((by, arguments(project)?)));
+        let own = move |project: &Project, given: &BTreeMap<String, String>| {
+            Ok(Some((by, arguments(project, given)?)))
+        };
         self.given
             .own
             .push((phase.to_owned(), transition.to_owned(), Box::new(own)));

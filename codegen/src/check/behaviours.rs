@@ -172,7 +172,7 @@ fn unused(
         if source.terminal {
             continue;
         }
-        if named.contains(&(edge.from, name)) || source.on_stop.is_none() || edge.declared.own {
+        if named.contains(&(edge.from, name)) || source.on_stop.is_none() {
             used_any.insert(index.entry(edge));
         } else {
             idle.push(edge);
@@ -201,7 +201,7 @@ fn unused(
             message,
         );
         let help = format!(
-            "name it in an outcome of `{source}`'s `on_stop`, open it with `by`, say `own = true` where Rust takes it, or take it out"
+            "name it in an outcome of `{source}`'s `on_stop`, open it with `by`, or take it out"
         );
         found.push(one.help(help));
     }

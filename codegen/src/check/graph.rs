@@ -119,6 +119,7 @@ fn agreement(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             let differ = [
                 ("requires", evidence(first) != evidence(entry)),
                 ("by", actors(first) != actors(entry)),
+                ("own", first.own != entry.own),
                 ("args", args(first) != args(entry)),
             ];
             for (key, _) in differ.into_iter().filter(|(_, differ)| *differ) {

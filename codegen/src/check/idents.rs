@@ -313,7 +313,9 @@ fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     let entries = &index.transitions[name.value.as_str()];
     let mut actors = entries
         .iter()
-        .flat_map(|&at| &index.machine.transitions[at].by)
+        .map(|&at| &index.machine.transitions[at])
+        .filter(|entry| entry.is_verb())
+        .flat_map(|entry| &entry.by)
         .map(|actor| actor.value);
     let Some(first) = actors.next() else { return };
     let people_only = first == Actor::Person && actors.all(|actor| actor == Actor::Person);

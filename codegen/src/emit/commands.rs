@@ -12,7 +12,7 @@ use super::prose::doc_of;
 use super::transitions::{type_of_argument, words_of_argument};
 use crate::model::{ArgumentKind, Evidence};
 
-/// The transition that the CLI's own `resume` takes; it gets no verb of its own.
+/// The transition that the CLI's own `resume` takes; it gets no verb, as one that a verb of the program's own takes.
 const RESUME: &str = "resume";
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -193,7 +193,7 @@ fn variant(context: &Context<'_>, transition: &str) -> TokenStream {
         }
     });
     let verb = kebab(name);
-    let hidden = name == RESUME;
+    let hidden = name == RESUME || declared.own;
     let attribute = match (clap, hidden) {
         (false, _) => quote! {},
         (true, true) => quote! { #[command(skip)] },

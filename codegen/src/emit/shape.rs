@@ -151,9 +151,6 @@ fn edge(machine: &Machine, edge: &Edge<'_>) -> String {
         Some(Evidence::Settled) => parts.push(("requires", string("settled"))),
         Some(Evidence::Verified) => parts.push(("requires", string("verified"))),
     }
-    if declared.own {
-        parts.push(("by", array([string("program")])));
-    }
     if !declared.by.is_empty() {
         let by = declared.by.iter().map(|actor| match actor.value {
             Actor::Agent => string("agent"),

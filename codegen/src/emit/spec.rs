@@ -160,9 +160,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
                 Actor::Person => "person",
             })
             .collect();
-        let by = if declared.own {
-            "the program".to_owned()
-        } else if by.is_empty() {
+        let by = if by.is_empty() {
             "hook".to_owned()
         } else {
             by.join(", ")

@@ -95,8 +95,8 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             .map(|guard| guard_text(&guard.value))
             .unwrap_or_default();
         let requires = requirement(declared.requires.as_ref().map(|evidence| evidence.value));
-        let own = declared.own.then(|| quote! { rt::Actor::Program });
-        let by = actors(&declared.by).chain(own);
+        let by = actors(&declared.by);
+        let own = declared.own;
         let args = declared.args.iter().map(|argument| {
             let name = &argument.name.value;
             let takes = match &argument.kind.value {
@@ -122,7 +122,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         quote! {
             rt::EdgeInfo {
                 transition: #transition, from: #from, to: #to, when: #when, when_text: #when_text,
-                requires: #requires, by: &[#(#by),*], args: &[#(#args),*], set: &[#(#set),*], append: #append,
+                requires: #requires, by: &[#(#by),*], own: #own, args: &[#(#args),*], set: &[#(#set),*], append: #append,
                 message: #message, ends_turn: #ends_turn, doc: #doc, line: #line,
             }
         }

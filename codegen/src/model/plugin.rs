@@ -99,10 +99,10 @@ impl Machine {
         commands
     }
 
-    /// Returns the transitions that an actor may take.
+    /// Returns the transitions that an actor may take by a verb.
     fn open_to(&self, actor: Actor) -> HashSet<&str> {
-        let is_open = |by: &[At<Actor>]| by.iter().any(|allowed| allowed.value == actor);
-        let entries = self.transitions.iter().filter(|entry| is_open(&entry.by));
+        let entries = self.transitions.iter();
+        let entries = entries.filter(|entry| entry.is_verb() && entry.by.iter().any(|by| by.value == actor));
         entries.map(|entry| entry.name.value.as_str()).collect()
     }
 }

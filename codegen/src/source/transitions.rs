@@ -142,10 +142,10 @@ fn transition(
     let own = keys.get("own");
     let own = own.is_some_and(|(key, value)| {
         let own = flag(reader, "own", value);
-        if own && !by.is_empty() {
-            let message = "`own` is for the program alone, and `by` opens a verb";
+        if own && by.is_empty() {
+            let message = "`own` says that the verb is the program’s own, and nobody may call it";
             let found = Diagnostic::new("claudex::machine::bad_own", key.span(), message);
-            reader.note(found.help("leave one of them out"));
+            reader.note(found.help("say who: `by = [\"agent\", \"person\"]`"));
         }
         own
     });

@@ -3565,6 +3565,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[("reminders", rt::Update::Constant(rt::Constant::Count(0)))],
             append: None,
@@ -3588,6 +3589,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "sealed == false",
             requires: Some(rt::Requirement::Settled),
             by: &[],
+            own: false,
             args: &[],
             set: &[("sealed", rt::Update::Constant(rt::Constant::Flag(true)))],
             append: None,
@@ -3616,6 +3618,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "sealed == true",
             requires: Some(rt::Requirement::Reviewed),
             by: &[],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -3639,6 +3642,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "sealed == false",
             requires: Some(rt::Requirement::Settled),
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[("sealed", rt::Update::Constant(rt::Constant::Flag(true)))],
             append: None,
@@ -3665,6 +3669,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "leg < legs",
             requires: Some(rt::Requirement::Reviewed),
             by: &[],
+            own: false,
             args: &[
                 rt::ArgumentInfo {
                     name: "why",
@@ -3707,6 +3712,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "leg >= legs",
             requires: Some(rt::Requirement::Reviewed),
             by: &[],
+            own: false,
             args: &[
                 rt::ArgumentInfo {
                     name: "why",
@@ -3728,6 +3734,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: Some(rt::Requirement::Verified),
             by: &[],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -3744,6 +3751,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -3760,6 +3768,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: Some(rt::Requirement::Verified),
             by: &[rt::Actor::Agent],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -3800,6 +3809,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "weather != \"storm\" and leg < legs",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[
                 (
@@ -3849,6 +3859,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "weather == \"storm\" or leg >= legs",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -3872,6 +3883,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "sealed == true",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -3895,6 +3907,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "sealed == false",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -3911,6 +3924,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[
                 ("sealed", rt::Update::Constant(rt::Constant::Flag(true))),
@@ -3930,6 +3944,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Person],
+            own: false,
             args: &[
                 rt::ArgumentInfo {
                     name: "more",
@@ -3981,6 +3996,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Person],
+            own: false,
             args: &[
                 rt::ArgumentInfo {
                     name: "more",
@@ -4056,6 +4072,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "args.rope == \"bight\" and args.tons + 1 < legs",
             requires: None,
             by: &[rt::Actor::Person],
+            own: false,
             args: &[
                 rt::ArgumentInfo {
                     name: "rope",
@@ -4119,6 +4136,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "args.rope != \"bight\" or legs <= args.tons + 1",
             requires: None,
             by: &[rt::Actor::Person],
+            own: false,
             args: &[
                 rt::ArgumentInfo {
                     name: "rope",
@@ -4169,6 +4187,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "legs >= 3 and toll > 0",
             requires: None,
             by: &[rt::Actor::Person],
+            own: false,
             args: &[
                 rt::ArgumentInfo {
                     name: "pilot",
@@ -4199,6 +4218,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4215,6 +4235,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4236,6 +4257,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4252,6 +4274,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Person],
+            own: false,
             args: &[
                 rt::ArgumentInfo {
                     name: "words",
@@ -4273,6 +4296,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Person],
+            own: false,
             args: &[
                 rt::ArgumentInfo {
                     name: "port",
@@ -4294,6 +4318,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[
                 ("departed", rt::Update::Now { offset: 0 }),
@@ -4313,6 +4338,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[],
+            own: false,
             args: &[
                 rt::ArgumentInfo {
                     name: "in",
@@ -4358,6 +4384,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "reminders < 1",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[
                 (
@@ -4394,6 +4421,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "reminders < 1",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[
                 (
@@ -4430,6 +4458,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "reminders < 1",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[
                 (
@@ -4466,6 +4495,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "reminders < 1",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[
                 (
@@ -4502,6 +4532,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "reminders < 1",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[
                 (
@@ -4538,6 +4569,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "reminders < 1",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[
                 (
@@ -4574,6 +4606,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "failures < 1",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[
                 (
@@ -4605,6 +4638,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "failures + 1 > 1",
             requires: None,
             by: &[],
+            own: false,
             args: &[],
             set: &[
                 (
@@ -4629,6 +4663,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4645,6 +4680,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4661,6 +4697,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4677,6 +4714,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4693,6 +4731,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4709,6 +4748,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4725,6 +4765,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4741,6 +4782,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4757,6 +4799,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4773,6 +4816,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[],
             append: None,
@@ -4789,6 +4833,7 @@ pub static TABLE: rt::Table = rt::Table {
             when_text: "",
             requires: None,
             by: &[rt::Actor::Agent, rt::Actor::Person],
+            own: false,
             args: &[],
             set: &[],
             append: None,

@@ -3,7 +3,6 @@
 
 use std::process::ExitCode;
 
-use claudex_loop::Actor;
 use claudex_loop::program::NotTaken;
 use claudex_loop::program::clap::{Arg, ArgMatches, Command, value_parser};
 use claudex_loop::program::exit::{Exit, Failure};
@@ -45,7 +44,6 @@ fn pay_command() -> Command {
 
 fn pay(
     held: errand::AnyLoop,
-    _: Actor,
     given: &ArgMatches,
 ) -> Result<errand::AnyLoop, NotTaken<errand::AnyLoop>> {
     let errand::AnyLoop::Working(mut held) = held else {

@@ -559,7 +559,7 @@ fn what_is_paid_is_data_in_the_same_change_and_a_hand_that_edits_it_is_undone() 
     let shown = desk.status();
     assert_eq!(shown["shows"]["paid"], "15.50");
     assert_eq!(shown["fields"]["costs"][1]["amount"], 3.0);
-    assert_eq!(shown["last_change"]["by"], "program");
+    assert_eq!(shown["last_change"]["by"], "person");
 
     // Data is the machine's: nobody else changes it, and what somebody wrote is kept.
     let edited = desk.read().replace("\"amount\":12.5", "\"amount\":0");

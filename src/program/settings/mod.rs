@@ -241,7 +241,7 @@ impl Settings {
         Permissions {
             evidence: match actor {
                 Actor::Agent => self.evidence_in_file,
-                Actor::Hook | Actor::Person | Actor::Program => self.evidence,
+                Actor::Hook | Actor::Person => self.evidence,
             },
             commands: self.commands.clone(),
             file: user_path().ok(),

@@ -4,7 +4,6 @@ use clap::ArgMatches;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::out;
-use claudex_loop::store::Value;
 
 use super::{Call, shown};
 use crate::files::name::Name;
@@ -80,19 +79,14 @@ pub(super) fn add_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Resu
         .ok()
         .and_then(|directory| Some(directory.table()?.rows.iter().map(|row| row.id).max()));
     let next = rows.flatten().unwrap_or_default() + 1;
-    let is_first = held.fields().current_task() == 0;
     let now = call.take(
         held,
         Verb::Add {
             id: None,
             from_prompt: false,
+            row: next,
         },
     )?;
-    if is_first {
-        let (store, by) = (now.raw().store(), call.actor.to_string());
-        let set = store.set_field(now.id(), "current_task", Value::Count(next), &by, true);
-        set.map_err(|error| Failure::new(Exit::Internal, error))?;
-    }
     out::line(&format!(
         "Plan {} has {} tasks now: write row {next} of tasks.md, pending, and {}.",
         now.id(),

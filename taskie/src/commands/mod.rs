@@ -172,24 +172,7 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
         let command = Command::new(name).about(about).arg(first);
         program = program.command(with_words(command, name), run);
     }
-    program.arguments(hide)
-}
-
-/// Hides the transitions that people take by another command, which counts for them.
-fn hide(command: Command) -> Command {
-    let inner = [
-        "grant",
-        "limit",
-        "leave",
-        "begin-tasks",
-        "begin-task",
-        "begin-task-tdd",
-        "add",
-        "drop",
-    ];
-    inner.into_iter().fold(command, |command, name| {
-        command.mut_subcommand(name, |one| one.hide(true))
-    })
+    program
 }
 
 /// Names the arguments.

@@ -340,7 +340,7 @@ impl<'m> Search<'m> {
             let guard = edge.declared.when.as_ref().map(|guard| guard_text(&guard.value));
             let guard = guard.unwrap_or_default();
             format!("its guard `{guard}` holds in none of the {states} states that were visited")
-        } else if edge.declared.by.is_empty() && !named {
+        } else if !edge.declared.is_verb() && !named {
             format!(
                 "only Rust takes it: say with `Kit::own` or `Kit::verb` what makes the program take `{transition}` in `{name}`"
             )

@@ -178,9 +178,9 @@ impl Moves<'_> {
             Some(_) => return,
         };
         let act = match declared.by.first() {
-            Some(by) => Some(by.value),
-            None if !named && (self.own)(&phase.name.value, name) => None,
-            None => return,
+            Some(by) if !declared.own => Some(by.value),
+            _ if !named && (self.own)(&phase.name.value, name) => None,
+            _ => return,
         };
         for arguments in self.arguments(declared, Some(state)) {
             if !self.is_open(&self.edges[index], &arguments, state) {

@@ -19,7 +19,7 @@ pub(crate) fn run(held: &Loop<'_>) -> Result<usize, Wrong> {
     let mut tried = 0;
     for name in machine.transition_names() {
         let mut declared = machine.transitions.iter();
-        let declared = declared.find(|declared| declared.name.value == name && !declared.by.is_empty());
+        let declared = declared.find(|declared| declared.name.value == name && declared.is_verb());
         let Some(first) = declared.filter(|_| name != RESUME) else {
             continue;
         };
