@@ -89,14 +89,23 @@ fn taskie_passes_the_kit() {
 /// The commands by which people take what has no verb.
 fn people(mut kit: Kit) -> Kit {
     let words = |words: &[&str]| Ok(words.iter().map(|word| (*word).to_owned()).collect());
-    kit = kit.verb("*", "grant", Actor::Person, move |_, given| words(&["more", &given["reviews"]]));
-    kit = kit.verb("*", "limit", Actor::Person, move |_, given| words(&["max-reviews", &given["count"]]));
+    kit = kit.verb("*", "grant", Actor::Person, move |_, given| {
+        words(&["more", &given["reviews"]])
+    });
+    kit = kit.verb("*", "limit", Actor::Person, move |_, given| {
+        words(&["max-reviews", &given["count"]])
+    });
     kit = kit.verb("*", "leave", Actor::Person, move |project, given| {
         row(project, &given["task"], "pending")?;
         words(&[&given["command"]])
     });
-    kit = kit.verb("*", "begin_tasks", Actor::Person, move |_, _| words(&["create-tasks"]));
-    for (transition, command) in [("begin_task", "complete-task"), ("begin_task_tdd", "complete-task-tdd")] {
+    kit = kit.verb("*", "begin_tasks", Actor::Person, move |_, _| {
+        words(&["create-tasks"])
+    });
+    for (transition, command) in [
+        ("begin_task", "complete-task"),
+        ("begin_task_tdd", "complete-task-tdd"),
+    ] {
         kit = kit.verb("*", transition, Actor::Person, move |project, given| {
             let of = |name: &str| given[name].parse().unwrap_or_default();
             tasks(project, of("total"), of("done"), 100)?;
@@ -119,6 +128,9 @@ fn row(project: &Project, id: &str, status: &str) -> io::Result<()> {
     let table = format!(
         "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n| {id} | {status} | low | a | b |\n"
     );
-    project.write(&format!("{PLAN}/task-{id}.md"), &format!("### Subtask {id}.1: all of it\n- **Status**: pending\n"))?;
+    project.write(
+        &format!("{PLAN}/task-{id}.md"),
+        &format!("### Subtask {id}.1: all of it\n- **Status**: pending\n"),
+    )?;
     project.write(&format!("{PLAN}/tasks.md"), &table)
 }
