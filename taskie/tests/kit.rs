@@ -118,8 +118,14 @@ fn people(mut kit: Kit) -> Kit {
         words(&["add-task"])
     });
     kit.verb("*", "drop", Actor::Person, move |project, _| {
-        progress(project, 0, 100)?;
-        words(&["drop-task", &(number(project, "tasks_total") + 100).to_string()])
+        let of = |key| number(project, key);
+        tasks(
+            project,
+            of("tasks_total").saturating_sub(1),
+            of("tasks_done"),
+            100,
+        )?;
+        words(&["drop-task", "900"])
     })
 }
 
