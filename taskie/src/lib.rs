@@ -10,11 +10,13 @@
 //! | `commands` | what people type, and what the agent calls, besides every machine's |
 //! | `summary` | what `status` says besides every machine's |
 //! | `context` | what the messages can name besides the fields                     |
+//! | `demo` | a sample project that goes all the way, with a scripted agent |
 
 claudex_loop::machine!(taskie as typestate);
 
 pub mod commands;
 pub mod context;
+mod demo;
 pub mod files;
 pub mod next;
 pub mod rules;
@@ -31,5 +33,5 @@ pub fn program() -> Program<typestate::Taskie> {
         .context(context::of)
         .entered(stops::entered)
         .caveats(summary::of);
-    commands::add(program)
+    commands::add(program).command(demo::command(), demo::run)
 }

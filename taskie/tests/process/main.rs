@@ -2,6 +2,7 @@
 
 mod advance;
 mod continued;
+mod demo;
 mod hostile;
 mod outcomes;
 mod people;
