@@ -138,7 +138,8 @@ impl Verbs {
     fn of(raw: &Raw) -> Self {
         let mut verbs = Self::default();
         let (table, record, now) = (raw.table(), raw.record(), jiff::Timestamp::now());
-        for edge in table.edges.iter().filter(|edge| edge.from == raw.phase()) {
+        let here = |edge: &&EdgeInfo| edge.from == raw.phase() && edge.is_verb();
+        for edge in table.edges.iter().filter(here) {
             let open = edge
                 .when
                 .as_ref()

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -60,10 +60,12 @@ impl Place {
         let mut refused = io::Error::from(ErrorKind::ResourceBusy);
         let mut made = Vec::new();
         for _ in 0..TRIES {
+            // None that is half made escapes `remove_all`.
+            let mut lives = lives();
             match self.try_scratch(&mut made) {
                 Ok(live) => {
                     let live = Arc::new(live);
-                    lives(|lives| lives.push(Arc::clone(&live)));
+                    lives.push(Arc::clone(&live));
                     return Ok(Scratch(live));
                 }
                 Err(error) => match error.kind() {
@@ -122,7 +124,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        lives(|lives| lives.retain(|live| !Arc::ptr_eq(live, &self.0)));
+        let mut lives = lives();
+        lives.retain(|live| !Arc::ptr_eq(live, &self.0));
         self.0.remove();
     }
 }
@@ -139,11 +142,13 @@ impl Live {
     }
 }
 
-/// Removes all scratch folders of this process, which is about to end.
+/// Removes all scratch folders of this process, which is about to end: whoever wants another one waits until then.
 pub fn remove_all() {
-    for live in lives(std::mem::take) {
+    let mut lives = lives();
+    for live in lives.drain(..) {
         live.remove();
     }
+    std::mem::forget(lives);
 }
 
 fn sweep(place: &Folder) {
@@ -166,9 +171,9 @@ fn remove(place: &Folder, name: &str) {
     let _ = place.remove_tree(&gone);
 }
 
-fn lives<R>(work: impl FnOnce(&mut Vec<Arc<Live>>) -> R) -> R {
+fn lives() -> MutexGuard<'static, Vec<Arc<Live>>> {
     // The list is whole whoever panicked beside it.
-    work(&mut LIVE.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    LIVE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Returns whether this is the lock of the folder that stands under the name.

@@ -80,6 +80,13 @@ pub struct ReviewSpec {
     pub verdicts: Option<(&'static str, &'static str)>,
 }
 
+impl ReviewSpec {
+    /// Returns whether its findings files count on their own: then no round names them.
+    pub fn is_numbered(&self) -> bool {
+        !self.findings_file.is_empty()
+    }
+}
+
 /// Which findings keep a round from being clean: these, and graver ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Blocking {

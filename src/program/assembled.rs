@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json};
 use super::doctor::Check;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::next_action::NextAction;
 use super::plugin::PluginInfo;
 use super::settings::Settings;
 use super::start::{StartFields, StartRequest};
@@ -167,6 +168,7 @@ pub struct Program<M: CommandLine> {
     pub(super) refused: fn(&M::Any, &str) -> Option<String>,
     pub(super) caveats: fn(&M::Any, &Settings) -> Vec<String>,
     pub(super) shows: fn(&M::Any) -> Vec<(&'static str, String)>,
+    pub(super) next_action: fn(&M::Any) -> Option<NextAction>,
     pub(super) checks: Vec<fn(&Utf8Path) -> Check>,
 }
 
@@ -196,6 +198,7 @@ impl<M: CommandLine> Program<M> {
             refused: |_, _| None,
             caveats: |_, _| Vec::new(),
             shows: |_| Vec::new(),
+            next_action: |_| None,
             checks: Vec::new(),
         }
     }
@@ -336,6 +339,14 @@ impl<M: CommandLine> Program<M> {
     #[must_use]
     pub fn status(mut self, shows: fn(&M::Any) -> Vec<(&'static str, String)>) -> Self {
         self.shows = shows;
+        self
+    }
+
+    /// Says what a loop waits for and what is done next, where the machine file leaves that to Rust; `None`: what every machine's
+    /// program says. It stands in `status`, in the notes of a stop and of a session's start.
+    #[must_use]
+    pub fn next_action(mut self, says: fn(&M::Any) -> Option<NextAction>) -> Self {
+        self.next_action = says;
         self
     }
 

@@ -417,11 +417,12 @@ pub(super) fn resume<M: CommandLine>(
     let raw = held.raw();
     let round = messages::phase(raw)
         .review
-        .map(|spec| rounds::of_most(raw, spec.round));
+        .filter(|spec| !spec.is_numbered())
+        .map(|spec| rounds::of_most(raw, spec));
     out::line(&format!(
         "Loop {id} goes on in phase {}{}.",
         messages::phase(raw).name,
-        round.map(|round| format!(", round {round}")).unwrap_or_default()
+        round.map(|round| format!(", {round}")).unwrap_or_default()
     ));
     whose(info, raw, &caller, adopt)
 }

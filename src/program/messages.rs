@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::info::ProgramInfo;
-use super::next_action;
+use super::next_action::{self, NextAction};
 use crate::behaviours::words;
 use crate::machine::table::Guard;
 use crate::machine::table::{EdgeInfo, PhaseInfo};
@@ -91,7 +91,7 @@ fn cause(raw: &Raw) -> String {
 }
 
 /// Returns the note for a turn that may end: the loop is over, or goes on at another stop. `caveats` are sentences that belong to it.
-pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String]) -> String {
+pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String], own: Option<NextAction>) -> String {
     let phase = phase(raw);
     let failed = last_failure(raw);
     if phase.terminal {
@@ -119,15 +119,24 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String]) -> String {
             "the review gave no verdict: {cause}. With another reviewer:\n    {} review {} --reviewer NAME\nL{}",
             info.program,
             raw.id(),
-            next_action::waiting(info, raw, None).trim_start_matches('l'),
+            next_action::waiting(info, raw, None, None).trim_start_matches('l'),
         )),
-        None => info.line(&format!(
-            "loop {} is in phase {}{}, and the turn may end{}",
-            raw.id(),
-            phase.name,
-            doc(phase),
-            ways_on(info, raw)
-        )),
+        None => info.line(&match own {
+            Some(own) => format!(
+                "loop {} is in phase {} now{}. Next: {}",
+                raw.id(),
+                phase.stored,
+                cause(raw),
+                own.next
+            ),
+            None => format!(
+                "loop {} is in phase {}{}, and the turn may end{}",
+                raw.id(),
+                phase.name,
+                doc(phase),
+                ways_on(info, raw)
+            ),
+        }),
     }
 }
 

@@ -67,3 +67,4 @@ pub mod words;
 pub use arguments::Time;
 pub use assembled::{CommandLine, NotTaken, Program, RunCommand, RunVerb};
 pub use clap;
+pub use next_action::NextAction;

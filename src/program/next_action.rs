@@ -3,6 +3,7 @@
 use super::assembled::{CommandLine, Program};
 use super::incompatible::ends_anywhere;
 use super::info::ProgramInfo;
+use super::rounds;
 use crate::behaviours::ask::Asked;
 use crate::behaviours::observe::{RequireFileSeen, require_file};
 use crate::behaviours::{LoopHandle, words};
@@ -17,15 +18,16 @@ const WAYS: usize = 6;
 
 /// Where a loop stands, each a part of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NextAction {
+pub struct NextAction {
     /// What it waits for.
-    pub(super) waits_for: String,
-    /// What the agent does next.
-    pub(super) next: String,
+    pub waits_for: String,
+    /// What is done next; a command line on a line of its own.
+    pub next: String,
 }
 
 impl NextAction {
-    fn new(waits_for: impl Into<String>, next: impl Into<String>) -> Self {
+    /// Says what a loop waits for, and what is done next.
+    pub fn new(waits_for: impl Into<String>, next: impl Into<String>) -> Self {
         Self {
             waits_for: waits_for.into(),
             next: next.into(),
@@ -39,6 +41,9 @@ pub(super) fn of<M: CommandLine>(program: &Program<M>, held: &M::Any) -> NextAct
     let phase = &raw.table().phases[raw.phase()];
     if phase.terminal {
         return NextAction::new("nothing", "nothing: the loop is over");
+    }
+    if let Some(own) = (program.next_action)(held) {
+        return own;
     }
     let known = phase.on_stop.as_ref().and_then(|behaviour| match behaviour.name {
         "require-file" => Some(of_file(raw, behaviour)),
@@ -79,10 +84,10 @@ fn of_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
 
 fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     let (program, id) = (info.program, raw.id());
-    let round = raw.count(spec.round);
+    let (round, of) = (raw.count(spec.round), rounds::named(raw, spec));
     if raw.store().is_running(id) {
         return NextAction::new(
-            format!("the review of round {round}, which is running"),
+            format!("the review of {of}, which is running"),
             format!("follow it:\n    {program} review {id} --follow"),
         );
     }
@@ -100,11 +105,11 @@ fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
             "end the turn: nothing that the reviewer found blocks",
         ),
         Some(_) if subject::has_changes(raw, spec) => NextAction::new(
-            format!("the agent, to read the findings of round {round}"),
+            format!("the agent, to read the findings of {of}"),
             "read the findings and end the turn",
         ),
         Some(_) => NextAction::new(
-            format!("the agent, to deal with the findings of round {round}"),
+            format!("the agent, to deal with the findings of {of}"),
             format!(
                 "revise {} and end the turn{}",
                 subject::shown(raw, spec),
@@ -112,7 +117,7 @@ fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
             ),
         ),
         None => NextAction::new(
-            format!("the review of round {round}"),
+            format!("the review of {of}"),
             format!("run the review:\n    {program} review {id}"),
         ),
     }
@@ -131,8 +136,14 @@ fn marks_done(info: &ProgramInfo, raw: &Raw) -> String {
 }
 
 /// Returns a note for the person when a loop waits: for what, and what they can type.
-pub(super) fn waiting(info: &ProgramInfo, raw: &Raw, asked: Option<&Asked>) -> String {
-    let what = match &raw.table().phases[raw.phase()].on_stop {
+pub(super) fn waiting(
+    info: &ProgramInfo,
+    raw: &Raw,
+    asked: Option<&Asked>,
+    own: Option<&NextAction>,
+) -> String {
+    let phase = &raw.table().phases[raw.phase()];
+    let what = match (phase.review, own) {
         _ if !raw.violations().is_empty() => {
             let violations: Vec<String> = raw
                 .violations()
@@ -141,13 +152,21 @@ pub(super) fn waiting(info: &ProgramInfo, raw: &Raw, asked: Option<&Asked>) -> S
                 .collect();
             format!("what breaks its rules to be mended: {}", violations.join(" "))
         }
-        Some(behaviour) if behaviour.name == "review" => format!(
-            "the review of round {}:\n    {} review {}",
-            super::rounds::of_most(raw, behaviour.parameter("round").unwrap_or_default()),
+        (_, Some(own)) => {
+            return format!(
+                "loop {} waits for {}. Next: {}",
+                raw.id(),
+                own.waits_for,
+                own.next
+            );
+        }
+        (Some(spec), None) => format!(
+            "the review of {}:\n    {} review {}",
+            rounds::of_most(raw, spec),
             info.program,
             raw.id()
         ),
-        _ => {
+        (None, None) => {
             let what = words::next_action_asking(raw, asked).0;
             let stop = if what.ends_with(['?', '.', '!']) { "" } else { "." };
             format!("{what}{stop}")

@@ -169,8 +169,8 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
     let personas = settings.personas.of_phase(spec);
     let round = raw.count(spec.round);
     out::line(&info.line(&format!(
-        "round {}, {}",
-        rounds::of_most(raw, spec.round),
+        "{}, {}",
+        rounds::of_most(raw, spec),
         personas.of_round(round).label
     )));
     let name = chosen.reviewer.name();

@@ -26,11 +26,17 @@ pub struct RoundLine {
     pub persona: String,
     /// The findings; None: there is no findings file.
     pub counts: Option<Counts>,
+    /// The findings file, where the files count on their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 impl fmt::Display for RoundLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "- Round {} ({}): ", self.round, self.persona)?;
+        match &self.file {
+            Some(file) => write!(f, "- {file} ({}): ", self.persona)?,
+            None => write!(f, "- Round {} ({}): ", self.round, self.persona)?,
+        }
         match self.counts {
             Some(counts) => counts.fmt(f),
             None => f.write_str("no findings file"),
@@ -46,27 +52,46 @@ pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
         .or_else(|| phases.iter().find_map(|phase| phase.review))
 }
 
-/// Returns the round that a loop is in, with the last one where the machine has such a field: `2 of 3`.
-pub fn of_most(raw: &Raw, round: &str) -> String {
-    let round = raw.count(round);
-    match raw.table().field(MAX_ROUNDS) {
-        Some(field) => format!("{round} of {}", raw.count(field.name)),
-        None => round.to_string(),
+/// Names what is reviewed in a loop's phase: its round, as `round 2`; where its findings files count on their own, the phase.
+pub fn named(raw: &Raw, spec: &ReviewSpec) -> String {
+    match spec.is_numbered() {
+        true => format!("phase {}", raw.table().phases[raw.phase()].stored),
+        false => format!("round {}", raw.count(spec.round)),
     }
 }
 
-/// Returns the table's lines, one for each round that was begun.
+/// The same with the last round where the machine has such a field, as `round 2 of 3`.
+pub fn of_most(raw: &Raw, spec: &ReviewSpec) -> String {
+    let named = named(raw, spec);
+    match raw.table().field(MAX_ROUNDS).filter(|_| !spec.is_numbered()) {
+        Some(field) => format!("{named} of {}", raw.count(field.name)),
+        None => named,
+    }
+}
+
+/// Returns the table's lines, one for each round that was begun; where findings files count on their own, one for each of these.
 ///
 /// A round that was reviewed has the persona of its run; the configuration may have changed since.
 pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
     let Some(spec) = spec(raw) else {
         return Vec::new();
     };
-    let runs = runs(raw);
+    let (store, runs) = (raw.store(), runs(raw));
+    if spec.is_numbered() {
+        let of = |run: &Run| {
+            let path = &run.findings.as_ref()?.path;
+            Some(RoundLine {
+                round: run.began.round,
+                persona: text::one_line(&run.began.persona, 100),
+                counts: store.read(path).ok().and_then(|bytes| counts_of(&bytes)),
+                file: Some(text::shown(path.file_name()?)),
+            })
+        };
+        return runs.iter().filter_map(of).collect();
+    }
     let of = |round| {
-        let file = raw
-            .store()
-            .read(&findings_json::findings_path(raw.store(), raw.id(), round))
+        let file = store
+            .read(&findings_json::findings_path(store, raw.id(), round))
             .ok();
         let run = runs.iter().rev().find(|run| run.began.round == round);
         RoundLine {
@@ -76,6 +101,7 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
                 |run| text::one_line(&run.began.persona, 100),
             ),
             counts: file.and_then(|bytes| counts_of(&bytes)),
+            file: None,
         }
     };
     (1..=raw.count(spec.round).min(1000)).map(of).collect()
@@ -278,6 +304,7 @@ mod tests {
             round: 2,
             persona: "Ops and SRE review".to_owned(),
             counts: None,
+            file: None,
         };
         assert_eq!(
             line.to_string(),
@@ -292,6 +319,7 @@ mod tests {
                 round,
                 persona: "Security and data-integrity review".to_owned(),
                 counts: None,
+                file: None,
             };
             (1..=count).map(line).collect()
         };

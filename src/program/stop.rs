@@ -410,16 +410,18 @@ fn said<M: CommandLine>(
         Step::Over(_) => return Ok(Decision::Approve { note: None }),
         Step::Waits(held) => {
             let asked = program.question(held)?;
+            let own = (program.next_action)(held);
             return Ok(noted(info.line(&next_action::waiting(
                 info,
                 held.raw(),
                 asked.as_ref(),
+                own.as_ref(),
             ))));
         }
         Step::Moved { now, edge } => (now, edge),
     };
     let (raw, table) = (held.raw(), M::TABLE);
-    let round = rounds::spec(raw).map(|spec| format!(", round {}", rounds::of_most(raw, spec.round)));
+    let round = rounds::spec(raw).map(|spec| format!(", {}", rounds::of_most(raw, spec)));
     let elapsed = table.phases[edge.to]
         .terminal
         .then(|| format!(", elapsed {}", rounds::elapsed(rounds::seconds(raw, now))));
@@ -443,7 +445,14 @@ fn said<M: CommandLine>(
         if said && caveats.is_empty() {
             return Ok(Decision::Approve { note: None });
         }
-        return Ok(noted(messages::ended(info, raw, &caveats)));
+        // Of a review that comes next every program says how it is run.
+        let reviews = || {
+            table.phases[edge.to]
+                .review
+                .map(|_| next_action::of(program, held))
+        };
+        let next = (program.next_action)(held).or_else(reviews);
+        return Ok(noted(messages::ended(info, raw, &caveats, next)));
     }
     let own = program.words(held, settings, now)?;
     Ok(match words::of(raw, edge, own) {

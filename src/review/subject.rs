@@ -60,7 +60,12 @@ pub fn has_changes(raw: &Raw, spec: &ReviewSpec) -> bool {
 
 /// Returns what is reviewed, as people read it: `PLAN.md, tasks/task-*.md`.
 pub fn shown(raw: &Raw, spec: &ReviewSpec) -> String {
-    let shown = spec.subject.iter().map(|one| match *one {
+    // Of several files only the first has to be there.
+    let is_there = |(at, one): &(usize, &&str)| {
+        *at == 0 || **one == CHANGES || one.contains('*') || raw.path(one).symlink_metadata().is_ok()
+    };
+    let subjects = spec.subject.iter().enumerate().filter(is_there);
+    let shown = subjects.map(|(_, one)| match *one {
         CHANGES => "the work tree’s changes".to_owned(),
         one => text::shown(raw.fill(one)),
     });

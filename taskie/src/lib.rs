@@ -32,6 +32,7 @@ pub fn program() -> Program<typestate::Taskie> {
     let program = typestate::program(stops::Taskie)
         .context(context::of)
         .entered(stops::entered)
-        .caveats(summary::of);
+        .caveats(summary::of)
+        .next_action(summary::next_action);
     commands::add(program).command(demo::command(), demo::run)
 }

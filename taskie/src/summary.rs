@@ -1,8 +1,9 @@
-//! What `status` says of a plan besides every machine's: tasks, subtasks, reviews with their verdicts, and what comes next.
+//! What `status` says of a plan besides every machine's: tasks, subtasks, reviews with their verdicts; and what it waits for and what comes next.
 
 use std::collections::BTreeMap;
 
 use claudex_loop::machine::Raw;
+use claudex_loop::program::NextAction;
 use claudex_loop::program::settings::Settings;
 
 use crate::files::Directory;
@@ -19,9 +20,42 @@ pub fn of(held: &AnyLoop, _: &Settings) -> Vec<String> {
     let mut lines = tasks(held, &directory);
     lines.extend(reviews(&directory));
     lines.extend(cycle(raw));
-    let next = next(&state(held), &directory);
-    lines.push(format!("{}: {} ({})", next.row, next.step, next.why));
     lines
+}
+
+/// Says what a plan waits for and what comes next, by the row of the table; of a review the engine knows better, while one may run.
+pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
+    let (raw, id) = (held.raw(), held.id());
+    let (ended, most) = (raw.count("phase_iteration"), raw.count("max_reviews"));
+    let waits_for = match held.phase() {
+        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview if ended < most => {
+            return None;
+        }
+        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview if most == 0 => {
+            "the turn to end: no reviews are wanted".to_owned()
+        }
+        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview => {
+            let ways = format!(
+                "more reviews, or on with what is open:\n    taskie more N {id}\n    taskie accept {id}"
+            );
+            return Some(NextAction::new(
+                format!("a person: {ended} of {most} reviews of this cycle are used up"),
+                ways,
+            ));
+        }
+        Phase::NewPlan => "plan.md to be complete".to_owned(),
+        Phase::CreateTasks => "tasks.md and its task files to be written".to_owned(),
+        Phase::CompleteTask | Phase::CompleteTaskTdd => "a task to be done".to_owned(),
+        Phase::PostPlanReview | Phase::PostTasksReview | Phase::PostCodeReview | Phase::PostAllCodeReview => {
+            "the newest review to be answered".to_owned()
+        }
+        Phase::Standalone => "a person: there is no automation".to_owned(),
+        Phase::Complete | Phase::Cancelled | Phase::Errored => return None,
+    };
+    let directory = stops::directory(raw).unwrap_or_default();
+    let next = next(&state(held), &directory);
+    let step = format!("{} ({})\n    /taskie:continue-plan {id}", next.step, next.row);
+    Some(NextAction::new(waits_for, step))
 }
 
 /// Returns the state of a loop, as the table reads it.

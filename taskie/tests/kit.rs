@@ -89,14 +89,23 @@ fn taskie_passes_the_kit() {
 /// The commands by which people take what has no verb.
 fn people(mut kit: Kit) -> Kit {
     let words = |words: &[&str]| Ok(words.iter().map(|word| (*word).to_owned()).collect());
-    kit = kit.verb("*", "grant", Actor::Person, move |_, given| words(&["more", &given["reviews"]]));
-    kit = kit.verb("*", "limit", Actor::Person, move |_, given| words(&["max-reviews", &given["count"]]));
+    kit = kit.verb("*", "grant", Actor::Person, move |_, given| {
+        words(&["more", &given["reviews"]])
+    });
+    kit = kit.verb("*", "limit", Actor::Person, move |_, given| {
+        words(&["max-reviews", &given["count"]])
+    });
     kit = kit.verb("*", "leave", Actor::Person, move |project, given| {
         row(project, &given["task"], "pending")?;
         words(&[&given["command"]])
     });
-    kit = kit.verb("*", "begin_tasks", Actor::Person, move |_, _| words(&["create-tasks"]));
-    for (transition, command) in [("begin_task", "complete-task"), ("begin_task_tdd", "complete-task-tdd")] {
+    kit = kit.verb("*", "begin_tasks", Actor::Person, move |_, _| {
+        words(&["create-tasks"])
+    });
+    for (transition, command) in [
+        ("begin_task", "complete-task"),
+        ("begin_task_tdd", "complete-task-tdd"),
+    ] {
         kit = kit.verb("*", transition, Actor::Person, move |project, given| {
             let of = |name: &str| given[name].parse().unwrap_or_default();
             tasks(project, of("total"), of("done"), 100)?;
@@ -109,8 +118,14 @@ fn people(mut kit: Kit) -> Kit {
         words(&["add-task"])
     });
     kit.verb("*", "drop", Actor::Person, move |project, _| {
-        progress(project, 0, 100)?;
-        words(&["drop-task", &(number(project, "tasks_total") + 100).to_string()])
+        let of = |key| number(project, key);
+        tasks(
+            project,
+            of("tasks_total").saturating_sub(1),
+            of("tasks_done"),
+            100,
+        )?;
+        words(&["drop-task", "900"])
     })
 }
 
@@ -119,6 +134,9 @@ fn row(project: &Project, id: &str, status: &str) -> io::Result<()> {
     let table = format!(
         "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n| {id} | {status} | low | a | b |\n"
     );
-    project.write(&format!("{PLAN}/task-{id}.md"), &format!("### Subtask {id}.1: all of it\n- **Status**: pending\n"))?;
+    project.write(
+        &format!("{PLAN}/task-{id}.md"),
+        &format!("### Subtask {id}.1: all of it\n- **Status**: pending\n"),
+    )?;
     project.write(&format!("{PLAN}/tasks.md"), &table)
 }

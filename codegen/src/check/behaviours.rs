@@ -200,9 +200,8 @@ fn unused(
             span.unwrap_or(name.span.clone()),
             message,
         );
-        let help = format!(
-            "name it in an outcome of `{source}`'s `on_stop`, open it with `by`, or take it out"
-        );
+        let help =
+            format!("name it in an outcome of `{source}`'s `on_stop`, open it with `by`, or take it out");
         found.push(one.help(help));
     }
 }

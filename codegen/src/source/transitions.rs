@@ -1,5 +1,6 @@
 //! `[[transitions.*]]`: sources, target, guard, evidence, actors, arguments and updates of each entry.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
@@ -48,6 +49,7 @@ pub(super) fn transitions(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Fi
         }
     }
     transitions.sort_by_key(|transition| transition.span.start);
+    say_once(&mut transitions);
     if let Some(beyond) = transitions.get(MOST_TRANSITIONS) {
         too_many(
             reader,
@@ -58,6 +60,19 @@ pub(super) fn transitions(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Fi
         );
     }
     transitions
+}
+
+/// Gives entries without a `doc` that of the first entry of their transition.
+fn say_once(transitions: &mut [Transition]) {
+    let mut first: HashMap<String, String> = HashMap::new();
+    for transition in transitions {
+        let known = first
+            .entry(transition.name.value.clone())
+            .or_insert_with(|| transition.doc.clone());
+        if transition.doc.is_empty() {
+            transition.doc.clone_from(known);
+        }
+    }
 }
 
 /// A transition that only has its name, so that what names it is not reported too.

@@ -3865,7 +3865,7 @@ pub static TABLE: rt::Table = rt::Table {
             append: None,
             message: None,
             ends_turn: false,
-            doc: "",
+            doc: "The wind decides.",
             line: 207u32,
         },
         rt::EdgeInfo {
@@ -3889,7 +3889,7 @@ pub static TABLE: rt::Table = rt::Table {
             append: None,
             message: None,
             ends_turn: true,
-            doc: "",
+            doc: "The wind decides.",
             line: 212u32,
         },
         rt::EdgeInfo {
@@ -3913,7 +3913,7 @@ pub static TABLE: rt::Table = rt::Table {
             append: None,
             message: None,
             ends_turn: false,
-            doc: "",
+            doc: "The wind decides.",
             line: 218u32,
         },
         rt::EdgeInfo {

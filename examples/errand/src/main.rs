@@ -42,10 +42,7 @@ fn pay_command() -> Command {
         .arg(Arg::new("what").required(true))
 }
 
-fn pay(
-    held: errand::AnyLoop,
-    given: &ArgMatches,
-) -> Result<errand::AnyLoop, NotTaken<errand::AnyLoop>> {
+fn pay(held: errand::AnyLoop, given: &ArgMatches) -> Result<errand::AnyLoop, NotTaken<errand::AnyLoop>> {
     let errand::AnyLoop::Working(mut held) = held else {
         return Err(Failure::plain(
             Exit::Refused,

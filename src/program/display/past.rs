@@ -8,7 +8,6 @@ use crate::program::info::ProgramInfo;
 use crate::program::rounds;
 use crate::program::words::purpose;
 use crate::review::findings::Counts;
-use crate::review::findings_json;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::store::{ChangeEntry, Entry, LoopId, Store};
 use crate::text;
@@ -21,7 +20,8 @@ const REASON: usize = 300;
 pub(in crate::program) struct Past {
     pub(in crate::program) entries: Arc<Vec<Entry>>,
     pub(in crate::program) runs: Vec<Run>,
-    counts: BTreeMap<u64, Counts>,
+    /// What each run found, by its id.
+    counts: BTreeMap<String, Counts>,
 }
 
 impl Past {
@@ -31,9 +31,8 @@ impl Past {
         let counts = runs
             .iter()
             .filter_map(|run| {
-                let round = run.began.round;
-                let file = store.read(&findings_json::findings_path(store, id, round)).ok()?;
-                Some((round, rounds::counts_of(&file)?))
+                let file = store.read(&run.findings_path(store, id)).ok()?;
+                Some((run.began.run.clone(), rounds::counts_of(&file)?))
             })
             .collect();
         Self {
@@ -89,7 +88,7 @@ impl Past {
         match &run.ended {
             None => "not ended, or cut off".to_owned(),
             Some(RunOutcome::Clean { .. }) => "no substantive findings".to_owned(),
-            Some(RunOutcome::Findings { .. }) => match self.counts.get(&run.began.round) {
+            Some(RunOutcome::Findings { .. }) => match self.counts.get(&run.began.run) {
                 Some(counts) => counts.to_string(),
                 None => "findings, whose file cannot be read now".to_owned(),
             },

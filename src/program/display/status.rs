@@ -27,6 +27,8 @@ use crate::text;
 const LONGEST: usize = 1000;
 /// The longest text that stands on one line of a terminal, in characters; a report has the rest.
 const LINE: usize = 200;
+/// Fields that a terminal is not shown, since a line of every machine's has their name.
+const OURS: [&str; 4] = ["loop", "mode", "phase", "session"];
 /// The width of the labels, in columns.
 const LABEL: usize = "waits for: ".len();
 /// Most rounds that a terminal is shown; of more the first ones are left out.
@@ -62,8 +64,9 @@ struct Shown {
 #[derive(Serialize)]
 struct Review {
     round: u64,
+    /// The field that counts the rounds; none where findings files count on their own, and no round names them.
     #[serde(skip)]
-    field: &'static str,
+    field: Option<&'static str>,
     persona: String,
     reviewer: Option<String>,
     running: bool,
@@ -200,7 +203,7 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Review> {
     let begun = messages::phase(raw).review.is_some() || last.is_some();
     Some(Review {
         round,
-        field: spec.round,
+        field: (!spec.is_numbered()).then_some(spec.round),
         persona: personas.of_round(round).label.clone(),
         reviewer: match messages::phase(raw).terminal {
             true => last,
@@ -235,7 +238,7 @@ fn print(info: &ProgramInfo, shown: &Shown, columns: Option<usize>, now: Timesta
             doc => format!("{} ({})", shown.phase, doc.trim_end_matches('.')),
         },
     );
-    if let Some(review) = &shown.review {
+    if let Some(review) = shown.review.as_ref().filter(|review| review.field.is_some()) {
         let most = shown.fields.get(MAX_ROUNDS).map(|most| format!(" of {most}"));
         say(
             "round",
@@ -280,8 +283,10 @@ fn print(info: &ProgramInfo, shown: &Shown, columns: Option<usize>, now: Timesta
 
 /// Returns the fields that a terminal is shown, with their values.
 fn said(info: &ProgramInfo, shown: &Shown) -> Vec<(String, String)> {
-    let round = shown.review.as_ref().map_or("", |review| review.field);
-    let hidden = |name: &str| shown.review.is_some() && [round, MAX_ROUNDS].contains(&name);
+    let round = shown.review.as_ref().and_then(|review| review.field);
+    // A field that is called like one of our lines would pass for it.
+    let hidden =
+        |name: &str| OURS.contains(&name) || round.is_some_and(|round| [round, MAX_ROUNDS].contains(&name));
     let text = |name: &str, value: &Json| match value {
         // Data is for programs; what a person is to see of it, the program shows.
         _ if hidden(name) || is_data(info, name) || is_initial(info, name, value) => String::new(),
@@ -329,7 +334,10 @@ fn say_review(info: &ProgramInfo, review: &Review, columns: Option<usize>, say: 
     if review.rounds.is_empty() {
         return;
     }
-    out::line("findings by round:");
+    out::line(match review.field {
+        Some(_) => "findings by round:",
+        None => "findings:",
+    });
     let hidden = match columns {
         Some(_) => review.rounds.len().saturating_sub(ROUNDS),
         None => 0,

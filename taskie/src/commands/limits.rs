@@ -103,20 +103,31 @@ pub(super) fn drop_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Res
     call.persons_only()?;
     let held = call.open(call.actor)?;
     let directory = stops::directory(held.raw()).unwrap_or_default();
-    let status = directory
-        .table()
-        .and_then(|tasks| tasks.row(task))
-        .map(|row| row.status);
-    let id = held.id().clone();
-    match status {
-        None => {
-            let help = format!("nothing was changed; its tasks are in .taskie/plans/{id}/tasks.md");
-            return Err(call.refused(format!("plan {id} has no task {task}"), &help));
-        }
-        Some(Status::Done) => {
+    let (id, total) = (held.id().clone(), held.fields().tasks_total());
+    let tasks = format!(".taskie/plans/{id}/tasks.md");
+    let row = directory.table().and_then(|table| table.row(task));
+    let Some(row) = row else {
+        let help = format!("nothing was changed; its tasks are in {tasks}");
+        return Err(call.refused(format!("plan {id} has no task {task}"), &help));
+    };
+    match row.status {
+        Status::Done => {
             return Err(call.refused(format!("task {task} of plan {id} is done"), "nothing was changed"));
         }
-        Some(Status::Pending | Status::Cancelled | Status::Postponed) => {}
+        Status::Pending => {
+            let help = format!("have its row of {tasks} say cancelled or postponed, then drop it");
+            return Err(call.refused(format!("task {task} of plan {id} is pending"), &help));
+        }
+        Status::Cancelled | Status::Postponed => {}
+    }
+    // Else the directory would break rule S10 from now on.
+    let active = directory.table().map_or(0, |table| table.active().count());
+    if u64::try_from(active).unwrap_or(u64::MAX) >= total {
+        let help = format!("nothing was changed; {tasks} has {active} active rows");
+        return Err(call.refused(
+            format!("plan {id} counts {total} tasks, without task {task}"),
+            &help,
+        ));
     }
     let now = call.take(
         held,
@@ -126,7 +137,7 @@ pub(super) fn drop_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Res
         },
     )?;
     out::line(&format!(
-        "Plan {id} has {} tasks now. Row {task} of tasks.md has to say cancelled or postponed.\n",
+        "Plan {id} has {} tasks now.\n",
         now.fields().tasks_total()
     ));
     call.say(&now)

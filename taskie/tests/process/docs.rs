@@ -102,7 +102,14 @@ fn run(command: &str) -> (Said, Value) {
         "review" => in_review("plan-review", true, &json!({})),
         "more" | "max-reviews" | "accept" => used_up(),
         "verify" => code_review(),
-        "add-task" | "drop-task" | "use" | "pause" => coding(),
+        "add-task" | "use" | "pause" => coding(),
+        "drop-task" => {
+            let project = coding();
+            let tasks = project.dir(ID).join("tasks.md");
+            let table = std::fs::read_to_string(&tasks).unwrap();
+            std::fs::write(tasks, table.replace("| 3 | pending |", "| 3 | postponed |")).unwrap();
+            project
+        }
         _ => standalone(),
     };
     project.says(None);

@@ -292,8 +292,18 @@ fn issue_8_each_review_has_its_own_target() {
         ] {
             let project = in_review(review, pending, &json!({ "tdd": tdd }));
             project.review(None).done();
-            project.ends();
+            let said = project.ends();
             assert_eq!(project.state(ID)["next_phase"], target, "{review}, {tdd}");
+            // What comes next, and how.
+            let next = match target {
+                "complete" => "is over",
+                "all-code-review" => "taskie review billing",
+                _ => "/taskie:continue-plan billing",
+            };
+            assert!(
+                said.contains(next) && said.contains("The verdict is PASS"),
+                "{said}"
+            );
         }
     }
 }
