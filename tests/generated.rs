@@ -15,6 +15,7 @@ fn is_fresh(file: &str, arguments: &[&str]) {
     let shown = Command::new(env!("CARGO_BIN_EXE_claudex-loop"))
         .arg("machine")
         .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("the program runs");
     assert!(shown.status.success(), "machine {arguments:?} failed");
@@ -36,6 +37,16 @@ fn the_committed_picture_is_that_of_the_machine_and_stands_in_the_readme() {
     is_fresh("docs/machine.svg", &["diagram", "--format", "svg"]);
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"));
     assert!(readme.expect("README.md").contains("](docs/machine.svg)"));
+}
+
+#[test]
+fn the_committed_picture_of_taskie_is_that_of_its_machine_and_stands_in_its_document() {
+    is_fresh(
+        "docs/taskie.svg",
+        &["diagram", "taskie/machine.toml", "--format", "svg"],
+    );
+    let document = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/taskie.md"));
+    assert!(document.expect("docs/taskie.md").contains("](taskie.svg)"));
 }
 
 #[test]

@@ -10,11 +10,13 @@
 //! | `commands` | what people type, and what the agent calls, besides every machine's |
 //! | `summary` | what `status` says besides every machine's |
 //! | `context` | what the messages can name besides the fields                     |
+//! | `demo` | a sample project that goes all the way, with a scripted agent |
 
 claudex_loop::machine!(taskie as typestate);
 
 pub mod commands;
 pub mod context;
+mod demo;
 pub mod files;
 pub mod next;
 pub mod rules;
@@ -32,5 +34,5 @@ pub fn program() -> Program<typestate::Taskie> {
         .entered(stops::entered)
         .caveats(summary::of)
         .next_action(summary::next_action);
-    commands::add(program)
+    commands::add(program).command(demo::command(), demo::run)
 }

@@ -119,6 +119,138 @@ impl Next {
     }
 }
 
+/// Describes a row of the table for people. A test compares it with what [`next`] says of the row.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// The row: `C1` to `C26`.
+    pub name: &'static str,
+    /// What `next_phase` is; none: there is no state that can be read.
+    pub words: &'static [&'static str],
+    /// What else has to be so.
+    pub when: &'static str,
+    /// How the step that follows begins, or each of those that can.
+    pub steps: &'static [&'static str],
+}
+
+impl Row {
+    const fn new(
+        name: &'static str,
+        words: &'static [&'static str],
+        when: &'static str,
+        steps: &'static [&'static str],
+    ) -> Self {
+        Self {
+            name,
+            words,
+            when,
+            steps,
+        }
+    }
+}
+
+const ANSWERED: &str = "the last review was answered";
+const END: &[&str] = &["end the turn"];
+const ASK: &[&str] = &["ask"];
+const STANDALONE: &[&str] = &["null", "continue-plan", "add-task"];
+
+/// Lists the rows; the first that fits is the one.
+pub const ROWS: [Row; 26] = [
+    Row::new("C1", &["post-plan-review"], "", &["post-plan-review"]),
+    Row::new("C2", &["post-tasks-review"], "", &["post-tasks-review"]),
+    Row::new("C3", &["post-code-review"], "", &["post-code-review"]),
+    Row::new("C4", &["post-all-code-review"], "", &["post-all-code-review"]),
+    Row::new("C5", &["plan-review"], ANSWERED, END),
+    Row::new("C6", &["plan-review"], "plan.md is complete", END),
+    Row::new("C7", &["plan-review"], "else", &["new-plan"]),
+    Row::new("C8", &["tasks-review"], ANSWERED, END),
+    Row::new(
+        "C9",
+        &["tasks-review"],
+        "tasks.md has a row that can be read",
+        END,
+    ),
+    Row::new("C10", &["tasks-review"], "else", &["create-tasks"]),
+    Row::new("C11", &["code-review"], ANSWERED, END),
+    Row::new(
+        "C12",
+        &["code-review"],
+        "no current task is known whose file has subtasks",
+        ASK,
+    ),
+    Row::new("C13", &["code-review"], "all of its subtasks are completed", END),
+    Row::new("C14", &["code-review"], "else", &["continue-task"]),
+    Row::new("C15", &["all-code-review"], ANSWERED, END),
+    Row::new("C16", &["all-code-review"], "all active tasks are done", END),
+    Row::new("C17", &["all-code-review"], "else", ASK),
+    Row::new("C18", &["new-plan"], "", &["new-plan"]),
+    Row::new("C19", &["create-tasks"], "", &["create-tasks"]),
+    Row::new(
+        "C20",
+        &["complete-task", "complete-task-tdd", "next-task", "next-task-tdd"],
+        "the pending task with the lowest id, or a question where none is pending",
+        &["complete-task", "complete-task-tdd", "ask"],
+    ),
+    Row::new(
+        "C21",
+        &["complete", "cancelled", "errored", "null"],
+        "of null: `phase` is complete",
+        &["nothing: it is over"],
+    ),
+    Row::new(
+        "C22",
+        &["null"],
+        "a task ran last, by `phase`",
+        &["continue-task"],
+    ),
+    Row::new("C23", STANDALONE, "anything else ran last", ASK),
+    Row::new(
+        "C24",
+        &["any other word"],
+        "",
+        &["nothing: mend next_phase in state.json"],
+    ),
+    Row::new(
+        "C25",
+        &[],
+        "state.json is no JSON object, and there is a journal",
+        &["have a person take the journal’s last state"],
+    ),
+    Row::new(
+        "C26",
+        &[],
+        "no state that can be read, and no journal; by the files: a task in progress, one that is done and not reviewed, the newest verdict of a code review",
+        &[
+            "continue-task",
+            "code-review",
+            "complete-task",
+            "post-code-review",
+            "ask",
+        ],
+    ),
+];
+
+/// Renders the rows as a table in Markdown.
+pub fn markdown() -> String {
+    let mut table = "| row | `next_phase` | where | next step |\n|---|---|---|---|\n".to_owned();
+    for row in &ROWS {
+        let code = |words: &[&str]| {
+            words
+                .iter()
+                .map(|word| format!("`{word}`"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let words = match row.words {
+            [] => "–".to_owned(),
+            [only] if only.contains(' ') => (*only).to_owned(),
+            words => code(words),
+        };
+        let when = if row.when.is_empty() { "–" } else { row.when };
+        table += &format!("| {} | {words} | {when} | {} |\n", row.name, row.steps.join("; "));
+    }
+    table
+}
+
 /// Lists the words that `next_phase` may be.
 pub const WORDS: [&str; 19] = [
     "plan-review",

@@ -2,10 +2,15 @@
 
 mod advance;
 mod continued;
+mod demo;
+mod docs;
 mod hostile;
 mod outcomes;
 mod people;
+mod permitted;
 mod seed;
 mod support;
 mod taken_up;
+#[path = "../../../tests/support/terminal.rs"]
+mod terminal;
 mod way;

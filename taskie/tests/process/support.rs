@@ -71,7 +71,7 @@ impl Project {
         std::fs::write(file, text).unwrap();
     }
 
-    fn tool(&self, program: &str, arguments: &[&str]) -> Command {
+    pub(crate) fn tool(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
             .args(arguments)

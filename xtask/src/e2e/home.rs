@@ -15,7 +15,7 @@ use super::scenario::Scenario;
 use super::words::Words;
 
 /// Our own programs.
-pub(super) const OURS: [&str; 2] = ["claudex-loop", "release-train"];
+pub(super) const OURS: [&str; 3] = ["claudex-loop", "release-train", "taskie"];
 
 /// Programs that scenarios are played with.
 #[derive(Debug, Clone)]
@@ -129,13 +129,16 @@ impl Home {
         launch
     }
 
-    /// Adds the marketplace and installs the plugin, as a user does.
-    pub(super) fn install_plugin(&self) -> miette::Result<()> {
+    /// Adds the marketplace and installs its plugins of these names, as a user does.
+    pub(super) fn install_plugins(&self, names: &[String]) -> miette::Result<()> {
         let marketplace = self.marketplace.to_string_lossy().into_owned();
-        for arguments in [
-            vec!["plugin", "marketplace", "add", &marketplace],
-            vec!["plugin", "install", "claudex@claudex-engine"],
-        ] {
+        let names: Vec<_> = names
+            .iter()
+            .map(|name| format!("{name}@claudex-engine"))
+            .collect();
+        let add = vec!["plugin", "marketplace", "add", &marketplace];
+        let install = names.iter().map(|name| vec!["plugin", "install", name]);
+        for arguments in std::iter::once(add).chain(install) {
             // No service is asked for this; the address leads nowhere.
             let mut launch = self.client("http://127.0.0.1:9", "");
             launch.arguments = arguments.iter().map(OsString::from).collect();
@@ -209,16 +212,16 @@ impl Home {
         Ok(())
     }
 
-    /// Returns what a user's clone has of the marketplace: its list, and the plugin.
+    /// Returns what a user's clone has of the marketplace: its list, and the plugins.
     fn copy_marketplace(&self, repository: &Path) -> miette::Result<()> {
         fs_err::create_dir_all(&self.marketplace).into_diagnostic()?;
-        let example = "examples/release-train";
-        fs_err::create_dir_all(self.marketplace.join(example)).into_diagnostic()?;
         for (part, into) in [
             (".claude-plugin", ""),
             ("plugin", ""),
-            ("examples/release-train/plugin", example),
+            ("examples/release-train/plugin", "examples/release-train"),
+            ("taskie/plugin", "taskie"),
         ] {
+            fs_err::create_dir_all(self.marketplace.join(into)).into_diagnostic()?;
             let status = Command::new("cp")
                 .arg("-R")
                 .arg(repository.join(part))

@@ -101,7 +101,7 @@ impl<'a> Play<'a> {
                 .cast(CODEX, Agent::new(codex.rule.clone(), play.words.clone()));
         }
         if scenario.plugin.install {
-            play.home.install_plugin()?;
+            play.home.install_plugins(&play.scenario.plugin.names)?;
         }
         Ok(play)
     }

@@ -132,6 +132,9 @@ pub(super) struct Plugin {
     /// Installed before the first step. Where it is false, the scenario's steps install it.
     #[serde(default = "yes")]
     pub(super) install: bool,
+    /// Which of the marketplace's plugins, in the order in which they are installed.
+    #[serde(default = "claudex")]
+    pub(super) names: Vec<String>,
 }
 
 impl Default for Plugin {
@@ -139,6 +142,7 @@ impl Default for Plugin {
         Self {
             folder: None,
             install: true,
+            names: claudex(),
         }
     }
 }
@@ -200,6 +204,10 @@ fn two_minutes() -> u64 {
 
 fn project() -> String {
     "project".to_owned()
+}
+
+fn claudex() -> Vec<String> {
+    vec!["claudex".to_owned()]
 }
 
 fn yes() -> bool {

@@ -1,0 +1,189 @@
+//! docs/taskie.md says what is there: its table is the program's, its commands are run here, and its tests exist.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use serde_json::{Value, json};
+
+use crate::seed::{ID, in_review};
+use crate::support::{Project, Said};
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).unwrap()
+}
+
+/// Returns the commands of a document: what begins with the program or its plugin, in backquotes or on a line of a block.
+fn commands(markdown: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut in_block = false;
+    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
+        let text = match &event {
+            Event::Start(Tag::CodeBlock(_)) => {
+                in_block = true;
+                continue;
+            }
+            Event::End(TagEnd::CodeBlock) => {
+                in_block = false;
+                continue;
+            }
+            Event::Code(text) => text,
+            Event::Text(text) if in_block => text,
+            _ => continue,
+        };
+        for line in text.lines() {
+            let line = line.split_once("  #").map_or(line, |(line, _)| line).trim();
+            if line.starts_with("taskie ") || line.starts_with("/taskie:") {
+                found.insert(line.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// Returns a project in standalone with three tasks, one of them done.
+fn standalone() -> Project {
+    let project = Project::new();
+    project.slash("new-plan", ID).done();
+    project.write(ID, "plan.md", "## Overview\n");
+    project.tasks(ID, 3, 1);
+    project.person(&["pause", ID]).done();
+    project
+}
+
+/// Returns a project where a task is done.
+fn coding() -> Project {
+    let project = standalone();
+    project.person(&["complete-task", ID]).done();
+    project
+}
+
+/// Returns a project whose reviews are used up.
+fn used_up() -> Project {
+    in_review("plan-review", true, &json!({ "max_reviews": 2 }))
+}
+
+fn code_review() -> Project {
+    let project = in_review("code-review", true, &json!({}));
+    project.configure("\n[commands.check]\nprogram = \"true\"\n");
+    let task = std::fs::read_to_string(project.dir(ID).join("task-1.md")).unwrap();
+    project.write(ID, "task-1.md", &task.replace("`test -e README.md`", "`check`"));
+    project
+}
+
+/// Runs a command of the document where it can be run, and returns what it said with the `next_phase` after it.
+fn run(command: &str) -> (Said, Value) {
+    let filled = [
+        ("N", "2"),
+        ("K", "3"),
+        ("TARGET", "plan-review"),
+        ("<plan>", ID),
+        ("[plan]", ID),
+    ];
+    let fill = |word: &str| {
+        let known = filled.iter().find(|(name, _)| *name == word);
+        known.map_or(word, |(_, value)| value).to_owned()
+    };
+    let words = command.replace(
+        "[max_reviews=N] [tdd=true] <description>",
+        "max_reviews=2 tdd=true say hello",
+    );
+    let words: Vec<String> = words.split_whitespace().map(fill).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let verb = words[0].strip_prefix("/taskie:").unwrap_or_else(|| words[1]);
+    let project = match verb {
+        "new-plan" | "demo" => Project::new(),
+        "advance" => {
+            let project = Project::new();
+            project.slash("new-plan", ID).done();
+            project.write(ID, "plan.md", "## Overview\n");
+            project
+        }
+        "review" => in_review("plan-review", true, &json!({})),
+        "more" | "max-reviews" | "accept" => used_up(),
+        "verify" => code_review(),
+        "add-task" | "use" | "pause" => coding(),
+        "drop-task" => {
+            let project = coding();
+            let tasks = project.dir(ID).join("tasks.md");
+            let table = std::fs::read_to_string(&tasks).unwrap();
+            std::fs::write(tasks, table.replace("| 3 | pending |", "| 3 | postponed |")).unwrap();
+            project
+        }
+        _ => standalone(),
+    };
+    project.says(None);
+    let said = match words.split_first() {
+        Some((&"taskie", rest)) if ["advance", "review", "use"].contains(&verb) => project.agent(rest),
+        // What is configured needs no permission: permitted.rs has the rest, on a terminal.
+        Some((&"taskie", rest)) => project.person(rest),
+        Some((_, rest)) => project.slash(verb, &rest.join(" ")),
+        None => unreachable!(),
+    };
+    let state = match verb {
+        "new-plan" | "demo" => Value::Null,
+        _ => project.state(ID)["next_phase"].clone(),
+    };
+    (said, state)
+}
+
+#[test]
+fn every_command_of_the_document_does_what_it_says() {
+    let all = commands(&read("docs/taskie.md"));
+    assert!(all.len() > 35, "{all:#?}");
+    for command in all {
+        let (said, next_phase) = run(&command);
+        let said = said.done();
+        let verb = command
+            .strip_prefix("/taskie:")
+            .or(command.strip_prefix("taskie "));
+        let verb = verb.unwrap_or_default().split(' ').next().unwrap_or_default();
+        match verb {
+            "create-tasks" | "complete-task" | "complete-task-tdd" => {
+                assert_eq!(next_phase, verb, "{command}: {said}")
+            }
+            "accept" => assert_eq!(next_phase, "create-tasks", "{command}: {said}"),
+            "advance" => assert_eq!(next_phase, "plan-review", "{command}: {said}"),
+            "pause" | "next-task" | "next-task-tdd" => {
+                assert_eq!(next_phase, Value::Null, "{command}: {said}")
+            }
+            "next" | "continue-plan" => assert!(said.contains("C23"), "{command}: {said}"),
+            "status" => assert!(said.contains("1 of 3 tasks are done"), "{command}: {said}"),
+            "add-task" => assert!(said.contains("4 tasks now"), "{command}: {said}"),
+            "drop-task" => assert!(said.contains("2 tasks now"), "{command}: {said}"),
+            "more" => assert!(said.contains("4 reviews per cycle"), "{command}: {said}"),
+            "max-reviews" => assert!(said.contains("2 reviews per cycle"), "{command}: {said}"),
+            "verify" => assert!(
+                said.contains("permitted") || said.contains("passed"),
+                "{command}: {said}"
+            ),
+            _ => assert!(!said.is_empty(), "{command}"),
+        }
+    }
+}
+
+#[test]
+fn the_table_is_the_programs_and_the_tests_exist() {
+    let (document, table) = (read("docs/taskie.md"), taskie::next::markdown());
+    assert!(
+        document.contains(&format!("-->\n\n{table}\n<!--")),
+        "docs/taskie.md is stale; put this between its two comments:\n\n{table}"
+    );
+    let tests = read("taskie/tests/process/seed.rs");
+    let named = document.split('`').filter(|word| word.starts_with("issue_"));
+    let named: Vec<&str> = named.collect();
+    assert_eq!(named.len(), 8);
+    for name in named {
+        assert!(tests.contains(&format!("fn {name}()")), "{name}");
+    }
+}
+
+#[test]
+fn the_plugin_is_installed_by_the_name_that_the_marketplace_has() {
+    let marketplace: Value = serde_json::from_str(&read(".claude-plugin/marketplace.json")).unwrap();
+    let plugins = marketplace["plugins"].as_array().unwrap();
+    let ours = plugins.iter().find(|plugin| plugin["name"] == "taskie").unwrap();
+    assert_eq!(ours["source"], "./taskie/plugin");
+    let line = format!("/plugin install taskie@{}", marketplace["name"].as_str().unwrap());
+    assert!(read("docs/taskie.md").contains(&line), "{line}");
+}
