@@ -187,3 +187,17 @@ fn the_plugin_is_installed_by_the_name_that_the_marketplace_has() {
     let line = format!("/plugin install taskie@{}", marketplace["name"].as_str().unwrap());
     assert!(read("docs/taskie.md").contains(&line), "{line}");
 }
+
+#[test]
+fn the_head_of_every_command_can_be_read_as_yaml() {
+    // Where it cannot, a client drops all of it without a word, and with it what the command permits.
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/commands");
+    for name in crate::support::names(&folder) {
+        let text = std::fs::read_to_string(folder.join(&name)).unwrap();
+        let head = text.split("---\n").nth(1).unwrap();
+        for line in head.lines() {
+            let (_, value) = line.split_once(": ").unwrap();
+            assert!(value.starts_with('\'') || !value.contains(": "), "{name}: {line}");
+        }
+    }
+}

@@ -9,6 +9,7 @@ mod outcomes;
 mod people;
 mod permitted;
 mod seed;
+mod seventeen;
 mod support;
 mod taken_up;
 #[path = "../../../tests/support/terminal.rs"]
