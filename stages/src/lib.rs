@@ -1,11 +1,59 @@
 //! Stage pipelines: seven stages whose coordinators report by a summary file, and the program that reads them.
 //!
-//! [`contract`] is the Summary Contract: what a summary file is, each rule with its code, and what is read where one is broken. It
-//! uses nothing of the pipeline. [`gates`] look at what stages 3 and 5 wrote.
-//! [`digest`] and [`reflection`] are made from the summaries that were [`kept`], so one that is lost is written again.
+//! | room          | subject                                                                                             |
+//! |---------------|-----------------------------------------------------------------------------------------------------|
+//! | [`contract`]  | the Summary Contract: what a summary file is, each rule, and what is read where one is broken       |
+//! | [`gates`]     | what stages 3 and 5 wrote                                                                           |
+//! | [`kept`], [`digest`], [`reflection`] | what is made from the summaries that counted                                 |
+//! | [`state`]     | what the state document holds, and what is read from it                                             |
+//! | [`follows`]   | what follows a summary                                                                              |
+//! | [`report`]    | taking a summary, or what is there in place of one                                                  |
+//! | [`questions`], [`answers`] | what the person is asked, and what is written with the answer                          |
+//! | [`instruction`], [`variables`] | what is to be done now, and what a coordinator is told                             |
+//! | [`notes`]     | the files that the program writes beside the summaries                                              |
+//! | [`stops`]     | what a stop does where `machine.toml` leaves it to Rust                                             |
+//! | [`commands`]  | what the agent calls and people type, besides every machine's                                       |
+//!
+//! `contract` uses nothing of the pipeline.
 
+use state::{AllAsked, AllCounted, Keys, List, Open, Scalar};
+
+claudex_loop::machine!(stages as typestate);
+
+pub mod answers;
+pub mod commands;
 pub mod contract;
 pub mod digest;
+pub mod follows;
 pub mod gates;
+pub mod instruction;
 pub mod kept;
+pub mod notes;
+pub mod questions;
 pub mod reflection;
+pub mod report;
+pub mod state;
+pub mod stops;
+pub mod variables;
+
+use claudex_loop::program::Program;
+
+pub use typestate::{AnyLoop, Phase};
+
+/// Puts the program together: what follows from the machine file, and what only this one has.
+pub fn program() -> Program<typestate::Stages> {
+    let program = typestate::program(stops::Stages)
+        .taking(answers::taking)
+        .context(|held, _, _| {
+            let text = instruction::text_of(held);
+            std::iter::once(("instruction".to_owned(), text.into())).collect()
+        })
+        .entered(|held, _| {
+            let pipeline = state::Pipeline(held.raw());
+            let written = notes::write(pipeline, held.phase().is_terminal());
+            written
+                .map(|()| Vec::new())
+                .map_err(|error| format!("what lies beside the summaries: {error}"))
+        });
+    commands::add(program)
+}

@@ -25,6 +25,11 @@ impl Digest {
                 .collect(),
         )
     }
+
+    /// Returns it in hexadecimal.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// What was noted when a stage was dispatched.

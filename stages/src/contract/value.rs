@@ -74,6 +74,9 @@ pub type Members = Whole<0, 5>;
 pub type Grade = Whole<1, 4>;
 
 impl<const LEAST: u32, const MOST: u32> Whole<LEAST, MOST> {
+    /// The least number.
+    pub const LEAST: Self = Self(LEAST);
+
     /// Returns a number that is in the range.
     pub fn new(number: u32) -> Option<Self> {
         (LEAST..=MOST).contains(&number).then_some(Self(number))

@@ -38,7 +38,7 @@ fn summary(project: &Project, lines: &str) -> io::Result<()> {
 #[test]
 #[expect(clippy::print_stdout, reason = "what was tried is what the test has to say")]
 fn stages_pass_the_kit() {
-    let mut kit = Kit::new("stages.toml", env!("CARGO_BIN_EXE_stages"));
+    let mut kit = Kit::new("stages.toml", env!("CARGO_BIN_EXE_stages-sample"));
     for (transition, lines) in [
         ("complete", "status: completed\nnext_action: proceed"),
         ("go_back", "status: completed\nnext_action: ACTION"),

@@ -1,0 +1,145 @@
+//! What is written with a person's decision: its record, which is never written over, and the dispatch that it opens.
+
+use claudex_loop::machine::guard::FieldError;
+use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::{Refusal, Timestamp};
+use serde_json::Value as Json;
+
+use crate::questions;
+use crate::state::{AskedOnce, Open, Pipeline, UserAnswer};
+use crate::typestate::{AnyLoop, Phase, Verb};
+
+/// Sets the data that a verb's transition brings with it.
+///
+/// # Errors
+/// The data cannot be written.
+pub fn taking(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
+    write(held, verb).map_err(|error| Failure::new(Exit::Internal, Refusal::Field(error)))
+}
+
+fn write(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
+    let phase = held.phase();
+    if let Some((key, value)) = questions::key(held.raw(), phase).zip(value(verb)) {
+        let now = format!("{:.0}", Timestamp::now());
+        let mut decisions = held.fields().user_decisions();
+        decisions.insert(key.clone(), Json::from(value.as_str()));
+        decisions.insert(format!("{key}_timestamp"), Json::from(now.as_str()));
+        held.set_user_decisions(&decisions)?;
+        held.add_text(&format!("- {now}: {key} is {value}"));
+        if phase == Phase::Asking {
+            record_answer(held, &value)?;
+        }
+    }
+    if let Verb::Choose { mode, .. } = verb {
+        held.set_analysis_mode(&Json::from(mode.to_string()))?;
+    }
+    if let Some(open) = opened(Pipeline(held.raw()), phase, verb) {
+        held.set_open(&open)?;
+    }
+    Ok(())
+}
+
+/// Returns what a verb decides, as it is recorded.
+fn value(verb: &Verb) -> Option<String> {
+    let label =
+        |answer: &Option<String>, otherwise: &str| answer.clone().unwrap_or_else(|| otherwise.to_owned());
+    Some(match verb {
+        Verb::Choose { mode, .. } => mode.to_string(),
+        Verb::Tell { answer, .. } => answer.clone(),
+        Verb::GoOn { answer, .. } => label(answer, "proceed"),
+        Verb::GoBack { answer, action, .. } => label(answer, &action.to_string()),
+        Verb::GoAgain { answer, .. } => label(answer, "loop_questions"),
+        Verb::Retry { .. } => "retry".to_owned(),
+        Verb::UseFound { .. } => "use_what_is_there".to_owned(),
+        Verb::Mended { .. } => "check_again".to_owned(),
+        Verb::Skip { .. } => "skip".to_owned(),
+        Verb::Accept { .. } | Verb::Further { .. } => "go_on".to_owned(),
+        Verb::Standard { .. } => "standard".to_owned(),
+        Verb::Force { .. } => "force".to_owned(),
+        Verb::OneMore { .. } => "one_more_round".to_owned(),
+        Verb::Another { .. } => "another_way".to_owned(),
+        // Who pauses has decided nothing, and is asked again.
+        Verb::Pause { .. } | Verb::Resume { .. } | Verb::Cancel { .. } => return None,
+        // Taken by `report` and `recover`, which set their data themselves.
+        Verb::Complete { .. }
+        | Verb::Proceed { .. }
+        | Verb::Back { .. }
+        | Verb::Decide { .. }
+        | Verb::Pass { .. }
+        | Verb::NotReady { .. }
+        | Verb::Unscored { .. }
+        | Verb::Block { .. }
+        | Verb::Doubt { .. }
+        | Verb::Wait { .. }
+        | Verb::Ask { .. }
+        | Verb::Repeat { .. }
+        | Verb::Fail { .. } => return None,
+    })
+}
+
+/// Records the answer to a coordinator's question, by which the same question is known again.
+fn record_answer(held: &mut AnyLoop, answer: &str) -> Result<(), FieldError> {
+    let pipeline = Pipeline(held.raw());
+    let summary = pipeline.open_summary();
+    let Some(question) = summary.and_then(|summary| summary.flags.question_context) else {
+        return Ok(());
+    };
+    let mut asked = held.fields().asked();
+    asked.push(AskedOnce {
+        round: pipeline.round().get(),
+        stage: pipeline.stage().number(),
+        digest: questions::digest(&question),
+        answer: answer.to_owned(),
+        repeated: 0,
+    });
+    held.set_asked(&asked)
+}
+
+/// Returns the dispatch that a verb opens; `None`: the open one stays.
+fn opened(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Option<Open> {
+    let before = pipeline.open();
+    let new = pipeline.opened();
+    let same_stage = Open {
+        skip_validation: before.skip_validation,
+        ..new.clone()
+    };
+    Some(match verb {
+        Verb::UseFound { .. } | Verb::Mended { .. } | Verb::Cancel { .. } => return None,
+        // The stage's summary still counts, once the gate lets it pass.
+        Verb::GoOn { .. } if phase == Phase::Asking && pipeline.stage().number() == 3 => return None,
+        Verb::Pause { .. } => Open {
+            re_entry: false,
+            ..before
+        },
+        Verb::Resume { .. } => Open {
+            re_entry: before.re_entry,
+            answer: before.answer,
+            ..same_stage
+        },
+        Verb::Tell { answer, .. } => {
+            let summary = pipeline.open_summary();
+            let question = summary.and_then(|summary| Some(summary.flags.question_context?.question));
+            let question = question.unwrap_or_default();
+            Open {
+                answer: Some(UserAnswer {
+                    question,
+                    answer: answer.clone(),
+                }),
+                ..same_stage
+            }
+        }
+        Verb::Retry { .. } => Open {
+            answer: before.answer,
+            ..same_stage
+        },
+        Verb::Standard { .. } => Open {
+            standard: true,
+            ..same_stage
+        },
+        Verb::Force { .. } => Open {
+            skip_validation: true,
+            ..new
+        },
+        _ => new,
+    })
+}

@@ -1,0 +1,133 @@
+//! What the agent calls and people type, besides what every machine has: `next` and `validate` move nothing, `report` and `recover` take
+//! what a coordinator wrote.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::info::ProgramInfo;
+use claudex_loop::program::{NotTaken, Program, incompatible, loops, out};
+use claudex_loop::{Actor, text};
+
+use crate::instruction::Instruction;
+use crate::state::Pipeline;
+use crate::typestate::{AnyLoop, Stages};
+use crate::{contract, report};
+
+/// Names the arguments.
+const FILE: &str = "file";
+const JSON: &str = "json";
+const ID: &str = "id";
+
+/// Adds the commands to the program.
+pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
+    let json = || {
+        Arg::new(JSON)
+            .long("json")
+            .action(ArgAction::SetTrue)
+            .help("As JSON")
+    };
+    let file = || {
+        Arg::new(FILE)
+            .value_name("FILE")
+            .value_parser(value_parser!(Utf8PathBuf))
+    };
+    let next_command = Command::new("next")
+        .about("Say the one thing that is to be done now; it moves nothing")
+        .arg(
+            Arg::new(ID)
+                .value_name("ID")
+                .help("The pipeline; else the active one"),
+        )
+        .arg(json());
+    let validate_command = Command::new("validate")
+        .about("Check summaries against the contract, strictly; it moves nothing")
+        .arg(file().num_args(1..).required(true))
+        .arg(json());
+    let report_command = Command::new("report")
+        .about("Take the summary that a coordinator wrote, and go on with what it says")
+        .arg(file().help("The summary; else that of the stage under way"));
+    let recover_command =
+        Command::new("recover").about("Take what a coordinator left that has ended without a report");
+    program
+        .command(next_command, next)
+        .command(validate_command, validate)
+        .verb(report_command, taken)
+        .verb(recover_command, |held, _| report::recover(held))
+}
+
+fn next(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure> {
+    let (store, id) = loops::find_to_look(info, given.get_one::<String>(ID).map(String::as_str))?;
+    let held =
+        AnyLoop::open(&store, &id, Actor::Person).map_err(|error| incompatible::failure(info, error))?;
+    let instruction = Instruction::of(&held).map_err(|problem| {
+        let message = format!("pipeline {id} has no instruction: {problem}");
+        Failure::plain(
+            Exit::Refused,
+            "claudex::next",
+            message,
+            "tell the person, and end your turn",
+        )
+    })?;
+    match given.get_flag(JSON) {
+        true => out::json(&instruction),
+        false => out::text(&instruction.text()),
+    }
+    Ok(Exit::Complete)
+}
+
+fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure> {
+    let here = loops::here()?;
+    let root = match loops::find_to_look(info, None) {
+        Ok((store, _)) => store.root().to_owned(),
+        Err(_) => here,
+    };
+    let files: Vec<Utf8PathBuf> = given.get_many(FILE).into_iter().flatten().cloned().collect();
+    let checked = contract::validate(&files, &root);
+    match given.get_flag(JSON) {
+        true => out::json(&checked),
+        false => checked
+            .iter()
+            .flat_map(contract::Validated::lines)
+            .for_each(|line| out::line(&line)),
+    }
+    Ok(match checked.iter().all(|one| one.valid) {
+        true => Exit::Complete,
+        false => Exit::Refused,
+    })
+}
+
+fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>> {
+    let pipeline = Pipeline(held.raw());
+    let expected = Pipeline::summary_file(pipeline.stage());
+    let path = match given.get_one::<Utf8PathBuf>(FILE) {
+        Some(path) => inside(&pipeline.0.root(), path)?,
+        None => expected,
+    };
+    let Some(bytes) = pipeline.file(&path) else {
+        return Err(not_read(&path, "it is not there, or is no file of the project’s").into());
+    };
+    report::report(held, &bytes, &text::shown(&path))
+}
+
+/// Returns a path as it is from the project's root.
+fn inside(root: &Utf8Path, path: &Utf8Path) -> Result<String, Failure> {
+    // What an agent is told is from the root, wherever it stands.
+    let is_there = !path.is_absolute() && root.join(path).is_file();
+    let full = match is_there {
+        true => root.join(path),
+        false => loops::here()?.join(path),
+    };
+    match full.strip_prefix(root) {
+        Ok(inside) => Ok(inside.to_string()),
+        Err(_) => Err(not_read(path.as_str(), "it lies outside of the project")),
+    }
+}
+
+fn not_read(path: &str, why: &str) -> Failure {
+    Failure::plain(
+        Exit::Refused,
+        "claudex::report::file",
+        format!("{} cannot be read: {why}", text::shown(path)),
+        "nothing was changed; when the coordinator has ended without a summary:\n    stages recover",
+    )
+}

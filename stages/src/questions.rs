@@ -1,0 +1,221 @@
+//! What the person is asked: the coordinator's question as its summary has it, and our own where their options depend on what is there.
+
+use claudex_loop::behaviours::ask::{self, Answer, Asked};
+use claudex_loop::machine::Raw;
+use claudex_loop::text;
+use serde_json::Value as Json;
+
+use crate::contract::{Digest, NextAction, Question, Stage};
+use crate::follows::mapped;
+use crate::state::{Keys, Pipeline, key_artifacts};
+use crate::typestate::{AnyLoop, Phase, Transition};
+
+/// The longest label, in characters, and the most of them: what the engine takes.
+const LABEL: usize = 80;
+const MOST: usize = 12;
+/// How much of what was found a question quotes, in characters.
+const QUOTED: usize = 300;
+
+/// Returns the question of the phase that a pipeline is in.
+///
+/// # Errors
+/// Says why it cannot be asked.
+pub fn of(held: &AnyLoop) -> Result<Option<Asked>, String> {
+    let raw = held.raw();
+    let own = match held.phase() {
+        Phase::Asking => asking(raw)?,
+        Phase::Choosing => choosing(raw),
+        Phase::Failed => failed(raw),
+        Phase::Gated => gated(raw),
+        _ => return ask::asked(raw),
+    };
+    ask::checked(raw, own).map(Some)
+}
+
+/// Returns the question of the open stage's summary.
+///
+/// # Errors
+/// The summary is gone.
+pub fn asking(raw: &Raw) -> Result<Asked, String> {
+    let pipeline = Pipeline(raw);
+    let summary = pipeline.open_summary().ok_or(
+        "the summary with the question is not kept any more; give the pipeline up, or put the file back",
+    )?;
+    let stage = pipeline.stage();
+    let Some(question) = &summary.flags.question_context else {
+        return Err("the summary that is kept has no question".to_owned());
+    };
+    let mut options: Vec<Answer> = Vec::new();
+    for option in &question.options {
+        let label = plain_label(&option.label);
+        if !label.is_empty() && options.len() < MOST && options.iter().all(|known| known.label != label) {
+            let action = mapped(&summary, &option.label);
+            options.push(answer(&label, action, stage).description(&option.description));
+        }
+    }
+    if options.is_empty() {
+        let go_on = answer("Go on", None, stage).description("The stage runs again.");
+        options = vec![go_on, pause()];
+    }
+    Ok(Asked::new(&question.question, &question.header, options))
+}
+
+/// Returns the answer of a label: what it maps to, else the stage again.
+fn answer(label: &str, action: Option<NextAction>, stage: Stage) -> Answer {
+    let taken = |transition: Transition| Answer::new(label, transition).argument("answer", label);
+    match (action, stage) {
+        (Some(NextAction::Proceed), _) => taken(Transition::GoOn),
+        (Some(action), Stage::ResponseAnalysis) => taken(Transition::GoBack).argument("action", action),
+        (Some(NextAction::LoopQuestions), Stage::ValidationGeneration) => taken(Transition::GoAgain),
+        _ => taken(Transition::Tell),
+    }
+}
+
+fn pause() -> Answer {
+    Answer::new("Pause", Transition::Pause).description("It waits until you resume.")
+}
+
+/// Returns a label as a dialog can show it.
+fn plain_label(label: &str) -> String {
+    text::one_line(&text::plain(label), LABEL)
+        .replace('`', "'")
+        .trim()
+        .to_owned()
+}
+
+/// Returns the digest by which a question is known again: its text and its labels.
+pub fn digest(question: &Question) -> Digest {
+    let labels = question.options.iter().map(|option| option.label.as_str());
+    let parts: Vec<&str> = std::iter::once(question.question.as_str())
+        .chain(labels)
+        .collect();
+    Digest::of(parts.join("\0").as_bytes())
+}
+
+/// Asks how deep the next round goes.
+pub fn choosing(raw: &Raw) -> Asked {
+    let modes = [
+        ("complete", "Every perspective, and 27 calls to think deeply."),
+        ("advanced", "Most perspectives, and 18 calls to think deeply."),
+        ("standard", "The usual panel, without calls to think deeply."),
+        ("rapid", "One perspective."),
+    ];
+    let available = raw.data::<Keys>("mcp_availability");
+    let has_models = available.get("pal_available") == Some(&Json::Bool(true));
+    let options = modes
+        .iter()
+        .skip(if has_models { 0 } else { 2 })
+        .map(|(mode, what)| {
+            Answer::new(*mode, Transition::Choose)
+                .argument("mode", mode)
+                .description(*what)
+        });
+    let question = format!("How deep does round {} go?", raw.count("round"));
+    Asked::new(question, "Analysis", options.collect())
+}
+
+/// Asks what becomes of a stage that failed.
+pub fn failed(raw: &Raw) -> Asked {
+    let pipeline = Pipeline(raw);
+    let (stage, open) = (pipeline.stage(), pipeline.open());
+    let (what, header) = match open.crashed {
+        true => ("left no summary that counts", "Crashed"),
+        false => ("failed", "Failed"),
+    };
+    let mut options = vec![Answer::new("Retry", Transition::Retry).description("The stage runs again.")];
+    let is_there = stage == Stage::Setup
+        || key_artifacts(stage, pipeline.round())
+            .iter()
+            .any(|path| pipeline.is_new(path));
+    if is_there && stage != Stage::ResponseAnalysis {
+        options.push(
+            Answer::new("Use what is there", Transition::UseFound)
+                .description("It counts as done if that is enough."),
+        );
+    }
+    match stage {
+        Stage::Research | Stage::Completion => {
+            options
+                .push(Answer::new("Skip", Transition::Skip).description("The next stage begins without it."));
+        }
+        Stage::ResponseAnalysis => {
+            let back = |label: &str, action: NextAction| {
+                Answer::new(label, Transition::GoBack)
+                    .argument("action", action)
+                    .argument("answer", label)
+            };
+            options.push(
+                Answer::new("Proceed", Transition::GoOn)
+                    .argument("answer", "Proceed")
+                    .description("Stage 5 begins."),
+            );
+            options.push(
+                back("More questions", NextAction::LoopQuestions).description("Another round of questions."),
+            );
+            options.push(
+                back("More research", NextAction::LoopResearch)
+                    .description("Another round, with research first."),
+            );
+        }
+        _ => {}
+    }
+    options.push(pause());
+    let question = format!(
+        "Stage {}, {stage}, {what}.{} What now?",
+        stage.number(),
+        said(&open.tell)
+    );
+    Asked::new(question, header, options)
+}
+
+/// Asks what becomes of a stage whose gate is closed.
+pub fn gated(raw: &Raw) -> Asked {
+    let pipeline = Pipeline(raw);
+    let header = match pipeline.stage() {
+        Stage::ValidationGeneration => "PRD",
+        _ => "Questions",
+    };
+    let options = vec![
+        Answer::new("Again", Transition::Retry).description("The stage runs again."),
+        Answer::new("Mended, check again", Transition::Mended).description("You mended it by hand."),
+        pause(),
+    ];
+    let question = format!(
+        "What stage {} wrote lacks something.{} What now?",
+        pipeline.stage().number(),
+        said(&pipeline.open().tell)
+    );
+    Asked::new(question, header, options)
+}
+
+fn said(tell: &[String]) -> String {
+    match tell.is_empty() {
+        true => String::new(),
+        false => format!(" {}", text::one_line(&tell.join(" "), QUOTED)),
+    }
+}
+
+/// Returns the key under which an answer is recorded in a phase; `None`: what is decided there is not recorded.
+pub fn key(raw: &Raw, phase: Phase) -> Option<String> {
+    let (stage, round) = (raw.count("stage"), raw.count("round"));
+    let decided = raw.data::<Keys>("user_decisions");
+    let numbered = |before: String| {
+        let keys = (1_u32..).map(|number| format!("{before}_{number}"));
+        keys.into_iter().find(|key| !decided.contains_key(key))
+    };
+    let once = |key: String| match decided.contains_key(&key) {
+        false => Some(key),
+        // It is not written over: who paused and is asked again decides a second time.
+        true => numbered(key),
+    };
+    match phase {
+        Phase::Asking | Phase::Deciding => numbered(format!("stage_{stage}_round_{round}_question")),
+        Phase::Choosing => once(format!("analysis_mode_round_{round}")),
+        Phase::Failed => numbered(format!("recovery_stage_{stage}_round_{round}")),
+        Phase::Gated => numbered(format!("gate_stage_{stage}_round_{round}")),
+        Phase::Shallow => once(format!("thinkdeep_round_{round}")),
+        Phase::Breaker => once(format!("circuit_breaker_round_{round}")),
+        Phase::Stuck => once(format!("stagnation_round_{round}")),
+        Phase::Dispatched | Phase::Recovering | Phase::Waiting | Phase::Completed | Phase::Cancelled => None,
+    }
+}

@@ -1,0 +1,259 @@
+//! What the state document holds besides counts and words: the data of its fields, and what is read from it.
+
+use std::collections::BTreeMap;
+
+use camino::Utf8PathBuf;
+use claudex_loop::Timestamp;
+use claudex_loop::machine::Raw;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::contract::{Context, Digest, Dispatch, Outcome, Round, Stage, Summary, read};
+use crate::kept::Kept;
+
+/// Holds one value of schema 2.
+pub type Scalar = Json;
+/// Holds keys with their values.
+pub type Keys = serde_json::Map<String, Json>;
+/// Holds values in order.
+pub type List = Vec<Json>;
+/// Lists the summaries that counted, oldest first.
+pub type AllCounted = Vec<Counted>;
+/// Lists what coordinators asked and persons answered, oldest first.
+pub type AllAsked = Vec<AskedOnce>;
+
+/// The folder of the summaries, from the project's root.
+pub const SUMMARIES: &str = "requirements/.stage-summaries";
+/// The folder of the summaries that counted, in the loop's own.
+const KEPT: &str = "kept";
+
+/// Holds what was noted when the open stage was dispatched, and what came of it so far.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Open {
+    /// When; empty: at the start.
+    pub since: String,
+    /// The summaries and key artifacts that lay there.
+    pub before: Vec<FileThere>,
+    /// What the person answered, for the stage that asked.
+    pub answer: Option<UserAnswer>,
+    /// Says that the stage comes back after an exit_cli pause.
+    pub re_entry: bool,
+    /// Says that a person forced the way through validation.
+    pub skip_validation: bool,
+    /// Says that this dispatch runs in standard, whatever the round's mode is.
+    pub standard: bool,
+    /// The summary that counted for this dispatch.
+    pub summary: Option<Digest>,
+    /// Says that the coordinator left no summary that can be read.
+    pub crashed: bool,
+    /// What the person is told of it, each a sentence.
+    pub tell: Vec<String>,
+}
+
+/// Holds a file and the digest of its bytes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FileThere {
+    /// Its path from the project's root.
+    pub file: String,
+    /// The digest.
+    pub digest: Digest,
+}
+
+/// Holds an answer of the person's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UserAnswer {
+    /// What was asked.
+    pub question: String,
+    /// The label that was chosen, or what was typed.
+    pub answer: String,
+}
+
+/// Holds a summary that counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Counted {
+    /// The round.
+    pub round: u32,
+    /// The stage's number.
+    pub stage: u8,
+    /// The digest of its bytes, by which it is kept.
+    pub digest: Digest,
+}
+
+/// Holds a question of a coordinator's that was answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AskedOnce {
+    /// The round.
+    pub round: u32,
+    /// The stage's number.
+    pub stage: u8,
+    /// The digest of its text and labels.
+    pub digest: Digest,
+    /// The answer.
+    pub answer: String,
+    /// How often it was answered from the record.
+    pub repeated: u32,
+}
+
+/// Reads a pipeline: its loop, and the files of the project.
+#[derive(Debug, Clone, Copy)]
+pub struct Pipeline<'l>(pub &'l Raw);
+
+impl Pipeline<'_> {
+    /// Returns the stage under way.
+    pub fn stage(self) -> Stage {
+        Stage::of_number(self.0.count("stage")).unwrap_or(Stage::Setup)
+    }
+
+    /// Returns the round under way.
+    pub fn round(self) -> Round {
+        let number = u32::try_from(self.0.count("round")).unwrap_or(u32::MAX);
+        Round::new(number).unwrap_or(Round::LEAST)
+    }
+
+    /// Returns what was noted of the open dispatch.
+    pub fn open(self) -> Open {
+        self.0.data("open")
+    }
+
+    /// Returns the summaries that counted.
+    pub fn counted(self) -> AllCounted {
+        self.0.data("counted")
+    }
+
+    /// Returns the id of the open dispatch.
+    pub fn dispatch_id(self) -> String {
+        format!("{}-{}", self.0.id(), self.0.count("dispatch"))
+    }
+
+    /// Returns when the open stage was dispatched.
+    pub fn open_since(self) -> String {
+        match self.open().since {
+            since if since.is_empty() => self.0.text("created"),
+            since => since,
+        }
+    }
+
+    /// Returns the path of a summary, from the project's root.
+    pub fn summary_file(stage: Stage) -> String {
+        format!("{SUMMARIES}/stage-{}-summary.md", stage.number())
+    }
+
+    /// Returns the bytes of a file of the project's; nothing where it is not there, or not trusted.
+    pub fn file(self, path: &str) -> Option<Vec<u8>> {
+        self.0.read(path).ok()
+    }
+
+    /// Returns whether a file has other bytes than when the stage was dispatched.
+    pub fn is_new(self, path: &str) -> bool {
+        let open = self.open();
+        let before = open.before.iter().find(|noted| noted.file == path);
+        self.file(path)
+            .is_some_and(|bytes| before.is_none_or(|noted| noted.digest != Digest::of(&bytes)))
+    }
+
+    /// Returns what lies there now: every summary, and every file by which a stage could be recovered.
+    pub fn files_there(self) -> Vec<FileThere> {
+        let rounds = [self.round().get(), self.round().get().saturating_add(1)];
+        let paths = Stage::all().flat_map(|stage| {
+            let keys = rounds.map(|round| key_artifacts(stage, Round::new(round).unwrap_or(Round::LEAST)));
+            let [these, mut next] = keys;
+            next.retain(|path| !these.contains(path));
+            [vec![Self::summary_file(stage)], these, next].concat()
+        });
+        paths
+            .filter_map(|file| {
+                let digest = Digest::of(&self.file(&file)?);
+                Some(FileThere { file, digest })
+            })
+            .collect()
+    }
+
+    /// Returns a new dispatch, to be opened by the next transition.
+    pub fn opened(self) -> Open {
+        Open {
+            since: Timestamp::now().to_string(),
+            before: self.files_there(),
+            ..Open::default()
+        }
+    }
+
+    /// Returns what a summary of the open dispatch is compared with.
+    pub fn dispatch(self) -> Dispatch {
+        let (stage, open) = (self.stage(), self.open());
+        let file = Self::summary_file(stage);
+        Dispatch {
+            stage,
+            round: self.round(),
+            id: self.dispatch_id(),
+            before: open
+                .before
+                .into_iter()
+                .find(|noted| noted.file == file)
+                .map(|noted| noted.digest),
+            counted: self.counted().into_iter().map(|one| one.digest).collect(),
+            skip_validation: open.skip_validation,
+        }
+    }
+
+    /// Keeps the bytes of a summary in the loop's folder.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn keep(self, bytes: &[u8]) -> std::io::Result<Digest> {
+        let digest = Digest::of(bytes);
+        let (store, id) = (self.0.store(), self.0.id());
+        let folder = store.open_folder()?.make(format!("{id}/{KEPT}"))?;
+        folder.replace(&format!("{}.md", digest.as_str()), bytes)?;
+        Ok(digest)
+    }
+
+    /// Returns the path of a summary that is kept.
+    pub fn kept_file(self, digest: &Digest) -> Utf8PathBuf {
+        self.0
+            .store()
+            .loop_folder(self.0.id())
+            .join(KEPT)
+            .join(format!("{}.md", digest.as_str()))
+    }
+
+    /// Returns a summary that is kept.
+    pub fn kept_summary(self, digest: &Digest) -> Option<Summary> {
+        let bytes = self.0.store().read(&self.kept_file(digest)).ok()?;
+        match read(&bytes, &Context::default()).outcome {
+            Outcome::Taken(summary) => Some(*summary),
+            Outcome::Crash | Outcome::Refused => None,
+        }
+    }
+
+    /// Returns the summary that counted for the open dispatch.
+    pub fn open_summary(self) -> Option<Summary> {
+        self.kept_summary(self.open().summary.as_ref()?)
+    }
+
+    /// Returns the newest summary of each round and stage.
+    pub fn kept(self) -> Kept {
+        let mut kept = BTreeMap::new();
+        for one in self.counted() {
+            let at = Round::new(one.round).zip(Stage::of_number(one.stage.into()));
+            if let Some((at, summary)) = at.zip(self.kept_summary(&one.digest)) {
+                kept.insert(at, summary);
+            }
+        }
+        kept
+    }
+}
+
+/// Returns the files that say that a stage was done, though it left no summary; of stage 2 either.
+pub fn key_artifacts(stage: Stage, round: Round) -> Vec<String> {
+    let questions = format!("working/QUESTIONS-{:03}.md", round.get());
+    let files: &[&str] = match stage {
+        Stage::Setup | Stage::ResponseAnalysis => &[],
+        Stage::Research => &["research/RESEARCH-AGENDA.md", "research/research-synthesis.md"],
+        Stage::AnalysisQuestions => &[questions.as_str()],
+        Stage::ValidationGeneration => &["PRD.md", "decision-log.md"],
+        Stage::Completion => &["completion-report.md"],
+        Stage::Retrospective => &["retrospective.md"],
+    };
+    files.iter().map(|file| format!("requirements/{file}")).collect()
+}

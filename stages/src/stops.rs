@@ -1,0 +1,38 @@
+//! What a stop does where `machine.toml` leaves it to Rust: an open instruction is said again, and the questions.
+
+use claudex_loop::behaviours::ask::Asked;
+use claudex_loop::behaviours::{attempt, or_else, settle};
+use claudex_loop::{Refused, Step};
+
+use crate::questions;
+use crate::typestate::{AnyLoop, Asking, Choosing, Dispatched, Failed, Gated, Loop, OnStop, Recovering};
+
+/// Behaves as the machine file and this file say.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Stages;
+
+impl OnStop for Stages {
+    fn dispatched(&self, held: Loop<Dispatched>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
+        settle(or_else(attempt(held), Loop::remind))
+    }
+
+    fn recovering(&self, held: Loop<Recovering>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
+        settle(or_else(attempt(held), Loop::remind))
+    }
+
+    fn asking_asks(&self, held: &Loop<Asking>) -> Result<Asked, String> {
+        questions::asking(held.raw())
+    }
+
+    fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Asked, String> {
+        Ok(questions::choosing(held.raw()))
+    }
+
+    fn failed_asks(&self, held: &Loop<Failed>) -> Result<Asked, String> {
+        Ok(questions::failed(held.raw()))
+    }
+
+    fn gated_asks(&self, held: &Loop<Gated>) -> Result<Asked, String> {
+        Ok(questions::gated(held.raw()))
+    }
+}

@@ -1,0 +1,245 @@
+//! What the person is asked, and what becomes of the answers.
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, STATE, questions};
+
+/// Returns the flags of a question with so many options.
+fn question(options: usize, map: &str) -> String {
+    let options: String = (1..=options)
+        .map(|at| format!("      - label: Way {at}\n        description: It leads there\n"))
+        .collect();
+    let options = if options.is_empty() {
+        " []\n".to_owned()
+    } else {
+        format!("\n{options}")
+    };
+    format!(
+        "  pause_type: interactive\n  block_reason: Which way\n  question_context:\n    question: Which way is it?\n    header: Way\n    options:{options}{map}"
+    )
+}
+
+fn labels(call: &Value) -> Vec<&str> {
+    let options = call[0]["options"].as_array().unwrap();
+    options
+        .iter()
+        .map(|option| option["label"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_question_has_any_number_of_options() {
+    for (options, calls) in [(0, 1), (1, 1), (2, 1), (4, 1), (5, 2), (9, 3)] {
+        let project = Project::at(2);
+        project.report("needs-user-input", &question(options, "")).done();
+        let next = project.next();
+        assert_eq!(next["instruction"], "ask", "{options}");
+        let more = next["more"].as_array().map_or(0, Vec::len);
+        assert_eq!(more + 1, calls, "{options}: {next}");
+        for call in std::iter::once(&next["questions"]).chain(next["more"].as_array().into_iter().flatten()) {
+            assert!((2..=4).contains(&labels(call).len()), "{options}: {call}");
+        }
+        let label = if options == 0 {
+            "Go on".to_owned()
+        } else {
+            format!("Way {options}")
+        };
+        project.person(&["answer", &label]).done();
+        let next = project.next();
+        assert_eq!(
+            (&next["instruction"], &next["stage"]),
+            (&json!("dispatch"), &json!(2))
+        );
+        assert_eq!(
+            next["variables"]["USER_ANSWER"],
+            json!({ "question": "Which way is it?", "answer": label })
+        );
+        let state = project.read(STATE);
+        assert!(
+            state.contains(&format!("stage_2_round_1_question_1: \"{label}\"")),
+            "{state}"
+        );
+    }
+}
+
+#[test]
+fn a_text_of_the_persons_own_goes_to_the_stage() {
+    let project = Project::at(2);
+    project.report("needs-user-input", &question(2, "")).done();
+    project.person(&["answer", "Neither: ask the users"]).done();
+    assert_eq!(
+        project.next()["variables"]["USER_ANSWER"]["answer"],
+        "Neither: ask the users"
+    );
+}
+
+#[test]
+fn an_answer_that_maps_completes_the_stage() {
+    let map = "  next_action_map:\n    Way 1: proceed\n    Way 2: loop_questions\n";
+    for (label, stage, instruction) in [
+        ("Way 1", 5, "dispatch"),
+        ("Way 2", 4, "ask"),
+        ("Way 3", 4, "dispatch"),
+    ] {
+        let project = Project::at(4);
+        project.report("needs-user-input", &question(3, map)).done();
+        let agent = project.agent(&["answer", label]).refused();
+        assert!(agent.contains("person"), "{agent}");
+        project.person(&["answer", label]).done();
+        let next = project.next();
+        assert_eq!(
+            (&next["stage"], &next["instruction"]),
+            (&json!(stage), &json!(instruction)),
+            "{label}"
+        );
+        // It is decided.
+        project.person(&["answer", label]).refused();
+    }
+}
+
+#[test]
+fn the_same_question_is_answered_from_the_record_once() {
+    let project = Project::at(2);
+    project.report("needs-user-input", &question(2, "")).done();
+    project.person(&["answer", "Way 2"]).done();
+    let ask = || project.report("needs-user-input", &question(2, "  quality_warnings: [again]\n"));
+    ask().done();
+    let next = project.next();
+    assert_eq!(
+        (&next["instruction"], &next["variables"]["USER_ANSWER"]["answer"]),
+        (&json!("dispatch"), &json!("Way 2"))
+    );
+    ask().done();
+    assert_eq!(project.next()["key"], "recovery_stage_2_round_1_1");
+}
+
+#[test]
+fn a_stage_that_failed_is_tried_again() {
+    let project = Project::at(2);
+    project.report("failed", "").done();
+    let next = project.next();
+    assert_eq!(next["questions"][0]["header"], "Failed");
+    assert_eq!(labels(&next["questions"]), ["Retry", "Skip", "Pause"]);
+    project.person(&["answer", "Retry"]).done();
+    assert_eq!(project.next()["stage"], 2);
+    project.report("failed", "").done();
+    project.person(&["answer", "Skip"]).done();
+    assert_eq!(project.next()["stage"], 3);
+    let state = project.read(STATE);
+    assert!(
+        state.contains("recovery_stage_2_round_1_1: retry")
+            && state.contains("recovery_stage_2_round_1_2: skip"),
+        "{state}"
+    );
+}
+
+#[test]
+fn a_coordinator_that_left_no_summary_is_recovered_by_what_it_wrote() {
+    let project = Project::at(2);
+    project.agent(&["recover"]).done();
+    assert_eq!(project.next()["questions"][0]["header"], "Crashed");
+    project.person(&["answer", "Retry"]).done();
+    project.write("requirements/research/research-synthesis.md", "# What is known\n");
+    project.agent(&["recover"]).done();
+    assert_eq!(project.next()["stage"], 3);
+    // Questions that do not pass their gate are nobody’s to take but a person’s.
+    project.write("requirements/working/QUESTIONS-001.md", "# None\n");
+    project.agent(&["recover"]).done();
+    let next = project.next();
+    assert_eq!(
+        labels(&next["questions"]),
+        ["Retry", "Use what is there", "Pause"]
+    );
+    project.person(&["answer", "Use what is there"]).done();
+    assert_eq!(project.next()["instruction"], "recover");
+    project.agent(&["recover"]).done();
+    assert_eq!(project.next()["questions"][0]["header"], "Questions");
+    project.write("requirements/working/QUESTIONS-001.md", &questions(1));
+    project.person(&["answer", "Mended, check again"]).done();
+    project.agent(&["recover"]).done();
+    assert_eq!(project.next()["stage"], 4);
+}
+
+#[test]
+fn a_summary_that_cannot_be_read_is_a_crash() {
+    let project = Project::at(6);
+    let file = project.next()["summary_file"].as_str().unwrap().to_owned();
+    project.write(&file, "no frontmatter\n");
+    project.agent(&["report", &file]).done();
+    let next = project.next();
+    assert_eq!(next["questions"][0]["header"], "Crashed");
+    assert!(
+        next["tell"][0].as_str().unwrap().contains("no-frontmatter"),
+        "{next}"
+    );
+    project.person(&["answer", "Skip"]).done();
+    // The last stage blocks nothing, whatever became of it.
+    project.agent(&["recover"]).done();
+    assert_eq!(project.next()["instruction"], "done");
+}
+
+#[test]
+fn a_gate_that_is_closed_asks() {
+    let project = Project::at(5);
+    project
+        .report(
+            "completed",
+            "  validation_decision: READY\n  validation_score: 18\n",
+        )
+        .done();
+    let next = project.next();
+    assert_eq!(
+        (&next["key"], &next["questions"][0]["header"]),
+        (&json!("gate_stage_5_round_1_1"), &json!("PRD"))
+    );
+    assert!(next["tell"].to_string().contains("PRD.md is missing"), "{next}");
+    project.requirements();
+    project.person(&["answer", "Mended, check again"]).done();
+    project.agent(&["recover"]).done();
+    assert_eq!(project.next()["stage"], 6);
+}
+
+#[test]
+fn too_little_thought_is_asked_about_once() {
+    let project = Project::at(3);
+    project.write("requirements/working/QUESTIONS-001.md", &questions(1));
+    let shallow = "  analysis_mode: complete\n  thinkdeep_expected: 27\n  thinkdeep_completion_pct: 30\n";
+    project.report("completed", shallow).done();
+    assert_eq!(project.next()["key"], "thinkdeep_round_1");
+    project.person(&["answer", "Again in standard"]).done();
+    let next = project.next();
+    assert_eq!(
+        (&next["stage"], &next["variables"]["ANALYSIS_MODE"]),
+        (&json!(3), &json!("standard"))
+    );
+    project.report("completed", shallow).done();
+    assert_eq!(project.next()["stage"], 4);
+    assert_eq!(project.state("analysis_mode"), "complete");
+}
+
+#[test]
+fn stage_4_that_does_not_say_where_to_asks() {
+    let project = Project::at(4);
+    project.report("completed", "  completion_rate: 0.5\n").done();
+    assert_eq!(
+        labels(&project.next()["questions"]),
+        ["Proceed", "More questions", "More research"]
+    );
+    project.person(&["answer", "More research"]).done();
+    let next = project.next();
+    assert_eq!((&next["stage"], &next["round"]), (&json!(2), &json!(2)));
+}
+
+#[test]
+fn a_stop_says_an_open_instruction_again_and_not_for_ever() {
+    let project = Project::at(2);
+    let (decision, said) = project.stop(&json!({}));
+    assert_eq!(decision, "block");
+    assert!(said.contains("Stage 2, research"), "{said}");
+    let running = json!({ "background_tasks": [{ "type": "subagent", "status": "running" }] });
+    assert_eq!(project.stop(&running).0, "approve");
+    assert_eq!(project.stop(&json!({})).0, "block");
+    assert_eq!(project.stop(&json!({})).0, "approve");
+    project.complete(2, "");
+    assert_eq!(project.stop(&json!({})).0, "block");
+}

@@ -1,0 +1,237 @@
+//! A project with a pipeline in it, and the program as a person, an agent and the hooks call it.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use stages::gates::REQUIRED_SECTIONS;
+use tempfile::TempDir;
+
+/// The session that the pipeline belongs to.
+pub(crate) const SESSION: &str = "session-1";
+pub(crate) const STATE: &str = "requirements/.requirements-state.local.md";
+
+/// What a call of the program came to.
+#[derive(Debug)]
+pub(crate) struct Said {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Said {
+    #[track_caller]
+    pub(crate) fn done(self) -> String {
+        assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);
+        self.out
+    }
+
+    #[track_caller]
+    pub(crate) fn refused(self) -> String {
+        assert_eq!(self.code, Some(1), "{}{}", self.out, self.err);
+        self.err + &self.out
+    }
+}
+
+fn said(output: &Output) -> Said {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Said {
+        code: output.status.code(),
+        out: text(&output.stdout),
+        err: text(&output.stderr),
+    }
+}
+
+pub(crate) struct Project {
+    kept: TempDir,
+    pub(crate) root: PathBuf,
+}
+
+impl Project {
+    /// Makes a project in which nothing was started.
+    pub(crate) fn empty() -> Self {
+        let kept = tempfile::tempdir().unwrap();
+        let root = kept.path().join("a project’s folder");
+        std::fs::create_dir_all(&root).unwrap();
+        let project = Self { kept, root };
+        assert!(
+            project
+                .tool("git", &["init", "--quiet"])
+                .status()
+                .unwrap()
+                .success()
+        );
+        project
+    }
+
+    /// Makes one whose pipeline was started by the session.
+    pub(crate) fn new() -> Self {
+        let project = Self::empty();
+        project.agent(&["start"]).done();
+        project
+    }
+
+    /// Makes one whose pipeline is at a stage of its first round.
+    pub(crate) fn at(stage: u64) -> Self {
+        let project = Self::new();
+        for before in 1..stage {
+            project.complete(before, "");
+        }
+        assert_eq!(project.next()["stage"], stage);
+        project
+    }
+
+    fn tool(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(&self.root)
+            .env_clear()
+            .stdin(Stdio::null());
+        command
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.kept.path())
+            .env("XDG_CONFIG_HOME", self.kept.path().join("config"))
+            .env("XDG_STATE_HOME", self.kept.path().join("state"))
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+    }
+
+    /// Calls the program as a person in a terminal.
+    pub(crate) fn person(&self, arguments: &[&str]) -> Said {
+        said(
+            &self
+                .tool(env!("CARGO_BIN_EXE_stages"), arguments)
+                .output()
+                .unwrap(),
+        )
+    }
+
+    /// Calls it as the agent of the session.
+    pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
+        let mut command = self.tool(env!("CARGO_BIN_EXE_stages"), arguments);
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", SESSION);
+        said(&command.output().unwrap())
+    }
+
+    /// Stops: the decision, and the reason or the line for the person.
+    pub(crate) fn stop(&self, more: &Value) -> (String, String) {
+        let mut input = json!({ "session_id": SESSION, "hook_event_name": "Stop", "cwd": self.root, "stop_hook_active": false });
+        for (key, value) in more.as_object().into_iter().flatten() {
+            input[key] = value.clone();
+        }
+        let mut command = self.tool(env!("CARGO_BIN_EXE_stages"), &["hook", "stop"]);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.to_string().as_bytes())
+            .unwrap();
+        let out = said(&child.wait_with_output().unwrap()).done();
+        let decision: Value = serde_json::from_str(&out).unwrap();
+        let text = |key: &str| decision[key].as_str().unwrap_or_default().to_owned();
+        (text("decision"), text("reason") + &text("systemMessage"))
+    }
+
+    /// Returns the instruction.
+    pub(crate) fn next(&self) -> Value {
+        serde_json::from_str(&self.agent(&["next", "--json"]).done()).unwrap()
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.root.join(path)).unwrap()
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// Returns the value of a key of the state's first level.
+    pub(crate) fn state(&self, key: &str) -> String {
+        let text = self.read(STATE);
+        let found = text
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("{key}: ")));
+        found.unwrap_or_default().to_owned()
+    }
+
+    /// Writes the summary of the stage under way with these flags, for this dispatch, and returns its path.
+    pub(crate) fn summary(&self, status: &str, flags: &str) -> String {
+        let next = self.next();
+        let (stage, id) = (
+            next["stage"].as_u64().unwrap(),
+            next["dispatch_id"].as_str().unwrap(),
+        );
+        let text = summary(stage, status, &format!("  dispatch_id: {id}\n{flags}"));
+        let path = next["summary_file"].as_str().unwrap().to_owned();
+        self.write(&path, &text);
+        path
+    }
+
+    /// Writes a summary, and reports it.
+    pub(crate) fn report(&self, status: &str, flags: &str) -> Said {
+        let path = self.summary(status, flags);
+        self.agent(&["report", &path])
+    }
+
+    /// Does what the coordinator of a stage does whose work is right.
+    pub(crate) fn complete(&self, stage: u64, more: &str) -> String {
+        let round = self.next()["round"].as_u64().unwrap();
+        let flags = match stage {
+            1 => "  analysis_mode: standard\n  prd_mode: NEW\n  pal_available: true\n  st_available: false\n",
+            3 => {
+                self.write(
+                    &format!("requirements/working/QUESTIONS-{round:03}.md"),
+                    &questions(round),
+                );
+                "  questions_count: 8\n"
+            }
+            4 if more.is_empty() => "  next_action: proceed\n  completion_rate: 1.0\n",
+            5 if more.is_empty() => {
+                self.requirements();
+                "  validation_decision: READY\n  validation_score: 17\n"
+            }
+            _ => "",
+        };
+        self.report("completed", &format!("{flags}{more}")).done()
+    }
+
+    /// Writes requirements that pass their gate.
+    pub(crate) fn requirements(&self) {
+        let parts = REQUIRED_SECTIONS
+            .iter()
+            .map(|name| format!("## {name}\n\nPeople can do it.\n\n"));
+        self.write(
+            "requirements/PRD.md",
+            &format!("# Requirements\n\n{}", parts.collect::<String>()),
+        );
+        self.write("requirements/decision-log.md", "# Decisions\n\nAll of them.\n");
+    }
+}
+
+/// Returns a file of questions that passes its gate.
+pub(crate) fn questions(round: u64) -> String {
+    let all = REQUIRED_SECTIONS.iter().enumerate().map(|(at, section)| {
+        format!("## Q-A{at:03}: What of it? [CRITICAL]\n\n**Section:** {section}\n\n- [ ] One\n- [ ] Two\n- [ ] Other: ___\n\n")
+    });
+    format!("---\nround_number: {round}\n---\n\n{}", all.collect::<String>())
+}
+
+/// Returns a summary with these flags, each a line.
+pub(crate) fn summary(stage: u64, status: &str, flags: &str) -> String {
+    let known = stages::contract::Stage::of_number(stage).unwrap();
+    format!(
+        "---\nstage: {known}\nstage_number: {stage}\nstatus: {status}\ncheckpoint: {}\nartifacts_written: []\nsummary: It was done\nflags:\n{flags}---\n\n## Context for Next Stage\nStage {stage} says so.\n",
+        known.checkpoint()
+    )
+}

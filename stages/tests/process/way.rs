@@ -1,0 +1,204 @@
+//! The way of a pipeline through its stages.
+
+use serde_json::json;
+
+use crate::support::{Project, STATE, summary};
+
+#[test]
+fn a_pipeline_goes_through_all_stages() {
+    let project = Project::new();
+    for stage in 1..=7 {
+        let next = project.next();
+        assert_eq!(
+            (&next["instruction"], &next["stage"]),
+            (&json!("dispatch"), &json!(stage))
+        );
+        project.complete(stage, "");
+    }
+    assert_eq!(project.next()["instruction"], "done");
+    assert_eq!(project.state("stage_status"), "completed");
+    assert_eq!(project.state("analysis_mode"), "standard");
+    let state = project.read(STATE);
+    assert!(
+        state.contains("    decision: READY") && state.contains("working/QUESTIONS-001.md"),
+        "{state}"
+    );
+    assert!(state.contains("- Stage 6: COMPLETE\n"), "{state}");
+    assert!(!project.root.join("requirements/.requirements-lock").exists());
+    project.agent(&["report"]).refused();
+}
+
+#[test]
+fn asked_again_it_is_the_same_instruction_and_nothing_moves() {
+    let project = Project::at(3);
+    let (next, before) = (project.next(), project.read(STATE));
+    assert!(
+        next["variables"]["PRIOR_CONTEXT"]
+            .as_str()
+            .unwrap()
+            .contains("Stage 2 says so."),
+        "{next}"
+    );
+    assert_eq!(next["variables"]["PAL_AVAILABLE"], true);
+    for _ in 0..3 {
+        assert_eq!(project.next(), next);
+        project.agent(&["next"]).done();
+    }
+    assert_eq!(project.read(STATE), before);
+}
+
+#[test]
+fn what_does_not_count_changes_nothing() {
+    let project = Project::at(2);
+    let (next, before) = (project.next(), project.read(STATE));
+    let id = next["dispatch_id"].as_str().unwrap();
+    let file = next["summary_file"].as_str().unwrap();
+    let refused = |text: &str, code: &str| {
+        project.write(file, text);
+        let said = project.agent(&["report", file]).refused();
+        assert!(said.contains(code), "{said}");
+        assert_eq!(
+            (project.next(), project.read(STATE)),
+            (next.clone(), before.clone())
+        );
+    };
+    refused(
+        &summary(3, "completed", &format!("  dispatch_id: {id}\n")),
+        "foreign",
+    );
+    refused(&summary(2, "completed", "  dispatch_id: another\n"), "stale");
+    refused(&summary(2, "completed", "  round_number: 2\n"), "stale");
+    refused(
+        &project.read("requirements/.stage-summaries/stage-1-summary.md"),
+        "taken-already",
+    );
+    let said = project.agent(&["report", "requirements/nothing.md"]).refused();
+    assert!(said.contains("stages recover"), "{said}");
+    let said = project.agent(&["report", "/etc/hostname"]).refused();
+    assert!(said.contains("outside"), "{said}");
+    // The one of this dispatch counts, and once.
+    project.complete(2, "");
+    let after = project.read(STATE);
+    project.agent(&["report", file]).refused();
+    assert_eq!(project.read(STATE), after);
+}
+
+#[test]
+fn a_summary_of_the_round_before_is_stale() {
+    let project = Project::at(4);
+    project.complete(4, "  next_action: loop_questions\n");
+    project.person(&["answer", "rapid"]).done();
+    project.complete(3, "");
+    let said = project.agent(&["report"]).refused();
+    assert!(said.contains("taken-already") || said.contains("stale"), "{said}");
+    assert_eq!(project.next()["stage"], 4);
+}
+
+#[test]
+fn a_pause_lets_turns_end_until_the_person_resumes() {
+    let project = Project::at(4);
+    project
+        .report(
+            "needs-user-input",
+            "  pause_type: exit_cli\n  block_reason: Mark the boxes\n",
+        )
+        .done();
+    let next = project.next();
+    assert_eq!(
+        (&next["instruction"], &next["reason"]),
+        (&json!("stop"), &json!("Mark the boxes"))
+    );
+    assert_eq!(
+        (project.state("waiting_for_user"), project.state("pause_stage")),
+        ("true".to_owned(), "4".to_owned())
+    );
+    assert_eq!(project.stop(&json!({})).0, "approve");
+    let before = project.read(STATE);
+    project.agent(&["resume"]).refused();
+    project.agent(&["report"]).refused();
+    assert_eq!(project.read(STATE), before);
+    project.person(&["resume"]).done();
+    let next = project.next();
+    assert_eq!(
+        (&next["instruction"], &next["stage"]),
+        (&json!("dispatch"), &json!(4))
+    );
+    assert_eq!(next["variables"]["ENTRY_TYPE"], "re_entry_after_user_input");
+    assert_eq!(
+        (project.state("waiting_for_user"), project.state("pause_stage")),
+        ("false".to_owned(), "null".to_owned())
+    );
+    project.complete(4, "");
+    assert_eq!(project.next()["variables"]["ENTRY_TYPE"], "first_entry");
+}
+
+const NOT_READY: &str =
+    "  validation_decision: NOT_READY\n  validation_score: 10\n  weak_dimensions: [target_users]\n";
+
+#[test]
+fn requirements_that_are_not_ready_go_another_round() {
+    let project = Project::at(5);
+    project.complete(5, NOT_READY);
+    let next = project.next();
+    assert_eq!(
+        (&next["instruction"], &next["key"], &next["round"]),
+        (&json!("ask"), &json!("analysis_mode_round_2"), &json!(2))
+    );
+    assert_eq!(next["questions"][0]["options"].as_array().unwrap().len(), 4);
+    let said = project.agent(&["answer", "rapid"]).refused();
+    assert!(said.contains("person"), "{said}");
+    project.person(&["answer", "complete"]).done();
+    let next = project.next();
+    assert_eq!((&next["stage"], &next["round"]), (&json!(3), &json!(2)));
+    assert_eq!(next["variables"]["ANALYSIS_MODE"], "complete");
+    let reflection = next["variables"]["REFLECTION_CONTEXT"].as_str().unwrap();
+    assert!(reflection.contains("target_users"), "{reflection}");
+    assert_eq!(
+        project.read("requirements/.stage-summaries/reflection-round-2.md"),
+        reflection
+    );
+    assert!(project.read(STATE).contains("analysis_mode_round_2: complete"));
+    // The second time it gained nothing.
+    project.complete(3, "");
+    project.complete(4, "");
+    project.complete(5, NOT_READY);
+    assert_eq!(project.next()["key"], "stagnation_round_2");
+    project.person(&["answer", "Force"]).done();
+    let next = project.next();
+    assert_eq!(
+        (&next["stage"], &next["variables"]["SKIP_VALIDATION"]),
+        (&json!(5), &json!(true))
+    );
+    project.requirements();
+    project
+        .report("completed", "  validation_decision: CONDITIONAL\n")
+        .done();
+    assert_eq!(project.next()["stage"], 6);
+}
+
+#[test]
+fn research_is_told_the_gaps() {
+    let project = Project::at(4);
+    project.complete(
+        4,
+        "  next_action: loop_research\n  gap_descriptions: [Who pays]\n",
+    );
+    let next = project.next();
+    assert_eq!((&next["stage"], &next["round"]), (&json!(2), &json!(2)));
+    assert_eq!(next["variables"]["FOCUS"], json!(["Who pays"]));
+    project.complete(2, "");
+    assert_eq!(project.next()["key"], "analysis_mode_round_2");
+}
+
+#[test]
+fn the_circuit_breaks_before_a_round_too_many() {
+    let project = Project::empty();
+    project.agent(&["start", "--max-rounds", "1"]).done();
+    for stage in 1..=3 {
+        project.complete(stage, "");
+    }
+    project.complete(4, "  next_action: loop_questions\n");
+    assert_eq!(project.next()["key"], "circuit_breaker_round_1");
+    project.person(&["answer", "One more round"]).done();
+    assert_eq!(project.next()["key"], "analysis_mode_round_2");
+}
