@@ -11,6 +11,7 @@
 //! | [`questions`], [`answers`] | what the person is asked, and what is written with the answer                          |
 //! | [`instruction`], [`variables`] | what is to be done now, and what a coordinator is told                             |
 //! | [`notes`]     | the files that the program writes beside the summaries                                              |
+//! | [`summary`]     | what `status` says besides every machine's, and what comes next                                     |
 //! | [`stops`]     | what a stop does where `machine.toml` leaves it to Rust                                             |
 //! | [`commands`]  | what the agent calls and people type, besides every machine's                                       |
 //!
@@ -34,6 +35,7 @@ pub mod reflection;
 pub mod report;
 pub mod state;
 pub mod stops;
+pub mod summary;
 pub mod variables;
 
 use claudex_loop::program::Program;
@@ -55,5 +57,5 @@ pub fn program() -> Program<typestate::Stages> {
                 .map(|()| Vec::new())
                 .map_err(|error| format!("what lies beside the summaries: {error}"))
         });
-    commands::add(program)
+    commands::add(program.status(summary::of).next_action(summary::next_action))
 }

@@ -284,9 +284,12 @@ fn print(info: &ProgramInfo, shown: &Shown, columns: Option<usize>, now: Timesta
 /// Returns the fields that a terminal is shown, with their values.
 fn said(info: &ProgramInfo, shown: &Shown) -> Vec<(String, String)> {
     let round = shown.review.as_ref().and_then(|review| review.field);
-    // A field that is called like one of our lines would pass for it.
-    let hidden =
-        |name: &str| OURS.contains(&name) || round.is_some_and(|round| [round, MAX_ROUNDS].contains(&name));
+    // A field that is called like one of our lines would pass for it; of what the program shows it knows more.
+    let hidden = |name: &str| {
+        OURS.contains(&name)
+            || shown.shows.contains_key(name)
+            || round.is_some_and(|round| [round, MAX_ROUNDS].contains(&name))
+    };
     let text = |name: &str, value: &Json| match value {
         // Data is for programs; what a person is to see of it, the program shows.
         _ if hidden(name) || is_data(info, name) || is_initial(info, name, value) => String::new(),

@@ -48,6 +48,25 @@ fn asked_again_it_is_the_same_instruction_and_nothing_moves() {
 }
 
 #[test]
+fn status_says_on_one_screen_where_a_pipeline_is_and_what_is_awaited() {
+    let project = Project::at(6);
+    let shown = project.agent(&["status"]).done();
+    for part in [
+        "stage:     6 of 7, completion\n",
+        "round:     1 of 10\n",
+        "scores:    round 1: ",
+        "last summary: stage 5, round 1: It was done\n",
+        "waits for: the coordinator’s summary, from the agent\n",
+        "               stages next\n",
+    ] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    assert!(shown.lines().count() <= 24, "{shown}");
+    let json: serde_json::Value = serde_json::from_str(&project.agent(&["status", "--json"]).done()).unwrap();
+    assert_eq!(json["loops"][0]["shows"]["stage"], "6 of 7, completion");
+}
+
+#[test]
 fn what_does_not_count_changes_nothing() {
     let project = Project::at(2);
     let (next, before) = (project.next(), project.read(STATE));
