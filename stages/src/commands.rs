@@ -48,7 +48,12 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         .arg(file().help("The summary; else that of the stage under way"));
     let recover_command =
         Command::new("recover").about("Take what a coordinator left that has ended without a report");
+    let orchestrator = Command::new("orchestrator").about("Print what the commands of the plugin go by");
     program
+        .command(orchestrator, |_, _| {
+            out::text(include_str!("../messages/orchestrator.md"));
+            Ok(Exit::Complete)
+        })
         .command(next_command, next)
         .command(validate_command, validate)
         .verb(report_command, taken)

@@ -134,13 +134,21 @@ fn recovered(held: AnyLoop, lines: &[String]) -> Taken {
     go(held, step, Some((&summary, summary.to_text().as_bytes())), tell)
 }
 
-/// Goes on with what is there, on a person's word: the summary that counted, else what was found.
+/// Goes on with what is there, on a person's word: the summary as it lies there now, or as it counted, else what was found.
 fn on_a_persons_word(held: AnyLoop) -> Taken {
     let pipeline = Pipeline(held.raw());
-    if let Some(summary) = pipeline
-        .open_summary()
-        .filter(|summary| summary.status != Status::Failed)
-    {
+    let is_usable = |summary: &Summary| summary.status != Status::Failed;
+    let bytes = pipeline.file(&Pipeline::summary_file(pipeline.stage()));
+    let mended = bytes.and_then(|bytes| match reading(pipeline, &bytes).outcome {
+        Outcome::Taken(summary) => Some((*summary, bytes)),
+        Outcome::Crash | Outcome::Refused => None,
+    });
+    if let Some((summary, bytes)) = mended.filter(|(summary, _)| is_usable(summary)) {
+        let around = circumstances(pipeline, &summary, true);
+        let step = follows::completed(&summary, &around);
+        return go(held, step, Some((&summary, &bytes)), said_by(&around.gate));
+    }
+    if let Some(summary) = pipeline.open_summary().filter(is_usable) {
         let around = circumstances(pipeline, &summary, true);
         let step = follows::completed(&summary, &around);
         return go(held, step, None, said_by(&around.gate));
@@ -219,6 +227,7 @@ fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Ci
         recorded: asked
             .iter()
             .find(same)
+            .filter(|one| one.repeated > 0 || pipeline.0.count("repeats") < pipeline.0.count("answered"))
             .map(|one| (one.answer.clone(), one.repeated)),
     }
 }

@@ -16,7 +16,7 @@ fn searched(name: &str, source: &str) -> (Machine, Found) {
 fn two_large_machines_have_a_way_to_every_edge() {
     for (name, source) in [
         ("taskie/machine.toml", include_str!("../../taskie/machine.toml")),
-        ("stages.toml", include_str!("samples/stages.toml")),
+        ("stages.toml", include_str!("../../stages/machine.toml")),
     ] {
         let (machine, found) = searched(name, source);
         let all = machine.edges().len();

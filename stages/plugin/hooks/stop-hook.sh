@@ -1,0 +1,29 @@
+#!/bin/sh
+# Stop hook: hands the hook's JSON to the program and its one decision to the client. Whatever goes wrong here, the
+# turn may end: exit 0 and exactly one JSON document, always.
+set -u
+
+approve() {
+    printf '{"decision":"approve"%s}\n' "${1:+,\"systemMessage\":\"$1\"}"
+    exit 0
+}
+
+# A reviewer that is itself a Claude Code session: its turns are not ours to drive.
+[ -z "${CLAUDEX_REVIEWER_CHILD:-}" ] || approve
+
+# The client names this file by its path, so no process is needed to take the folder off it.
+here=${0%/*}
+[ "$here" != "$0" ] || here=.
+set -- --hook stop
+# `command`: without it a file that is gone ends this shell, with a status that blocks.
+command . "$here/../bin/stages"
+
+case ${found:+$status}:${answer-} in
+    0:'{'*'}') printf '%s\n' "$answer" ;;
+    :*)
+        [ -z "${looked-}" ] || not_found >&2
+        approve "stages: the stages program was not found or has another version, so no loop is driven. Install it (cargo install --path ., in a clone of its project); /stages:doctor says what was looked at."
+        ;;
+    *) approve "stages: the stages program ended with status $status and no decision, so this turn ends; the loop is as it was. Try: stages status" ;;
+esac
+exit 0
