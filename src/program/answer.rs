@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 
-use super::assembled::{CommandLine, Program};
+use super::assembled::{CommandLine, NotTaken, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
@@ -82,7 +82,13 @@ pub(super) fn by_hand<M: CommandLine>(
     let asked = program
         .question(&held)
         .map_err(|problem| refused(format!("it cannot ask: {problem}"), &unchanged))?
-        .ok_or_else(|| refused("it asks nothing now".to_owned(), &unchanged))?;
+        .ok_or_else(|| {
+            let help = (program.refused)(&held, "answer");
+            refused(
+                "it asks nothing now".to_owned(),
+                help.as_deref().unwrap_or(&unchanged),
+            )
+        })?;
     let answer = asked
         .answer(label, true)
         .map_err(|problem| refused(problem, &unchanged))?
@@ -128,11 +134,14 @@ fn taken<M: CommandLine>(
         return Ok(false);
     };
     let transition = chosen.transition;
-    let now = match M::run(verbs::of_answer::<M>(&chosen, id)?, held) {
+    let now = match program.run(verbs::of_answer::<M>(&chosen, id)?, held) {
         Ok(now) => now,
         // Someone else decided first; what came of it is told at the next stop.
-        Err(refused) if matches!(*refused.refusal, Refusal::Stale { .. }) => return Ok(true),
-        Err(refused) => return Err(refused.to_string()),
+        Err(NotTaken::Refused(refused)) if matches!(*refused.refusal, Refusal::Stale { .. }) => {
+            return Ok(true);
+        }
+        Err(NotTaken::Refused(refused)) => return Err(refused.to_string()),
+        Err(NotTaken::Failed(failure)) => return Err(failure.to_string()),
     };
     let (raw, phase) = (now.raw(), messages::phase(now.raw()));
     store.log(&format!("{id} {transition} by an answer: now {}", phase.name));

@@ -164,6 +164,7 @@ pub struct Program<M: CommandLine> {
     pub(super) earlier: fn(&M::Any) -> Vec<Utf8PathBuf>,
     pub(super) entered: fn(&M::Any, &Settings) -> Result<Vec<String>, String>,
     pub(super) reviewed: fn(&M::Any) -> Vec<String>,
+    pub(super) taking: fn(&mut M::Any, &M::Verb) -> Result<(), Failure>,
     pub(super) answered: fn(&Input, &Surroundings) -> Option<HookOutput>,
     pub(super) refused: fn(&M::Any, &str) -> Option<String>,
     pub(super) caveats: fn(&M::Any, &Settings) -> Vec<String>,
@@ -194,6 +195,7 @@ impl<M: CommandLine> Program<M> {
             earlier: |_| Vec::new(),
             entered: |_, _| Ok(Vec::new()),
             reviewed: |_| Vec::new(),
+            taking: |_, _| Ok(()),
             answered: |_, _| None,
             refused: |_, _| None,
             caveats: |_, _| Vec::new(),
@@ -223,6 +225,12 @@ impl<M: CommandLine> Program<M> {
     pub(super) fn prepare(&self, held: &M::Any, settings: &Settings, actor: Actor) {
         held.raw().permit(settings.permissions(actor));
         verify::tell(held.raw(), || (self.verifies)(held));
+    }
+
+    /// Takes a verb's transition, with the data that the program sets with it.
+    pub(super) fn run(&self, verb: M::Verb, mut held: M::Any) -> Result<M::Any, NotTaken<M::Any>> {
+        (self.taking)(&mut held, &verb)?;
+        Ok(M::run(verb, held)?)
     }
 
     /// Returns the question of the phase that a loop is in, whoever says it.
@@ -314,6 +322,13 @@ impl<M: CommandLine> Program<M> {
         self
     }
 
+    /// Has each verb of a transition set the data of fields with it, or refuse it, whether it was typed or is an answer to a question.
+    #[must_use]
+    pub fn taking(mut self, prepare: fn(&mut M::Any, &M::Verb) -> Result<(), Failure>) -> Self {
+        self.taking = prepare;
+        self
+    }
+
     /// Takes answers of a person to questions that are not a phase's own; `None`: they are for the phase.
     #[must_use]
     pub fn answered(mut self, take: fn(&Input, &Surroundings) -> Option<HookOutput>) -> Self {
@@ -321,7 +336,7 @@ impl<M: CommandLine> Program<M> {
         self
     }
 
-    /// Says what a person or agent does instead where a transition of this name was refused.
+    /// Says what a person or agent does instead where a transition of this name was refused, or an `answer` where nothing is asked.
     #[must_use]
     pub fn refused(mut self, help: fn(&M::Any, &str) -> Option<String>) -> Self {
         self.refused = help;

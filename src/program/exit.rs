@@ -50,6 +50,12 @@ pub struct Failure {
     report: Report,
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.report)
+    }
+}
+
 impl Failure {
     /// An error with the code that it exits with.
     pub fn new(exit: Exit, error: impl Diagnostic + Send + Sync + 'static) -> Self {

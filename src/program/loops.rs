@@ -361,11 +361,12 @@ pub(super) fn adopt<M: CommandLine>(program: &Program<M>, target: &Target) -> Re
 /// Hands a session what the loop said last, where its next stop would not: that was said to another one, or to a conversation
 /// that was cut short.
 fn say_again<M: CommandLine>(program: &Program<M>, held: &M::Any) {
-    let ends_turn = messages::phase(held.raw())
+    // What was said in such a phase is all that there is to do in it.
+    let is_last_word = messages::phase(held.raw())
         .on_stop
         .as_ref()
-        .is_some_and(|on_stop| on_stop.name == "approve");
-    if !ends_turn || Caller::from_env().session.is_none() {
+        .is_some_and(|on_stop| ["approve", "ask"].contains(&on_stop.name));
+    if !is_last_word || Caller::from_env().session.is_none() {
         return;
     }
     if let Some(text) = session_start::again(program, held, Timestamp::now()) {

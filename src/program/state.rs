@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::arguments::State;
-use super::assembled::{CommandLine, Program};
+use super::assembled::{CommandLine, NotTaken, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
@@ -297,7 +297,10 @@ fn move_phase<M: CommandLine>(
     };
     let verb = verb.ok_or_else(|| refused(why))?;
     let settings = loops::settings(info, store.root(), None)?;
-    let now = M::run(verb, held).map_err(|error| refused(error.to_string()))?;
+    let now = program.run(verb, held).map_err(|why| match why {
+        NotTaken::Refused(error) => refused(error.to_string()),
+        NotTaken::Failed(failure) => failure,
+    })?;
     let phase = messages::phase(now.raw());
     store.log(&format!("{id} moved by {actor}: {from} -> {}", phase.name));
     messages::clear(now.raw());

@@ -203,7 +203,7 @@ pub(super) fn take<M: CommandLine>(
 ) -> Result<M::Any, Failure> {
     let (name, actor) = (M::transition(&verb).replace('_', "-"), held.raw().actor());
     taken(program, (&name, actor), held, settings, |held| {
-        Ok(M::run(verb, held)?)
+        program.run(verb, held)
     })
 }
 

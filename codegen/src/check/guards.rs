@@ -20,8 +20,12 @@ pub(super) fn guards(
     duplicated: &HashSet<usize>,
     found: &mut Vec<Diagnostic>,
 ) {
+    let fields = index.fields.iter();
+    let kinds = fields
+        .map(|(name, field)| (*name, index.read_as(field)))
+        .collect();
     let mut solver = Solver {
-        fields: &index.fields,
+        kinds: &kinds,
         left: STEPS,
     };
     let mut never: HashSet<usize> = HashSet::new();

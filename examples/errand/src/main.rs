@@ -28,6 +28,12 @@ impl errand::OnStop for Errand {}
 fn main() -> ExitCode {
     errand::program(Errand)
         .verb(pay_command(), pay)
+        .taking(|held, verb| {
+            if let errand::Verb::Drop { .. } = verb {
+                held.add_text("It was dropped.");
+            }
+            Ok(())
+        })
         .status(|held| {
             let paid: f64 = held.fields().costs().iter().map(|cost| cost.amount).sum();
             vec![("paid", format!("{paid:.2}"))]

@@ -328,7 +328,7 @@ fn several_errands_are_under_way_at_once_and_a_person_starts_each() {
         "the session’s own: {said}"
     );
     assert_eq!(desk.run(&["drop", "shelf"]).0, Some(0));
-    desk.has(&["  phase: dropped\n", NOTES]);
+    desk.has(&["  phase: dropped\n", NOTES, "\nIt was dropped."]);
     desk.is_verified();
     let (decision, said) = desk.stop();
     assert!(
