@@ -58,6 +58,7 @@ fn windows_lines_and_byte_order_marks_are_nothing_to_mend() {
 #[test]
 fn what_cannot_be_read_is_named_with_its_file_and_kept() {
     let large = "x".repeat(10 * 1024 * 1024);
+    let unknown = task_file(1, "finished");
     let marks = "<<<<<<< HEAD\n=======\n>>>>>>> theirs\n";
     for (name, bytes, says) in [
         (
@@ -77,6 +78,28 @@ fn what_cannot_be_read_is_named_with_its_file_and_kept() {
             "task-1.md: it is larger than 1048576 bytes",
         ),
         ("task-1.md", marks, "task-1.md:3: a merge left its mark here"),
+        // Another program's table, and its task.
+        (
+            "tasks.md",
+            "| Nr | Zustand |\n|---|---|\n| 1 | offen |\n",
+            "tasks.md:1: there is no column Id; add it",
+        ),
+        (
+            "task-1.md",
+            "{\"subtasks\": [{\"status\": \"done\"}]}\n",
+            "task-1.md: it has no subtask",
+        ),
+        // Edited by hand: a row that is gone, a status that nobody knows.
+        (
+            "tasks.md",
+            "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n| 1 | pending | low | a | b |\n",
+            "1 tasks are pending or done, and the plan has 2",
+        ),
+        (
+            "task-1.md",
+            unknown.as_str(),
+            "the status of subtask 1.1 is “finished”",
+        ),
         (
             "plan.md",
             large.as_str(),
