@@ -48,10 +48,15 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         .arg(file().help("The summary; else that of the stage under way"));
     let recover_command =
         Command::new("recover").about("Take what a coordinator left that has ended without a report");
+    let schema_command = Command::new("schema").about("Print the JSON Schema of a summary’s frontmatter");
     let orchestrator = Command::new("orchestrator").about("Print what the commands of the plugin go by");
     program
         .command(orchestrator, |_, _| {
             out::text(include_str!("../messages/orchestrator.md"));
+            Ok(Exit::Complete)
+        })
+        .command(schema_command, |_, _| {
+            out::exact(&contract::schema());
             Ok(Exit::Complete)
         })
         .command(next_command, next)

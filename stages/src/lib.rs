@@ -12,6 +12,7 @@
 //! | [`instruction`], [`variables`] | what is to be done now, and what a coordinator is told                             |
 //! | [`notes`]     | the files that the program writes beside the summaries                                              |
 //! | [`stops`]     | what a stop does where `machine.toml` leaves it to Rust                                             |
+//! | [`summary`]   | what `status` says besides every machine's                                                          |
 //! | [`commands`]  | what the agent calls and people type, besides every machine's                                       |
 //!
 //! `contract` uses nothing of the pipeline.
@@ -34,6 +35,7 @@ pub mod reflection;
 pub mod report;
 pub mod state;
 pub mod stops;
+pub mod summary;
 pub mod variables;
 
 use claudex_loop::program::Program;
@@ -44,6 +46,10 @@ pub use typestate::{AnyLoop, Phase};
 pub fn program() -> Program<typestate::Stages> {
     let program = typestate::program(stops::Stages)
         .taking(answers::taking)
+        .status(summary::of)
+        .caveats(|held, _| summary::caveats(held))
+        .next_action(summary::next_action)
+        .refused(summary::refused)
         .context(|held, _, _| {
             let text = instruction::text_of(held);
             std::iter::once(("instruction".to_owned(), text.into())).collect()
