@@ -13,6 +13,7 @@
 //! | [`notes`]     | the files that the program writes beside the summaries                                              |
 //! | [`stops`]     | what a stop does where `machine.toml` leaves it to Rust                                             |
 //! | [`summary`]   | what `status` says besides every machine's                                                          |
+//! | [`take_up`]   | a state document that another program wrote                                                         |
 //! | [`commands`]  | what the agent calls and people type, besides every machine's                                       |
 //!
 //! `contract` uses nothing of the pipeline.
@@ -36,9 +37,12 @@ pub mod report;
 pub mod state;
 pub mod stops;
 pub mod summary;
+pub mod take_up;
 pub mod variables;
 
 use claudex_loop::program::Program;
+use claudex_loop::program::start::StartFields;
+use claudex_loop::store::Value;
 
 pub use typestate::{AnyLoop, Phase};
 
@@ -46,6 +50,14 @@ pub use typestate::{AnyLoop, Phase};
 pub fn program() -> Program<typestate::Stages> {
     let program = typestate::program(stops::Stages)
         .taking(answers::taking)
+        .start(|request| {
+            let open = state::first_open(request.store.root(), contract::Round::LEAST, false);
+            let open = serde_json::to_value(open).unwrap_or_default();
+            Ok(StartFields {
+                fields: vec![("open", Value::Data(open))],
+                ..StartFields::default()
+            })
+        })
         .status(summary::of)
         .caveats(|held, _| summary::caveats(held))
         .next_action(summary::next_action)

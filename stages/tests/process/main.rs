@@ -2,4 +2,5 @@
 
 mod asked;
 mod support;
+mod taken_up;
 mod way;
