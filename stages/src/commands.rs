@@ -11,7 +11,7 @@ use claudex_loop::{Actor, text};
 use crate::instruction::Instruction;
 use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Stages};
-use crate::{contract, notes, report, take_up};
+use crate::{contract, demo, notes, report, take_up};
 
 /// Names the arguments.
 const FILE: &str = "file";
@@ -53,7 +53,10 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
     let take_up_command = Command::new("take-up").about(
         "Take up a state document that this program did not write, of schema 1 or 2 (a person’s command)",
     );
+    let demo_command = Command::new("demo")
+        .about("Run the whole pipeline by a script, in a new temporary folder: no model, no network");
     program
+        .command(demo_command, demo::demo)
         .command(take_up_command, take_up::take_up)
         .command(orchestrator, |_, _| {
             out::text(include_str!("../messages/orchestrator.md"));

@@ -15,6 +15,7 @@
 //! | [`summary`]   | what `status` says besides every machine's                                                          |
 //! | [`take_up`]   | a state document that another program wrote                                                         |
 //! | [`commands`]  | what the agent calls and people type, besides every machine's                                       |
+//! | `demo`        | the whole pipeline by a script                                                                      |
 //!
 //! `contract` uses nothing of the pipeline.
 
@@ -25,6 +26,7 @@ claudex_loop::machine!(stages as typestate);
 pub mod answers;
 pub mod commands;
 pub mod contract;
+mod demo;
 pub mod digest;
 pub mod follows;
 pub mod gates;
