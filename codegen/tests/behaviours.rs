@@ -254,7 +254,7 @@ fn what_a_review_reads_and_writes_can_be_said_in_full() {
     let of = |edits: &[(&str, &str)]| support::found(&support::edited(plan, edits));
     let subject = "subject  = \"{subject}\"\nround";
     let with = |keys: &str| of(&[(subject, &format!("{keys}\nround"))]);
-    let right = "subject = [\"{subject}\", \"docs/{topic}/*.md\", \"{changes}\"]\nsince = \"{subject_before}\"\n\
+    let right = "subject = [\"{subject}\", \"docs/{topic}/*.md\", \"tasks/task-{n}.md\", \"{changes}\"]\nsince = \"{subject_before}\"\n\
                  reviewer = [\"claude\", \"codex\"]\nmodel = \"opus\"\nfindings_file = \"reviews/{review_id}-{n}.md\"\n\
                  verdicts = [\"PASS\", \"FAIL\"]";
     assert_eq!(with(right), "nothing");
@@ -262,6 +262,10 @@ fn what_a_review_reads_and_writes_can_be_said_in_full() {
         (
             "subject = [\"a.md\", \"*/b.md\"]",
             "`*` stands in a folder's name",
+        ),
+        (
+            "subject = [\"a.md\", \"b-{n}-*.md\"]",
+            "`{n}` stands in a folder's name, twice, or beside `*`",
         ),
         ("subject = \"docs/{changes}\"", "`{changes}` is no part of a path"),
         ("subject = []", "`subject` is an empty list"),

@@ -11,7 +11,7 @@ use crate::machine::{EvidenceRecord, Raw};
 use crate::review::finding_history::{self, Standing, Tally};
 use crate::review::findings::Counts;
 use crate::review::personas::Personas;
-use crate::review::runs::{self, Run};
+use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::side_effects::while_it_ran;
 use crate::review::{ReviewSpec, evidence, findings_file, findings_json};
 use crate::store::{ChangeEntry, Entry, LoopId, Store, StoreError};
@@ -83,7 +83,7 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
             Some(RoundLine {
                 round: run.began.round,
                 persona: text::one_line(&run.began.persona, 100),
-                counts: store.read(path).ok().and_then(|bytes| counts_of(&bytes)),
+                counts: counts_of_run(store, raw.id(), run),
                 file: Some(text::shown(path.file_name()?)),
             })
         };
@@ -145,6 +145,18 @@ fn listed(rounds: &[u64]) -> String {
             format!("round {}", numbers.join(", "))
         }
     }
+}
+
+/// Counts what a run found, by its findings file.
+pub fn counts_of_run(store: &Store, id: &LoopId, run: &Run) -> Option<Counts> {
+    if let Some(RunOutcome::Clean { .. }) = run.ended {
+        return Some(Counts::default());
+    }
+    let bytes = store.read(&run.findings_path(store, id)).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    // The last line of a file of its own is for people.
+    let end = text.rfind("\nVERDICT: ").filter(|_| run.findings.is_some());
+    counts_of(text[..end.unwrap_or(text.len())].as_bytes())
 }
 
 /// Counts what a findings file has; None: it cannot be read as one.

@@ -10,7 +10,14 @@ use crate::files::{self, Folder};
 use crate::machine::Raw;
 
 /// The place of the number in a template.
-const NUMBER: &str = "{n}";
+pub(super) const NUMBER: &str = "{n}";
+
+/// Returns the number that stands in a name between these.
+pub(super) fn between(name: &str, before: &str, after: &str) -> Option<u64> {
+    let digits = name.strip_prefix(before)?.strip_suffix(after)?;
+    let all = digits.bytes().all(|byte| byte.is_ascii_digit());
+    all.then(|| digits.parse().ok())?
+}
 
 /// Writes a text to the next free file that a template names, and returns its number and its path.
 ///
@@ -34,11 +41,7 @@ pub(super) fn write_in(
     after: &str,
     text: &str,
 ) -> io::Result<(u64, Utf8PathBuf)> {
-    let number = |name: &str| {
-        let digits = name.strip_prefix(before)?.strip_suffix(after)?;
-        let all = digits.bytes().all(|byte| byte.is_ascii_digit());
-        all.then(|| digits.parse::<u64>().ok())?
-    };
+    let number = |name: &str| between(name, before, after);
     let taken = folder.names(|name| number(name).is_some())?;
     let highest = taken.iter().filter_map(|name| number(name)).max();
     let mut next = highest.unwrap_or_default().saturating_add(1);

@@ -1,7 +1,7 @@
 //! What a review reads: the files that a phase names, and the work tree's changes, as one text with one digest.
 //!
 //! A single file is reviewed as it is. Of several each stands below a line with its name, in the order of machine.toml, and those
-//! that `*` stands for by name. The first has to be there; of the others, what is there. Changes are read from the copy that the last
+//! that `*` or `{n}` stands for by name. The first has to be there; of the others, what is there. Changes are read from the copy that the last
 //! run took, so that what was reviewed does not become another thing by what is changed afterwards.
 
 use std::borrow::Cow;
@@ -9,6 +9,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::numbered::{NUMBER, between};
 use super::{Digest, Kind, ReviewSpec, copy};
 use crate::files::{MOST, if_there};
 use crate::machine::Raw;
@@ -62,7 +63,7 @@ pub fn has_changes(raw: &Raw, spec: &ReviewSpec) -> bool {
 pub fn shown(raw: &Raw, spec: &ReviewSpec) -> String {
     // Of several files only the first has to be there.
     let is_there = |(at, one): &(usize, &&str)| {
-        *at == 0 || **one == CHANGES || one.contains('*') || raw.path(one).symlink_metadata().is_ok()
+        *at == 0 || **one == CHANGES || is_pattern(one) || raw.path(one).symlink_metadata().is_ok()
     };
     let subjects = spec.subject.iter().enumerate().filter(is_there);
     let shown = subjects.map(|(_, one)| match *one {
@@ -116,7 +117,7 @@ pub(super) fn files(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<(Utf8PathBuf
     for (at, template) in spec.subject.iter().enumerate() {
         let one = match *template {
             CHANGES => of_path(raw, copy_in(raw), left)?,
-            _ if template.contains('*') => of_pattern(raw, template, left)?,
+            _ if is_pattern(template) => of_pattern(raw, template, left)?,
             _ => of_path(raw, raw.path(template), left)?,
         };
         if at == 0 && one.is_empty() {
@@ -143,15 +144,26 @@ fn of_path(raw: &Raw, path: Utf8PathBuf, left: u64) -> io::Result<Vec<(Utf8PathB
     Ok(if_there(read)?.map(|bytes| (path, bytes)).into_iter().collect())
 }
 
+/// Returns whether a subject stands for several files.
+fn is_pattern(subject: &str) -> bool {
+    subject.contains('*') || subject.contains(NUMBER)
+}
+
 /// Returns the files that a pattern stands for, by name. A field's value is taken as it is, also where a `*` stands in it.
 fn of_pattern(raw: &Raw, pattern: &str, left: u64) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
     let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
     let pieces: Vec<String> = name.split('*').map(|piece| raw.fill(piece)).collect();
+    let ends = name
+        .split_once(NUMBER)
+        .map(|(before, after)| (raw.fill(before), raw.fill(after)));
     let path = raw.path(folder);
     let Some((folder, _)) = if_there(raw.folder_at(&path.join("*")))? else {
         return Ok(Vec::new());
     };
-    let mut names = folder.names(|name| fits(name, &pieces))?;
+    let mut names = folder.names(|name| match &ends {
+        Some((before, after)) => between(name, before, after).is_some(),
+        None => fits(name, &pieces),
+    })?;
     names.truncate(MOST_FILES + 1);
     names.sort();
     let (mut all, mut left) = (Vec::new(), left);

@@ -11,7 +11,7 @@ use claudex_loop::{Actor, text};
 use crate::instruction::Instruction;
 use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Stages};
-use crate::{contract, report};
+use crate::{contract, demo, notes, report, take_up};
 
 /// Names the arguments.
 const FILE: &str = "file";
@@ -48,10 +48,22 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         .arg(file().help("The summary; else that of the stage under way"));
     let recover_command =
         Command::new("recover").about("Take what a coordinator left that has ended without a report");
+    let schema_command = Command::new("schema").about("Print the JSON Schema of a summary’s frontmatter");
     let orchestrator = Command::new("orchestrator").about("Print what the commands of the plugin go by");
+    let take_up_command = Command::new("take-up").about(
+        "Take up a state document that this program did not write, of schema 1 or 2 (a person’s command)",
+    );
+    let demo_command = Command::new("demo")
+        .about("Run the whole pipeline by a script, in a new temporary folder: no model, no network");
     program
+        .command(demo_command, demo::demo)
+        .command(take_up_command, take_up::take_up)
         .command(orchestrator, |_, _| {
             out::text(include_str!("../messages/orchestrator.md"));
+            Ok(Exit::Complete)
+        })
+        .command(schema_command, |_, _| {
+            out::exact(&contract::schema());
             Ok(Exit::Complete)
         })
         .command(next_command, next)
@@ -64,6 +76,12 @@ fn next(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure>
     let (store, id) = loops::find_to_look(info, given.get_one::<String>(ID).map(String::as_str))?;
     let held =
         AnyLoop::open(&store, &id, Actor::Person).map_err(|error| incompatible::failure(info, error))?;
+    // What a coordinator is pointed to may have been lost.
+    notes::write(Pipeline(held.raw()), held.phase().is_terminal()).map_err(|error| {
+        let message = format!("pipeline {id}: what lies beside the summaries cannot be written: {error}");
+        let help = "make room or the folder writable, then:\n    stages next";
+        Failure::plain(Exit::Internal, "claudex::next::notes", message, help)
+    })?;
     let instruction = Instruction::of(&held).map_err(|problem| {
         let message = format!("pipeline {id} has no instruction: {problem}");
         Failure::plain(

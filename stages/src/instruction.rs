@@ -367,14 +367,3 @@ pub fn text_of(held: &AnyLoop) -> String {
         }
     }
 }
-
-/// Returns what is awaited, and from whom.
-pub fn awaited(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Dispatched => "the coordinator’s summary, from the agent",
-        Phase::Recovering => "a look at what is there, from the agent",
-        Phase::Waiting => "the person’s work, and their resume",
-        Phase::Completed | Phase::Cancelled => "nothing",
-        _ => "an answer, from the person",
-    }
-}

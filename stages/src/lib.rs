@@ -11,9 +11,11 @@
 //! | [`questions`], [`answers`] | what the person is asked, and what is written with the answer                          |
 //! | [`instruction`], [`variables`] | what is to be done now, and what a coordinator is told                             |
 //! | [`notes`]     | the files that the program writes beside the summaries                                              |
-//! | [`summary`]     | what `status` says besides every machine's, and what comes next                                     |
 //! | [`stops`]     | what a stop does where `machine.toml` leaves it to Rust                                             |
+//! | [`summary`]   | what `status` says besides every machine's                                                          |
+//! | [`take_up`]   | a state document that another program wrote                                                         |
 //! | [`commands`]  | what the agent calls and people type, besides every machine's                                       |
+//! | `demo`        | the whole pipeline by a script                                                                      |
 //!
 //! `contract` uses nothing of the pipeline.
 
@@ -24,6 +26,7 @@ claudex_loop::machine!(stages as typestate);
 pub mod answers;
 pub mod commands;
 pub mod contract;
+mod demo;
 pub mod digest;
 pub mod follows;
 pub mod gates;
@@ -36,9 +39,12 @@ pub mod report;
 pub mod state;
 pub mod stops;
 pub mod summary;
+pub mod take_up;
 pub mod variables;
 
 use claudex_loop::program::Program;
+use claudex_loop::program::start::StartFields;
+use claudex_loop::store::Value;
 
 pub use typestate::{AnyLoop, Phase};
 
@@ -46,6 +52,18 @@ pub use typestate::{AnyLoop, Phase};
 pub fn program() -> Program<typestate::Stages> {
     let program = typestate::program(stops::Stages)
         .taking(answers::taking)
+        .start(|request| {
+            let open = state::first_open(request.store.root(), contract::Round::LEAST, false);
+            let open = serde_json::to_value(open).unwrap_or_default();
+            Ok(StartFields {
+                fields: vec![("open", Value::Data(open))],
+                ..StartFields::default()
+            })
+        })
+        .status(summary::of)
+        .caveats(|held, _| summary::caveats(held))
+        .next_action(summary::next_action)
+        .refused(summary::refused)
         .context(|held, _, _| {
             let text = instruction::text_of(held);
             std::iter::once(("instruction".to_owned(), text.into())).collect()
@@ -57,5 +75,5 @@ pub fn program() -> Program<typestate::Stages> {
                 .map(|()| Vec::new())
                 .map_err(|error| format!("what lies beside the summaries: {error}"))
         });
-    commands::add(program.status(summary::of).next_action(summary::next_action))
+    commands::add(program)
 }

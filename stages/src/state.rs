@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
 use serde::{Deserialize, Serialize};
@@ -152,28 +152,11 @@ impl Pipeline<'_> {
             .is_some_and(|bytes| before.is_none_or(|noted| noted.digest != Digest::of(&bytes)))
     }
 
-    /// Returns what lies there now: every summary, and every file by which a stage could be recovered.
-    pub fn files_there(self) -> Vec<FileThere> {
-        let rounds = [self.round().get(), self.round().get().saturating_add(1)];
-        let paths = Stage::all().flat_map(|stage| {
-            let keys = rounds.map(|round| key_artifacts(stage, Round::new(round).unwrap_or(Round::LEAST)));
-            let [these, mut next] = keys;
-            next.retain(|path| !these.contains(path));
-            [vec![Self::summary_file(stage)], these, next].concat()
-        });
-        paths
-            .filter_map(|file| {
-                let digest = Digest::of(&self.file(&file)?);
-                Some(FileThere { file, digest })
-            })
-            .collect()
-    }
-
     /// Returns a new dispatch, to be opened by the next transition.
     pub fn opened(self) -> Open {
         Open {
             since: Timestamp::now().to_string(),
-            before: self.files_there(),
+            before: files_there(self.round(), |path| self.file(path)),
             ..Open::default()
         }
     }
@@ -241,6 +224,36 @@ impl Pipeline<'_> {
             }
         }
         kept
+    }
+}
+
+/// Returns what a project’s files are now: every summary, and every file by which a stage of this round or the next could be recovered.
+pub fn files_there(round: Round, read: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<FileThere> {
+    let next = Round::new(round.get().saturating_add(1)).unwrap_or(round);
+    let of_stage = |stage| {
+        [
+            vec![Pipeline::summary_file(stage)],
+            key_artifacts(stage, round),
+            key_artifacts(stage, next),
+        ]
+    };
+    let mut paths = Stage::all().flat_map(of_stage).flatten().collect::<Vec<_>>();
+    paths.sort_unstable();
+    paths.dedup();
+    let there = paths.into_iter().filter_map(|file| {
+        let digest = Digest::of(&read(&file)?);
+        Some(FileThere { file, digest })
+    });
+    there.collect()
+}
+
+/// Notes what lies in a project at its first dispatch.
+pub fn first_open(root: &Utf8Path, round: Round, re_entry: bool) -> Open {
+    let read = |path: &str| claudex_loop::files::read(&root.join(path)).ok();
+    Open {
+        before: files_there(round, read),
+        re_entry,
+        ..Open::default()
     }
 }
 

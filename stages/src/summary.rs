@@ -1,75 +1,112 @@
-//! What `status` says of a pipeline besides every machine's: its stage and round, scores, decisions, the last summary; and what it waits
-//! for and what comes next.
+//! What `status` says of a pipeline besides its fields: what is awaited and from whom, the scores, the decisions and the last summary.
 
 use claudex_loop::program::NextAction;
+use claudex_loop::text;
 
-use crate::AnyLoop;
 use crate::contract::Stage;
-use crate::instruction::awaited;
-use crate::state::{Keys, Pipeline};
+use crate::instruction::overdue;
+use crate::state::Pipeline;
+use crate::typestate::{AnyLoop, Phase};
 
-/// Returns the lines, each with its name.
-pub fn of(held: &AnyLoop) -> Vec<(&'static str, String)> {
-    let raw = held.raw();
-    let pipeline = Pipeline(raw);
-    let stage = pipeline.stage();
-    let mut lines = vec![
-        ("stage", format!("{} of 7, {stage}", stage.number())),
-        (
-            "round",
-            format!("{} of {}", pipeline.round().get(), raw.count("max_rounds")),
-        ),
-    ];
-    let kept = pipeline.kept();
-    let validations = kept
-        .iter()
-        .filter(|((_, stage), _)| *stage == Stage::ValidationGeneration);
-    let scores: Vec<String> = validations
-        .filter_map(|((round, _), summary)| {
-            Some(format!(
-                "round {}: {}",
-                round.get(),
-                summary.flags.validation_score?.get()
-            ))
-        })
-        .collect();
-    if !scores.is_empty() {
-        lines.push(("scores", scores.join(", ")));
-    }
-    let decisions: Keys = raw.data("user_decisions");
-    let decided = decisions.iter().filter(|(key, _)| !key.ends_with("_timestamp"));
-    let decided: Vec<String> = decided
-        .map(|(key, value)| {
-            format!(
-                "{key}: {}",
-                value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-            )
-        })
-        .collect();
-    if !decided.is_empty() {
-        lines.push(("decisions", decided.join(", ")));
-    }
-    let last = pipeline.counted();
-    if let Some(last) = last.last() {
-        let said = pipeline.kept_summary(&last.digest).map(|summary| summary.summary);
-        lines.push((
-            "last summary",
-            format!(
-                "stage {}, round {}: {}",
-                last.stage,
-                last.round,
-                said.unwrap_or_default()
-            ),
-        ));
-    }
-    lines
+/// The most decisions that are shown, and the longest line, in characters.
+const SHOWN: usize = 10;
+const LINE: usize = 200;
+
+/// Says what is awaited, and what is done next.
+pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
+    let waits_for = match held.phase() {
+        Phase::Dispatched => "the coordinator’s summary, from the agent",
+        Phase::Recovering => "a look at what is there, from the agent",
+        Phase::Waiting => "the person’s work, and their resume",
+        Phase::Completed | Phase::Cancelled => return None,
+        _ => "an answer, from the person",
+    };
+    let next = match held.phase() {
+        Phase::Waiting => format!("a person lets it go on with:\n    stages resume {}", held.id()),
+        _ => "the one instruction that is due:\n    stages next".to_owned(),
+    };
+    Some(NextAction::new(waits_for, next))
 }
 
-/// Says what a pipeline waits for, and from whom; the instruction has the rest.
-pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
-    let next = match held.phase().is_terminal() {
-        true => return None,
-        false => "the instruction that is due:\n    stages next",
-    };
-    Some(NextAction::new(awaited(held.phase()), next))
+/// Returns the lines of `status`.
+pub fn of(held: &AnyLoop) -> Vec<(&'static str, String)> {
+    let pipeline = Pipeline(held.raw());
+    let kept = pipeline.kept();
+    let validated = kept
+        .iter()
+        .filter(|((_, stage), _)| *stage == Stage::ValidationGeneration);
+    let scores = validated.map(|((round, _), summary)| {
+        let score = summary
+            .flags
+            .validation_score
+            .map_or_else(|| "none".to_owned(), |score| score.get().to_string());
+        let decision = summary
+            .flags
+            .validation_decision
+            .map(|decision| decision.to_string());
+        format!(
+            "round {}: {score} ({})",
+            round.get(),
+            decision.unwrap_or_default()
+        )
+    });
+    let decided = decisions(held);
+    let last = pipeline.counted().pop().and_then(|one| {
+        let summary = pipeline.kept_summary(&one.digest)?;
+        Some(format!(
+            "stage {}, round {}: {}",
+            one.stage, one.round, summary.summary
+        ))
+    });
+    let shown = |line: &str| text::one_line(line, LINE);
+    let stage = pipeline.stage();
+    let rounds = held.fields().max_rounds();
+    [
+        ("stage", format!("{} of 7, {stage}", stage.number())),
+        ("round", format!("{} of {rounds}", pipeline.round().get())),
+        ("scores", scores.collect::<Vec<_>>().join("; ")),
+        (
+            "decisions",
+            decided
+                .iter()
+                .rev()
+                .take(SHOWN)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join("; "),
+        ),
+        ("last summary", last.unwrap_or_default()),
+    ]
+    .into_iter()
+    .filter(|(_, line)| !line.is_empty())
+    .map(|(name, line)| (name, shown(&line)))
+    .collect()
+}
+
+/// Says what `status` has to admit.
+pub fn caveats(held: &AnyLoop) -> Vec<String> {
+    let pipeline = Pipeline(held.raw());
+    let is_open = held.phase() == Phase::Dispatched;
+    overdue(&pipeline.open_since(), pipeline.stage())
+        .into_iter()
+        .filter(|_| is_open)
+        .collect()
+}
+
+/// Says what was decided already where an answer comes that nothing asks for.
+pub fn refused(held: &AnyLoop, transition: &str) -> Option<String> {
+    let last = decisions(held).pop().filter(|_| transition == "answer")?;
+    Some(format!(
+        "nothing was changed; decided is: {}; what is to be done:\n    stages next",
+        text::one_line(&last, LINE)
+    ))
+}
+
+/// Returns the decisions, oldest first.
+fn decisions(held: &AnyLoop) -> Vec<String> {
+    let all = held.fields().user_decisions();
+    let lines = all.iter().filter(|(key, _)| !key.ends_with("_timestamp"));
+    lines
+        .map(|(key, value)| format!("{key} = {}", value.as_str().unwrap_or_default()))
+        .collect()
 }

@@ -116,26 +116,32 @@ fn plain(word: &At<String>, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// The place of a number in a file's name.
+const NUMBER: &str = "{n}";
+
 /// A file's name in which the engine's names and `*` stand.
 fn subject(file: &At<String>, found: &mut Vec<Diagnostic>) {
-    let (folder, _) = file.value.rsplit_once('/').unwrap_or_default();
+    let (folder, name) = file.value.rsplit_once('/').unwrap_or(("", &file.value));
+    let numbers = name.matches(NUMBER).count();
     let problem = if folder.contains('*') {
         "`*` stands in a folder's name"
+    } else if folder.contains(NUMBER) || numbers > 1 || (numbers == 1 && name.contains('*')) {
+        "`{n}` stands in a folder's name, twice, or beside `*`"
     } else if file.value.contains("{changes}") && file.value != "{changes}" {
         "`{changes}` is no part of a path"
     } else {
         return;
     };
     let one = Diagnostic::new("claudex::machine::path", file.span.clone(), problem);
-    found.push(
-        one.help("`*` may stand in the name of a file, and `{changes}` is one of the subjects by itself"),
-    );
+    found.push(one.help(
+        "`*` or one `{n}` may stand in the name of a file, and `{changes}` is one of the subjects by itself",
+    ));
 }
 
 /// Without a number of its own, a findings file would be written over.
 fn findings_file(file: &At<String>, found: &mut Vec<Diagnostic>) {
     let (folder, name) = file.value.rsplit_once('/').unwrap_or(("", &file.value));
-    if folder.contains("{n}") || name.matches("{n}").count() != 1 {
+    if folder.contains(NUMBER) || name.matches(NUMBER).count() != 1 {
         let message = "`findings_file` has no `{n}` in the file's name, or more than one";
         let one = Diagnostic::new("claudex::machine::path", file.span.clone(), message);
         found.push(

@@ -31,8 +31,8 @@ impl Past {
         let counts = runs
             .iter()
             .filter_map(|run| {
-                let file = store.read(&run.findings_path(store, id)).ok()?;
-                Some((run.began.run.clone(), rounds::counts_of(&file)?))
+                let counts = rounds::counts_of_run(store, id, run)?;
+                Some((run.began.run.clone(), counts))
             })
             .collect();
         Self {

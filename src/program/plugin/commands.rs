@@ -107,7 +107,7 @@ fn written<M: CommandLine>(
     let head = Head {
         description: &description,
         argument_hint: arguments,
-        allowed_tools: allowed::<M>(command, &call, &known.further),
+        allowed_tools: allowed::<M>(whole, command, &call, &known.further),
         // What permits more than to look is a person's to give.
         disable_model_invocation: known.of_person || !matches!(known.further, Further::Nothing),
     };
@@ -231,7 +231,12 @@ fn own<M: CommandLine>(name: &str) -> Known {
 }
 
 /// The rules of `allowed-tools`.
-fn allowed<M: CommandLine>(command: &CommandInfo, call: &str, further: &Further) -> String {
+fn allowed<M: CommandLine>(
+    whole: &clap::Command,
+    command: &CommandInfo,
+    call: &str,
+    further: &Further,
+) -> String {
     let table = M::TABLE;
     let line = |call: &str| format!("Bash({} {call}:*)", M::INFO.program);
     let own = line(call);
@@ -256,8 +261,10 @@ fn allowed<M: CommandLine>(command: &CommandInfo, call: &str, further: &Further)
     }
     let by_agent = table.edges.iter().filter(|edge| edge.by.contains(&Actor::Agent));
     for edge in by_agent.filter(|edge| !ends(table, edge.transition)) {
-        let rule = line(&edge.transition.replace('_', "-"));
-        if !rules.contains(&rule) {
+        let name = edge.transition.replace('_', "-");
+        let rule = line(&name);
+        // What only the program's own verbs take is nothing to type.
+        if whole.find_subcommand(&name).is_some() && !rules.contains(&rule) {
             rules.push(rule);
         }
     }

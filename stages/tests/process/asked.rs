@@ -243,3 +243,25 @@ fn a_stop_says_an_open_instruction_again_and_not_for_ever() {
     project.complete(2, "");
     assert_eq!(project.stop(&json!({})).0, "block");
 }
+
+#[test]
+fn status_says_what_is_awaited_and_a_second_answer_what_was_decided() {
+    let project = Project::at(5);
+    project.complete(5, "  validation_decision: NOT_READY\n  validation_score: 9.5\n");
+    let status = project.agent(&["status"]).done();
+    for part in [
+        "an answer, from the person",
+        "round 1: 9.5 (NOT_READY)",
+        "stage 5, round 1: It was done",
+    ] {
+        assert!(status.contains(part), "{part}: {status}");
+    }
+    project.person(&["answer", "rapid"]).done();
+    let said = project.person(&["answer", "complete"]).refused();
+    assert!(said.contains("analysis_mode_round_2 = rapid"), "{said}");
+    let status = project.agent(&["status", "--json"]).done();
+    assert!(
+        status.contains("the coordinator’s summary, from the agent"),
+        "{status}"
+    );
+}

@@ -1,5 +1,7 @@
 //! The program as people, agents and hooks call it.
 
 mod asked;
+mod demo;
 mod support;
+mod taken_up;
 mod way;

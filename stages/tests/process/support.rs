@@ -92,6 +92,7 @@ impl Project {
         command
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", self.kept.path())
+            .env("TMPDIR", self.kept.path())
             .env("XDG_CONFIG_HOME", self.kept.path().join("config"))
             .env("XDG_STATE_HOME", self.kept.path().join("state"))
             .env("GIT_CONFIG_NOSYSTEM", "1");

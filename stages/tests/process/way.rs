@@ -176,6 +176,13 @@ fn requirements_that_are_not_ready_go_another_round() {
         project.read("requirements/.stage-summaries/reflection-round-2.md"),
         reflection
     );
+    // One that is lost is written again.
+    let lost = project
+        .root
+        .join("requirements/.stage-summaries/reflection-round-2.md");
+    std::fs::remove_file(&lost).unwrap();
+    assert_eq!(project.next(), next);
+    assert!(lost.is_file());
     assert!(project.read(STATE).contains("analysis_mode_round_2: complete"));
     // The second time it gained nothing.
     project.complete(3, "");

@@ -155,7 +155,7 @@ fn parts(held: &AnyLoop, spec: &ReviewSpec, directory: &Directory) -> Result<Vec
                 });
                 continue;
             }
-            all if all.contains('*') => directory
+            all if all.contains("{n}") => directory
                 .names()
                 .filter(|name| matches!(name, Name::Task(_)))
                 .map(|name| format!(".taskie/plans/{{plan_id}}/{name}"))

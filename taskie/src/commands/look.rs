@@ -31,13 +31,16 @@ impl Plan {
     /// Finds the plan of a call, be it a loop or a directory alone.
     pub(super) fn of(call: &Call) -> Result<Self, Failure> {
         let first = call.words.split_whitespace().next();
-        let found = match first {
-            Some(first) => loops::find(call.info, Some(first)),
-            None => {
-                loops::find_for(call.info, &call.caller).or_else(|_| loops::find_to_look(call.info, None))
-            }
-        };
         let here = loops::here()?;
+        let store = locate::for_start(call.info.state, &here);
+        let named = first.and_then(|first| LoopId::parse(first, IdForm::Name).ok());
+        let is_plan = |id: &LoopId| store.root().join(".taskie/plans").join(id.as_str()).is_dir();
+        // What follows a slash command may be for the agent.
+        let named = named.filter(|id| !call.from_prompt || is_plan(id));
+        let found = match first {
+            Some(first) if named.is_some() || !call.from_prompt => loops::find(call.info, Some(first)),
+            _ => loops::find_for(call.info, &call.caller).or_else(|_| loops::find_to_look(call.info, None)),
+        };
         let unread = |error: std::io::Error| {
             call.refused(
                 format!("the plan’s directory cannot be read: {error}"),
@@ -69,14 +72,12 @@ impl Plan {
                 root: store.root().to_owned(),
             });
         }
-        let store = locate::for_start(call.info.state, &here);
         let only = || match &*plans(&store) {
             [only] => Some(only.clone()),
             _ => None,
         };
-        let named = first.and_then(|first| LoopId::parse(first, IdForm::Name).ok());
         let id = match named.or_else(only) {
-            Some(id) if store.root().join(".taskie/plans").join(id.as_str()).is_dir() => id,
+            Some(id) if is_plan(&id) => id,
             _ => {
                 return Err(found.err().unwrap_or_else(|| {
                     call.refused(

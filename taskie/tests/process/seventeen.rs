@@ -126,7 +126,7 @@ fn in_automation() {
 fn words(command: &str) -> &'static str {
     match command {
         "new-plan" => "billing again",
-        "continue-plan" => "billing with care",
+        "continue-plan" => "with care",
         _ => "with care",
     }
 }

@@ -1,0 +1,29 @@
+//! The demo goes from the first stage to the last one.
+
+use crate::support::Project;
+
+#[test]
+fn the_demo_meets_everything_and_is_done() {
+    let project = Project::empty();
+    let said = project.person(&["demo"]).done();
+    for part in [
+        "stage 2 leaves nothing: recovery_stage_2_round_1_1 asks",
+        "and no summary: stage 3 begins",
+        "the turn ends: Mark the boxes",
+        "the person resumes: stage 4 begins",
+        "stage_4_round_1_question_1 asks",
+        "stagnation_round_4 asks",
+        "circuit_breaker_round_5 asks",
+        "stage 5 writes failed",
+        "gate_stage_5_round_6_1 asks",
+        "stage 7 writes completed: done",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let (_, folder) = said.trim().rsplit_once("The folder stays: ").unwrap();
+    assert!(
+        std::path::Path::new(folder).join("requirements/PRD.md").is_file(),
+        "{folder}"
+    );
+    assert!(!project.root.join("requirements").exists());
+}

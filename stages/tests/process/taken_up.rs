@@ -1,0 +1,138 @@
+//! State documents of other programs are taken up by a person, at the stage that they name.
+
+use serde_json::json;
+use stages::take_up::PHASES;
+
+use crate::support::{Project, STATE, summary};
+
+/// A document with these lines, and what nobody but its writer knows.
+fn document(lines: &str) -> String {
+    format!(
+        "---\n# a template’s\n{lines}prd_mode: \"NEW\"\nanalysis_mode: standard\nours: {{ kept: [1, 2.50] }}\nuser_decisions:\n  analysis_mode_round_1: standard\n---\n\n# Log\n\nWhat was done.\n"
+    )
+}
+
+/// Returns a project in which a document was taken up.
+fn taken(lines: &str) -> Project {
+    let project = Project::empty();
+    project.write(STATE, &document(lines));
+    let before = project.read(STATE);
+    let said = project.agent(&["take-up"]).refused();
+    assert!(said.contains("person"), "{said}");
+    assert_eq!(project.read(STATE), before);
+    project.person(&["take-up"]).done();
+    let state = project.read(STATE);
+    for kept in [
+        "# a template’s\n",
+        "ours: { kept: [1, 2.50] }\n",
+        "  analysis_mode_round_1: standard\n",
+        "# Log\n\nWhat was done.\n",
+    ] {
+        assert!(state.contains(kept), "{kept}: {state}");
+    }
+    assert_eq!(project.state("schema_version"), "2");
+    project
+}
+
+#[test]
+fn every_word_of_schema_1_is_taken_up_at_its_stage() {
+    for (at, (word, stage)) in PHASES.into_iter().enumerate() {
+        let version = if at % 2 == 0 { "schema_version: 1\n" } else { "" };
+        let project = taken(&format!(
+            "{version}current_phase: {word} # here\nphase_status: in_progress\nquestion_round: {at}\nphases:\n  init:\n    status: completed\n"
+        ));
+        let next = project.next();
+        assert_eq!(
+            (&next["instruction"], &next["stage"]),
+            (&json!("dispatch"), &json!(stage.number())),
+            "{word}"
+        );
+        assert_eq!(next["round"], at.max(1));
+        assert_eq!(
+            project.state("current_stage"),
+            format!("{} # here", stage.number())
+        );
+        assert!(
+            project
+                .read(STATE)
+                .contains("phases:\n  init:\n    status: completed\n")
+        );
+    }
+}
+
+#[test]
+fn every_stage_and_status_of_schema_2_is_taken_up() {
+    let lines = |stage: u64, status: &str| {
+        format!("schema_version: 2\ncurrent_stage: {stage}\nstage_status: {status}\ncurrent_round: 2\n")
+    };
+    for (stage, status, instruction, now) in [
+        (1, "pending", "dispatch", 1),
+        (1, "completed", "dispatch", 2),
+        (2, "in_progress", "dispatch", 2),
+        (2, "waiting_for_user", "stop", 2),
+        (3, "failed", "ask", 3),
+        (3, "completed", "dispatch", 4),
+        (4, "waiting_for_user", "stop", 4),
+        (5, "in_progress", "dispatch", 5),
+        (5, "failed", "ask", 5),
+        (6, "completed", "dispatch", 7),
+        (7, "pending", "dispatch", 7),
+    ] {
+        let project = taken(&lines(stage, status));
+        let next = project.next();
+        assert_eq!(
+            (&next["instruction"], &next["stage"]),
+            (&json!(instruction), &json!(now)),
+            "{stage} {status}"
+        );
+        if status == "waiting_for_user" {
+            assert_eq!(project.state("pause_stage"), stage.to_string());
+            project.person(&["resume"]).done();
+            assert_eq!(
+                project.next()["variables"]["ENTRY_TYPE"],
+                "re_entry_after_user_input"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_stays() {
+    for (lines, named) in [
+        ("current_phase: ELSEWHERE\n", "ELSEWHERE"),
+        ("schema_version: 3\n", "“3”"),
+        ("schema_version: 2\ncurrent_stage: 8\n", "“8”"),
+        ("schema_version: 2\nstage_status: perhaps\n", "perhaps"),
+        ("schema_version: 2\ncurrent_round: many\n", "many"),
+        (
+            "schema_version: 2\ncurrent_stage: 7\nstage_status: completed\n",
+            "over",
+        ),
+        ("a: [\n", "frontmatter"),
+    ] {
+        let project = Project::empty();
+        project.write(STATE, &document(lines));
+        let before = project.read(STATE);
+        let said = project.person(&["take-up"]).refused();
+        assert!(said.contains(named), "{said}");
+        assert_eq!(project.read(STATE), before);
+        project.agent(&["start"]).refused();
+        assert_eq!(project.read(STATE), before);
+    }
+}
+
+#[test]
+fn a_summary_that_was_there_before_is_stale() {
+    let project = Project::empty();
+    let file = "requirements/.stage-summaries/stage-1-summary.md";
+    project.write(file, &summary(1, "completed", "  analysis_mode: rapid\n"));
+    project.agent(&["start"]).done();
+    let said = project.agent(&["report", file]).refused();
+    assert!(said.contains("stale"), "{said}");
+    let project = Project::empty();
+    project.write(file, &summary(1, "completed", "  analysis_mode: rapid\n"));
+    project.write(STATE, &document("schema_version: 2\ncurrent_stage: 1\n"));
+    project.person(&["take-up"]).done();
+    let said = project.agent(&["report", file]).refused();
+    assert!(said.contains("stale"), "{said}");
+}
