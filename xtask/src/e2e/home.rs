@@ -220,6 +220,7 @@ impl Home {
             ("plugin", ""),
             ("examples/release-train/plugin", "examples/release-train"),
             ("taskie/plugin", "taskie"),
+            ("stages/plugin", "stages"),
         ] {
             fs_err::create_dir_all(self.marketplace.join(into)).into_diagnostic()?;
             let status = Command::new("cp")
