@@ -118,6 +118,19 @@ impl Project {
         said(&command.output().unwrap())
     }
 
+    /// Calls the program as the agent, and kills it after so long.
+    pub(crate) fn killed(&self, arguments: &[&str], after: std::time::Duration) {
+        let mut command = self.tool(env!("CARGO_BIN_EXE_stages"), arguments);
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", SESSION);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(after);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
     /// Calls a hook of the session with this input, and returns what it prints.
     pub(crate) fn hook(&self, name: &str, input: &Value) -> String {
         let mut command = self.tool(env!("CARGO_BIN_EXE_stages"), &["hook", name]);
