@@ -265,3 +265,48 @@ fn status_says_what_is_awaited_and_a_second_answer_what_was_decided() {
         "{status}"
     );
 }
+
+#[test]
+fn what_the_person_chooses_in_the_dialog_counts_as_it_is() {
+    let project = Project::at(2);
+    project.report("needs-user-input", &question(9, "")).done();
+    let next = project.next();
+    // Only the last choice is one: the pages before lead to it.
+    let more = labels(&next["questions"])[3].to_owned();
+    project.choose(&next["questions"], &more);
+    assert_eq!(project.next(), next);
+    let last = next["more"].as_array().unwrap().last().unwrap();
+    project.choose(last, "Way 9");
+    let now = project.next();
+    assert_eq!(now["variables"]["USER_ANSWER"]["answer"], "Way 9");
+    // It is decided, whatever comes after.
+    project.choose(last, "Way 8");
+    assert_eq!(project.next(), now);
+}
+
+#[test]
+fn a_hand_edit_moves_nothing() {
+    let project = Project::at(3);
+    let (next, before) = (project.next(), project.read(STATE));
+    for (from, to) in [
+        ("current_stage: 3", "current_stage: 6"),
+        ("stage_status: in_progress", "stage_status: completed"),
+        ("current_round: 1", "current_round: 9"),
+        ("current_round: 1", "current_round: ["),
+        ("current_stage: 3\n", ""),
+    ] {
+        assert!(before.contains(from));
+        project.write(STATE, &before.replace(from, to));
+        assert_eq!(project.next(), next, "{to}");
+        // A line that could not be read is written anew below the others.
+        let sorted = |text: &str| {
+            text.lines()
+                .map(str::to_owned)
+                .collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!(sorted(&project.read(STATE)), sorted(&before), "{to}");
+    }
+    let torn = &before[..before.len() / 2];
+    project.write(STATE, torn);
+    assert_eq!(project.next(), next);
+}

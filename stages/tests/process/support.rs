@@ -118,13 +118,22 @@ impl Project {
         said(&command.output().unwrap())
     }
 
-    /// Stops: the decision, and the reason or the line for the person.
-    pub(crate) fn stop(&self, more: &Value) -> (String, String) {
-        let mut input = json!({ "session_id": SESSION, "hook_event_name": "Stop", "cwd": self.root, "stop_hook_active": false });
-        for (key, value) in more.as_object().into_iter().flatten() {
-            input[key] = value.clone();
-        }
-        let mut command = self.tool(env!("CARGO_BIN_EXE_stages"), &["hook", "stop"]);
+    /// Calls the program as the agent, and kills it after so long.
+    pub(crate) fn killed(&self, arguments: &[&str], after: std::time::Duration) {
+        let mut command = self.tool(env!("CARGO_BIN_EXE_stages"), arguments);
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", SESSION);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(after);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Calls a hook of the session with this input, and returns what it prints.
+    pub(crate) fn hook(&self, name: &str, input: &Value) -> String {
+        let mut command = self.tool(env!("CARGO_BIN_EXE_stages"), &["hook", name]);
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -136,10 +145,27 @@ impl Project {
             .unwrap()
             .write_all(input.to_string().as_bytes())
             .unwrap();
-        let out = said(&child.wait_with_output().unwrap()).done();
-        let decision: Value = serde_json::from_str(&out).unwrap();
+        said(&child.wait_with_output().unwrap()).done()
+    }
+
+    /// Stops: the decision, and the reason or the line for the person.
+    pub(crate) fn stop(&self, more: &Value) -> (String, String) {
+        let mut input = json!({ "session_id": SESSION, "hook_event_name": "Stop", "cwd": self.root, "stop_hook_active": false });
+        for (key, value) in more.as_object().into_iter().flatten() {
+            input[key] = value.clone();
+        }
+        let decision: Value = serde_json::from_str(&self.hook("stop", &input)).unwrap();
         let text = |key: &str| decision[key].as_str().unwrap_or_default().to_owned();
         (text("decision"), text("reason") + &text("systemMessage"))
+    }
+
+    /// Has the person choose this in the client's dialog, in which the agent has put these questions.
+    pub(crate) fn choose(&self, questions: &Value, label: &str) -> String {
+        let question = questions[0]["question"].as_str().unwrap();
+        self.hook("answer", &json!({
+            "session_id": SESSION, "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "cwd": self.root,
+            "tool_input": { "questions": questions }, "tool_response": { "questions": questions, "answers": { question: label } },
+        }))
     }
 
     /// Returns the instruction.
