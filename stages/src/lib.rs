@@ -8,6 +8,7 @@
 //! | [`state`]     | what the state document holds, and what is read from it                                             |
 //! | [`follows`]   | what follows a summary                                                                              |
 //! | [`report`]    | taking a summary, or what is there in place of one                                                  |
+//! | `record`      | what is written of a summary                                                                        |
 //! | [`questions`], [`answers`] | what the person is asked, and what is written with the answer                          |
 //! | [`instruction`], [`variables`] | what is to be done now, and what a coordinator is told                             |
 //! | [`notes`]     | the files that the program writes beside the summaries                                              |
@@ -34,6 +35,7 @@ pub mod instruction;
 pub mod kept;
 pub mod notes;
 pub mod questions;
+mod record;
 pub mod reflection;
 pub mod report;
 pub mod state;

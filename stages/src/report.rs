@@ -1,21 +1,19 @@
 //! Taking a summary, or what is there in place of one: what is kept of it, what it says is written into the state, and the transition that
 //! follows is taken, all in one write. What is refused changes nothing.
 
-use claudex_loop::Timestamp;
-use claudex_loop::machine::guard::FieldError;
 use claudex_loop::program::NotTaken;
 use claudex_loop::program::exit::{Exit, Failure};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use crate::contract::{
-    self, Context, Decision, Flags, Outcome, Reading, ResearchMethod, Round, Stage, Status, Summary,
+    self, Context, Decision, Outcome, Reading, ResearchMethod, Round, Stage, Status, Summary,
 };
 use crate::follows::{self, Circumstances, Step, follows};
 use crate::gates::{self, Gate};
 use crate::instruction::found;
-use crate::questions;
 use crate::state::{Counted, Keys, Open, Pipeline, UserAnswer, key_artifacts};
 use crate::typestate::{AnyLoop, BackAction, Phase, Verb};
+use crate::{questions, record};
 
 type Taken = Result<AnyLoop, NotTaken<AnyLoop>>;
 
@@ -287,208 +285,22 @@ fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, &[u8])>, tell: V
             (open.summary, open.crashed) = (Some(digest), false);
         }
         held.set_counted(&counted)?;
-        note_repeated(&mut held, summary, &step)?;
-        note_flags(&mut held, summary, &step)?;
+        record::note_repeated(&mut held, summary, &step)?;
+        record::note_flags(&mut held, summary, &step)?;
     }
     if step == Step::Fail {
         let is_crash = summary.is_none() && held.phase() == Phase::Dispatched;
         (open.crashed, open.summary) = (is_crash || open.crashed, open.summary.filter(|_| !is_crash));
         let mut errors = held.fields().error_log();
         errors.push(
-            json!({ "timestamp": now(), "stage": stage.number(), "error": tell.join(" "), "recovery": null }),
+            json!({ "timestamp": record::now(), "stage": stage.number(), "error": tell.join(" "), "recovery": null }),
         );
         held.set_error_log(&errors)?;
     }
     open.tell = tell;
     held.set_open(&open)?;
-    held.add_text(&entry(stage, summary.map(|(summary, _)| summary), &step));
+    held.add_text(&record::entry(stage, summary.map(|(summary, _)| summary), &step));
     Ok(verb(step).run(held)?)
-}
-
-fn now() -> String {
-    format!("{:.0}", Timestamp::now())
-}
-
-/// Notes that a question was answered from the record.
-fn note_repeated(held: &mut AnyLoop, summary: &Summary, step: &Step) -> Result<(), FieldError> {
-    let Some(question) = summary
-        .flags
-        .question_context
-        .as_ref()
-        .filter(|_| *step != Step::Ask)
-    else {
-        return Ok(());
-    };
-    let round = Pipeline(held.raw()).round().get();
-    let digest = questions::digest(question);
-    let mut asked = held.fields().asked();
-    let same = |one: &&mut crate::state::AskedOnce| {
-        (one.round, one.stage) == (round, summary.stage.number()) && one.digest == digest
-    };
-    if let Some(one) = asked.iter_mut().find(same) {
-        one.repeated += 1;
-        held.set_asked(&asked)?;
-    }
-    Ok(())
-}
-
-/// Returns the entry of the log below the state.
-fn entry(stage: Stage, summary: Option<&Summary>, step: &Step) -> String {
-    let outcome = match (step, summary) {
-        (Step::Fail, _) => "ERROR",
-        (_, Some(summary)) if summary.flags.partial == Some(true) => "PARTIAL",
-        (_, Some(summary)) if summary.status == Status::Completed => "SUCCESS",
-        _ => "PARTIAL",
-    };
-    let told = summary.map_or_else(
-        || "no summary".to_owned(),
-        |summary| claudex_loop::text::one_line(&summary.summary, 200),
-    );
-    let artifacts = summary.into_iter().flat_map(|summary| &summary.artifacts);
-    let artifacts: Vec<&str> = artifacts.map(|path| path.as_str()).collect();
-    let outputs = if artifacts.is_empty() {
-        "none".to_owned()
-    } else {
-        artifacts.join(", ")
-    };
-    format!(
-        "### {} - Stage {}: {}\n- Action: {told}\n- Outcome: {outcome}\n- Key Outputs: {outputs}\n",
-        now(),
-        stage.number(),
-        stage.checkpoint(),
-    )
-}
-
-/// Writes what the flags say into the keys of schema 2.
-fn note_flags(held: &mut AnyLoop, summary: &Summary, step: &Step) -> Result<(), FieldError> {
-    let flags = &summary.flags;
-    let standard = held.fields().open().standard;
-    let stage = summary.stage;
-    if let Some(mode) = flags.prd_mode {
-        held.set_prd_mode(&json!(mode))?;
-    }
-    if let Some(mode) = flags.analysis_mode
-        && matches!(stage, Stage::Setup | Stage::AnalysisQuestions)
-        && !standard
-    {
-        held.set_analysis_mode(&json!(mode))?;
-    }
-    if let Some(preset) = &flags.panel_preset {
-        held.set_panel_preset(&json!(preset))?;
-    }
-    if let Some(path) = &flags.panel_config_path {
-        held.set_panel_config_path(&json!(path))?;
-    }
-    if let Some(count) = flags.panel_members_count {
-        held.set_panel_members_count(&json!(count))?;
-    }
-    if stage == Stage::Setup {
-        let is = |flag: Option<bool>| flag.unwrap_or_default();
-        let tools = json!({
-            "pal_available": is(flags.pal_available),
-            "st_available": is(flags.st_available),
-            "research_mcp": { "tavily": is(flags.research_mcp_tavily), "ref": is(flags.research_mcp_ref) },
-        });
-        held.set_mcp_availability(tools.as_object().unwrap_or(&Keys::new()))?;
-    }
-    let mut stages = held.fields().stages();
-    let before = stages.get(key(stage)).and_then(Json::as_object).cloned();
-    let mut known = before.unwrap_or_default();
-    known.extend(of_stage(stage, flags, held.fields().round(), step));
-    stages.insert(key(stage).to_owned(), Json::Object(known));
-    held.set_stages(&stages)?;
-    if summary.status != Status::Completed || *step == Step::Fail {
-        return Ok(());
-    }
-    note_round(held, stage, flags)?;
-    match stage {
-        Stage::Completion => held.set_completed_at(&json!(now())),
-        Stage::Retrospective => held.set_retrospective_completed_at(&json!(now())),
-        _ => Ok(()),
-    }
-}
-
-/// Returns a stage's key below `stages`.
-fn key(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Setup => "setup",
-        Stage::Research => "research",
-        Stage::AnalysisQuestions => "analysis_questions",
-        Stage::ResponseAnalysis => "response_analysis",
-        Stage::ValidationGeneration => "validation_prd",
-        Stage::Completion => "completion",
-        Stage::Retrospective => "retrospective",
-    }
-}
-
-/// Returns what stands below a stage's key.
-fn of_stage(stage: Stage, flags: &Flags, round: u64, step: &Step) -> Keys {
-    let status = match step {
-        Step::Fail => "failed",
-        Step::Wait(_) => "waiting_for_user",
-        Step::Ask | Step::Repeat | Step::Block | Step::Doubt => "in_progress",
-        _ => "completed",
-    };
-    let mut known = vec![("status", json!(status)), ("timestamp", json!(now()))];
-    let more = match stage {
-        Stage::Research => vec![
-            ("reports_analyzed", json!(flags.reports_analyzed)),
-            ("research_gaps", json!(flags.research_gaps)),
-        ],
-        Stage::AnalysisQuestions => vec![
-            ("round", json!(round)),
-            ("questions_count", json!(flags.questions_count)),
-            ("panel_members", json!(flags.panel_member_ids)),
-            ("thinkdeep_calls", json!(flags.thinkdeep_calls)),
-        ],
-        Stage::ResponseAnalysis => vec![
-            ("round", json!(round)),
-            ("completion_rate", json!(flags.completion_rate)),
-            ("gaps_found", json!(flags.gaps_found)),
-        ],
-        Stage::ValidationGeneration => vec![
-            ("score", json!(flags.validation_score)),
-            ("decision", json!(flags.validation_decision)),
-            ("prd_mode", json!(flags.prd_mode)),
-        ],
-        _ => Vec::new(),
-    };
-    known.extend(more.into_iter().filter(|(_, value)| !value.is_null()));
-    known
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect()
-}
-
-/// Notes the questions of a round, and that they were answered.
-fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Result<(), FieldError> {
-    let round = held.fields().round();
-    let mut rounds = held.fields().rounds();
-    let is_this = |one: &Json| one.get("round_number").and_then(Json::as_u64) == Some(round);
-    match stage {
-        Stage::AnalysisQuestions => {
-            rounds.retain(|one| !is_this(one));
-            rounds.push(json!({
-                "round_number": round,
-                "questions_file": format!("working/QUESTIONS-{round:03}.md"),
-                "analysis_mode": flags.analysis_mode.map_or_else(|| held.fields().analysis_mode(), |mode| json!(mode)),
-                "generated_at": now(),
-                "answered_at": null,
-                "questions_count": flags.questions_count,
-                "gaps_identified": null,
-            }));
-        }
-        Stage::ResponseAnalysis => {
-            for one in rounds.iter_mut().filter(|one| is_this(one)) {
-                if let Some(one) = one.as_object_mut() {
-                    one.insert("answered_at".to_owned(), json!(now()));
-                    one.insert("gaps_identified".to_owned(), json!(flags.gaps_found));
-                }
-            }
-        }
-        _ => return Ok(()),
-    }
-    held.set_rounds(&rounds)
 }
 
 /// Returns the transition of a step.
