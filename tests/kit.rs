@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use claudex_testkit::{Actor, Kit, Project, Suite};
+use claudex_testkit::{Kit, Project, Suite};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_claudex-loop");
 
@@ -20,16 +20,7 @@ fn changed(project: &Project) -> std::io::Result<()> {
 
 fn kit(program: &str) -> Kit {
     let kit = Kit::new("machine.toml", program).plugin("plugin");
-    let mut kit = kit.flag("max_rounds", "rounds").project(changed);
-    for (transition, label) in [
-        ("revise_manually", "Revise manually"),
-        ("accept_incomplete", "Accept it incomplete"),
-    ] {
-        kit = kit.verb("deciding", transition, Actor::Person, move |_, _| {
-            Ok(["answer", label].map(str::to_owned).to_vec())
-        });
-    }
-    kit
+    kit.flag("max_rounds", "rounds").project(changed)
 }
 
 #[test]

@@ -184,8 +184,8 @@ mod types {
         nothing_is_added_to_a_flag: ["\"tries < 3\"" => "'tries < 3 and quick + 1 == 1'"] says "m.toml:33:23: `quick` is a flag: nothing can be added to it (only a count and a time take + and -)";
         fields_of_two_types: ["\"tries < 3\"" => "'tries < 3 and tries == quick'"] says "m.toml:33:32: `tries` is a count and `quick` is a flag (compare fields of one type)";
         two_constants: ["\"tries < 3\"" => "'tries < 3 and 1 < 2'"] says "m.toml:33:8: a guard compares two constants (compare a field with something)";
-        a_guard_on_what_the_engine_holds: ["\"tries < 3\"" => "'tries < 3 and revision < 9'"] says "m.toml:33:23: `revision` is the engine's: only the engine writes it, and guards read the mode alone (use a field of the machine's own)";
-        an_update_of_what_the_engine_holds: ["{ tries = \"tries + 1\" }" => "{ tries = \"tries + 1\", phase = \"open\" }"] says "m.toml:34:31: `phase` is the engine's: only the engine writes it, and guards read the mode alone (use a field of the machine's own)";
+        a_guard_on_what_the_engine_holds: ["\"tries < 3\"" => "'tries < 3 and revision < 9'"] says "m.toml:33:23: `revision` is the engine's: only the engine writes it, and no guard reads it (use a field of the machine's own)";
+        an_update_of_what_the_engine_holds: ["{ tries = \"tries + 1\" }" => "{ tries = \"tries + 1\", phase = \"open\" }"] says "m.toml:34:31: `phase` is the engine's: only the engine writes it, and no guard reads it (use a field of the machine's own)";
         a_word_set_that_the_field_has_not: ["{ tries = \"tries + 1\" }" => "{ tries = \"tries + 1\", color = \"blue\" }"] says r#"m.toml:34:39: `color` has no word "blue" (there are `red` and `green`)"#;
         a_quoted_constant_is_read_all_the_same: ["{ tries = \"tries + 1\" }" => "{ tries = \"tries + 1\", quick = \"true\" }"] says "nothing";
         a_count_set_to_a_flag: ["{ tries = \"tries + 1\" }" => "{ tries = \"tries + 1\", most = true }"] says "m.toml:34:38: `most` is a count, and true is none (give a whole number from 0)";
@@ -194,7 +194,7 @@ mod types {
         an_initial_word_that_the_field_has_not: ["[\"red\", \"green\"]" => "[\"red\", \"green\"], initial = \"grene\""] says r#"m.toml:16:51: `color` has no word "grene" (did you mean `green`?)"#;
         an_initial_value_of_another_type: ["initial = 3" => "initial = \"three\""] says r#"m.toml:15:40: `most` is a count, and "three" is none (give a whole number from 0)"#;
         a_modes_initial_value_of_another_type: ["start = \"open\"" => "start = \"open\"\ninitial = { most = true }"] says "m.toml:6:20: `most` is a count, and true is none (give a whole number from 0)";
-        a_modes_initial_value_of_the_engines: ["start = \"open\"" => "start = \"open\"\ninitial = { id = \"x\" }"] says "m.toml:6:13: `id` is the engine's: only the engine writes it, and guards read the mode alone (use a field of the machine's own)";
+        a_modes_initial_value_of_the_engines: ["start = \"open\"" => "start = \"open\"\ninitial = { id = \"x\" }"] says "m.toml:6:13: `id` is the engine's: only the engine writes it, and no guard reads it (use a field of the machine's own)";
         a_round_that_is_no_count: [
             "require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" }" => "review = { subject = \"x\", round = \"owner\", clean = \"shut\", findings = \"shut\", failed = \"remind\" }",
         ] says "m.toml:21:47: `round` names a count, and `owner` is none (there are `tries` and `most`)";
@@ -295,15 +295,6 @@ mod guards {
             SHUT => "to = \"closed\"\nwhen = 'color == \"red\"'",
             "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = 'color == \"green\"'\n",
         ] says "nothing";
-        modes_that_divide: [
-            "tries    =" => "kind     = { holds = \"mode\" }\ntries    =",
-            "[fields]" => "[modes.gate]\nstart = \"open\"\n[fields]",
-            SHUT => "to = \"closed\"\nwhen = 'kind == \"door\"'",
-            "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = 'kind == \"gate\"'\n",
-        ] says "nothing";
-        a_mode_that_there_is_not: [
-            "tries    =" => "kind     = { holds = \"mode\" }\ntries    =", SHUT => "to = \"closed\"\nwhen = 'kind == \"dor\"'",
-        ] says "m.toml:30:9: `kind` has no word \"dor\" (did you mean `door`?)";
         three_edges_that_divide: [
             SHUT => "to = \"closed\"\nwhen = 'color == \"red\" and tries < 3'",
             "" => "[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = 'color == \"red\" and (tries == 3 or tries > 3)'\n[[transitions.shut]]\nfrom = \"open\"\nto = \"same\"\nwhen = 'color != \"red\" and tries != 9'\nset = { color = \"red\" }\n[[transitions.shut]]\nfrom = \"open\"\nto = \"closed\"\nwhen = 'color != \"red\" and tries == 9'\n",

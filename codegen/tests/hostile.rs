@@ -118,7 +118,7 @@ fn too_many_phases_are_refused() {
     assert!(
         found
             .to_string()
-            .contains("there are 5007 phases (4096 are the most)"),
+            .contains("there are 5006 phases (4096 are the most)"),
         "{found}"
     );
 }

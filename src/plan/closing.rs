@@ -72,7 +72,7 @@ pub fn at_end(held: &AnyLoop) -> Vec<String> {
 
 /// The caveats that a journal holds of a loop that sums up or is over.
 pub fn noted(held: &AnyLoop, journal: &[Entry]) -> Vec<String> {
-    if !matches!(held.phase(), Phase::Summarizing | Phase::Deciding | Phase::Done) {
+    if !matches!(held.phase(), Phase::Summarizing | Phase::Done) {
         return Vec::new();
     }
     let looks = [SUMMED_UP, ENDED].map(|name| last::<Look>(journal, name).unwrap_or_default());

@@ -402,7 +402,7 @@ fn through(
                     id: now.id().to_string(),
                     problem,
                 })?;
-                if matches!(now.phase(), Phase::Summarizing | Phase::Deciding) {
+                if now.phase() == Phase::Summarizing {
                     let own = context::of(&now, job.settings, Timestamp::now());
                     let said = words::said(now.raw(), edge.words(&TABLE), own);
                     summary = said.map_err(JobError::Render)?.unwrap_or_default();

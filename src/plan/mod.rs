@@ -92,7 +92,7 @@ pub fn entered(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, Strin
             let written = runner::write(held, &settings.personas);
             written.map_err(|error| format!("could not write the runner: {error}"))?;
         }
-        Phase::Summarizing | Phase::Deciding => closing::at_summary(held),
+        Phase::Summarizing => closing::at_summary(held),
         _ => {}
     }
     Ok(Vec::new())

@@ -19,7 +19,7 @@ pub fn instead(held: &AnyLoop, transition: &str) -> Option<String> {
             "the loop was marked done, and the next stop sums up; nothing was changed".to_owned()
         }
         ("more", phase) => format!(
-            "the loop is in phase {phase}, round {} of {}: further rounds are for a loop whose last one is over; \
+            "the loop is in phase {phase}, round {} of {}: further rounds are for a loop that sums up after its last one; \
              nothing was changed",
             fields.round(),
             fields.max_rounds()

@@ -288,10 +288,7 @@ fn status_says_what_is_waited_for_in_every_phase() {
     project.review(&id, "fake-findings").exits(0);
     waits("deal with the findings of round 1", "revise PLAN.md");
     project.fire().blocked();
-    waits(
-        "an answer to: The plan is not settled after round 1 of 1.",
-        &format!("claudex-loop answer {id} LABEL"),
-    );
+    waits("end its turn", "end the turn");
     project.fire().approved();
     waits("nothing", "the loop is over");
 }

@@ -444,8 +444,7 @@ fn a_session_that_takes_a_loop_up_as_it_sums_up_is_handed_the_summary() {
         // From a terminal there is no agent that could print it.
         let ran = project.run(&["resume"]).exits(0);
         assert!(!ran.out.contains(title), "{}", ran.out);
-        let over = project.fire_as("fresh").approved();
-        assert_eq!(over.is_empty(), rounds == "3", "{over}");
+        assert_eq!(project.fire_as("fresh").approved(), "");
         assert_eq!(project.field(&id, "phase"), "done");
     }
 }

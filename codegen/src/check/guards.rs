@@ -20,12 +20,8 @@ pub(super) fn guards(
     duplicated: &HashSet<usize>,
     found: &mut Vec<Diagnostic>,
 ) {
-    let fields = index.fields.iter();
-    let kinds = fields
-        .map(|(name, field)| (*name, index.read_as(field)))
-        .collect();
     let mut solver = Solver {
-        kinds: &kinds,
+        fields: &index.fields,
         left: STEPS,
     };
     let mut never: HashSet<usize> = HashSet::new();

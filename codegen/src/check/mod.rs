@@ -24,7 +24,7 @@ mod types;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Edge, Field, FieldKind, From, Held, Machine};
+use crate::model::{Edge, Field, From, Machine};
 
 /// The most edges, each counted with its updates: every entry at every source that it has.
 const MOST_EDGES: usize = 1 << 18;
@@ -85,8 +85,6 @@ struct Index<'m> {
     machine: &'m Machine,
     phases: HashMap<&'m str, usize>,
     fields: HashMap<&'m str, &'m Field>,
-    /// What the field of the mode is to a guard: one of the modes.
-    mode: FieldKind,
     /// Entries of each transition, by index.
     transitions: BTreeMap<&'m str, Vec<usize>>,
 }
@@ -108,16 +106,7 @@ impl<'m> Index<'m> {
                 .iter()
                 .map(|field| (field.name.value.as_str(), field))
                 .collect(),
-            mode: FieldKind::OneOf(machine.modes.iter().map(|mode| mode.name.clone()).collect()),
             transitions,
-        }
-    }
-
-    /// What a field is to a guard.
-    fn read_as<'f>(&'f self, field: &'f Field) -> &'f FieldKind {
-        match field.kind {
-            FieldKind::Held(Held::Mode) => &self.mode,
-            _ => &field.kind,
         }
     }
 

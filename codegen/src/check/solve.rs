@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 use super::types::kind_of;
-use crate::model::{Argument, Constant, FieldKind, Guard, Operand, Sign, time};
+use crate::model::{Argument, Constant, Field, FieldKind, Guard, Operand, Sign, time};
 
 /// What a search ended with.
 pub(super) enum Answer {
@@ -24,9 +24,9 @@ pub(super) enum Answer {
 /// Steps that one question may take.
 const STEPS: u64 = 100_000;
 
-/// What fields are, by name, and the steps left for all questions together.
+/// Fields by name, and the steps left for all questions together.
 pub(super) struct Solver<'m, 'i> {
-    pub(super) kinds: &'i HashMap<&'m str, &'i FieldKind>,
+    pub(super) fields: &'i HashMap<&'m str, &'m Field>,
     pub(super) left: u64,
 }
 
@@ -84,7 +84,7 @@ enum Term<'g> {
 
 /// Reads guards into a search.
 struct Search<'g, 'f> {
-    kinds: &'f HashMap<&'g str, &'f FieldKind>,
+    fields: &'f HashMap<&'g str, &'g Field>,
     /// What the arguments are.
     arguments: BTreeMap<&'g str, FieldKind>,
     /// What has a number; the first one is 0 itself.
@@ -106,7 +106,7 @@ impl<'m> Solver<'m, '_> {
     pub(super) fn solve(&mut self, arguments: &'m [Argument], wanted: &[(&'m Guard, bool)]) -> Answer {
         let arguments = arguments.iter();
         let mut search = Search {
-            kinds: self.kinds,
+            fields: self.fields,
             arguments: arguments
                 .map(|argument| (argument.name.value.as_str(), kind_of(argument)))
                 .collect(),
@@ -172,7 +172,7 @@ impl<'g> Search<'g, '_> {
 
     fn kind(&self, name: Name<'g>) -> Option<&FieldKind> {
         match name {
-            Name::Field(name) => self.kinds.get(name).copied(),
+            Name::Field(name) => self.fields.get(name).map(|field| &field.kind),
             Name::Argument(name) => self.arguments.get(name),
         }
     }

@@ -90,7 +90,7 @@ fn describe(kind: &FieldKind) -> &'static str {
 
 pub(super) fn held(field: &Field, span: Range<usize>) -> Diagnostic {
     let message = format!(
-        "`{}` is the engine's: only the engine writes it, and guards read the mode alone",
+        "`{}` is the engine's: only the engine writes it, and no guard reads it",
         field.name.value
     );
     Diagnostic::new("claudex::machine::held_field", span, message).help("use a field of the machine's own")
@@ -257,9 +257,8 @@ fn side(
     };
     let field = *index.fields.get(name.value.as_str())?;
     let refused = |message, help: &str| Diagnostic::new(CODE, name.span.clone(), message).help(help);
-    let kind = index.read_as(field);
-    let is = describe(kind);
-    match (operand, kind) {
+    let is = describe(&field.kind);
+    match (operand, &field.kind) {
         (_, FieldKind::Held(_)) => found.push(held(field, name.span.clone())),
         (_, FieldKind::Data(_)) => found.push(refused(
             format!("`{}` is {is}, and no guard reads it", name.value),

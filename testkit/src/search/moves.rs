@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use claudex_build::model::{
-    Actor, Behaviour, Call, Edge, Evidence, Field, FieldKind, Held, Machine, Operand, Transition,
+    Actor, Behaviour, Call, Edge, Evidence, Field, FieldKind, Machine, Operand, Transition,
 };
 
 use super::edges::Side;
@@ -83,10 +83,6 @@ impl Moves<'_> {
         let value = |(at, field): (usize, &Field)| {
             if !field.exists_in(&mode.start.value) {
                 return Value::Absent;
-            }
-            // Of what the engine holds a guard reads this alone.
-            if field.kind == FieldKind::Held(Held::Mode) {
-                return Value::Text(mode.name.value.clone());
             }
             let own = mode
                 .initial

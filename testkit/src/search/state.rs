@@ -7,7 +7,7 @@ use claudex_build::model::{Constant, FieldKind};
 /// The value of a field.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// The field does not exist in the phase, or is the engine's own; but the mode has its name.
+    /// The field does not exist in the phase, or is the engine's own.
     Absent,
     /// A count, or a time in seconds since 1970; 0: not set.
     Number(u64),

@@ -102,7 +102,7 @@ fn stop_hook_active_is_no_brake() {
             .fire_with(json!({"session_id": "s1", "stop_hook_active": true}))
             .blocked();
     }
-    assert_eq!(project.field(&id, "phase"), "deciding");
+    assert_eq!(project.field(&id, "phase"), "summarizing");
 }
 
 #[test]

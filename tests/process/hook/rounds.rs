@@ -158,7 +158,7 @@ fn max_rounds_sets_signal_and_phase_in_one_change() {
     assert_eq!(change["what"], "revise");
     assert_eq!(
         (&change["from"], &change["to"], &change["fields"]["phase"]),
-        (&json!("reviewing"), &json!("deciding"), &json!("deciding"))
+        (&json!("reviewing"), &json!("summarizing"), &json!("summarizing"))
     );
 }
 
@@ -201,7 +201,7 @@ fn a_last_round_without_a_review_is_summed_up_as_having_no_findings_file() {
         "{summary}"
     );
     assert_eq!(project.field(&id, "decision_signal"), "max-reached");
-    assert_eq!(project.field(&id, "phase"), "deciding");
+    assert_eq!(project.field(&id, "phase"), "summarizing");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
 }

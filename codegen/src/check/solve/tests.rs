@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{ArgumentKind, At, AtStart, Field};
+use crate::model::{ArgumentKind, At, AtStart};
 
 fn field(name: &str, kind: FieldKind) -> Field {
     let name = At::new(name.to_owned(), 0..0);
@@ -130,11 +130,11 @@ proptest! {
         wanted in prop::collection::vec((guard(), any::<bool>()), 1..4)
     ) {
         let (declared, arguments) = (fields(), arguments());
-        let kinds: HashMap<&str, &FieldKind> = declared.iter().map(|field| (field.name.value.as_str(), &field.kind)).collect();
+        let index: HashMap<&str, &Field> = declared.iter().map(|field| (field.name.value.as_str(), field)).collect();
         let wanted: Vec<(&Guard, bool)> = wanted.iter().map(|(guard, wanted)| (guard, *wanted)).collect();
         let fits = |values: Values| wanted.iter().all(|(guard, wanted)| holds(guard, values) == *wanted);
         let known = all_values().any(fits);
-        match (Solver { kinds: &kinds, left: u64::MAX }).solve(&arguments, &wanted) {
+        match (Solver { fields: &index, left: u64::MAX }).solve(&arguments, &wanted) {
             Answer::GaveUp => prop_assert!(false, "gave up"),
             Answer::Never => prop_assert!(!known),
             Answer::Example(example) => {
@@ -228,13 +228,13 @@ proptest! {
         wanted in prop::collection::vec((number_guard(), any::<bool>()), 1..3)
     ) {
         let declared = [field("t", FieldKind::Time), field("n", FieldKind::List), field("i", FieldKind::Count)];
-        let kinds: HashMap<&str, &FieldKind> = declared.iter().map(|field| (field.name.value.as_str(), &field.kind)).collect();
+        let index: HashMap<&str, &Field> = declared.iter().map(|field| (field.name.value.as_str(), field)).collect();
         let wanted: Vec<(&Guard, bool)> = wanted.iter().map(|(guard, wanted)| (guard, *wanted)).collect();
         let fits = |values: Numbers| wanted.iter().all(|(guard, wanted)| numbers_hold(guard, values) == *wanted);
         // `now` is never 0, whatever the clock.
         let mut all = (0..14).flat_map(|a| (1..15).flat_map(move |b| (0..14).map(move |c| (a, b, c))));
         let known = all.any(|(t, now, n)| (0..14).any(|i| fits((t, now, n, i))));
-        match (Solver { kinds: &kinds, left: u64::MAX }).solve(&[], &wanted) {
+        match (Solver { fields: &index, left: u64::MAX }).solve(&[], &wanted) {
             Answer::GaveUp => prop_assert!(false, "gave up"),
             Answer::Never => prop_assert!(!known),
             Answer::Example(example) => {
