@@ -716,7 +716,7 @@ impl Update {
 }
 
 impl Transition {
-    /// Whether it has a verb of the command line.
+    /// Returns whether it has a verb of the command line.
     pub fn is_verb(&self) -> bool {
         !self.by.is_empty() && !self.own
     }

@@ -294,7 +294,7 @@ pub struct EdgeInfo {
     pub requires: Option<Requirement>,
     /// Who may take it, the hook not among them; empty: the hook only.
     pub by: &'static [Actor],
-    /// Whether a verb of the program's own takes it, and it has none itself.
+    /// Says that a verb of the program's own takes it, and it has none itself.
     pub own: bool,
     /// The arguments of its transition.
     pub args: &'static [ArgumentInfo],

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 /// How long a killed head may take to be gone: only a process stuck in the kernel needs any.
 const DEATH: Duration = Duration::from_secs(2);
-/// How often a program that is busy is tried again, and after how long: a second in all.
+/// Limits how often a program that is busy is tried again, and says after how long: a second in all.
 const BUSY: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 

@@ -19,9 +19,9 @@ const WAYS: usize = 6;
 /// Where a loop stands, each a part of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextAction {
-    /// What it waits for.
+    /// Names what it waits for.
     pub waits_for: String,
-    /// What is done next; a command line on a line of its own.
+    /// Says what is done next; a command line on a line of its own.
     pub next: String,
 }
 

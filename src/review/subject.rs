@@ -195,7 +195,21 @@ fn fits(name: &str, pieces: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::{between, fits};
+
+    #[test]
+    fn a_number_stands_for_digits_alone() {
+        let number = |name: &str| between(name, "task-", ".md");
+        assert_eq!(["task-1.md", "task-20.md"].map(number), [Some(1), Some(20)]);
+        for name in [
+            "task-.md",
+            "task-1-code-review-2.md",
+            "task-x.md",
+            "task-1.md.bak",
+        ] {
+            assert_eq!(number(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn a_pattern_fits_by_its_pieces() {

@@ -1,4 +1,4 @@
-//! What is written with a person's decision: its record, which is never written over, and the dispatch that it opens.
+//! Writes what goes with a person's decision: its record, which is never written over, and the dispatch that it opens.
 
 use claudex_loop::machine::guard::FieldError;
 use claudex_loop::program::exit::{Exit, Failure};

@@ -1,4 +1,4 @@
-//! What the agent calls and people type, besides what every machine has: `next` and `validate` move nothing, `report` and `recover` take
+//! Adds what the agent calls and people type, besides what every machine has: `next` and `validate` move nothing, `report` and `recover` take
 //! what a coordinator wrote.
 
 use camino::{Utf8Path, Utf8PathBuf};

@@ -1,4 +1,4 @@
-//! What follows a summary: the facts' table as one function. It moves nothing.
+//! Decides what follows a summary: the facts' table as one function. It moves nothing.
 
 use crate::contract::{AnalysisMode, Decision, NextAction, PauseType, Stage, Status, Summary};
 use crate::gates::Gate;

@@ -20,7 +20,7 @@ const REASON: usize = 300;
 pub(in crate::program) struct Past {
     pub(in crate::program) entries: Arc<Vec<Entry>>,
     pub(in crate::program) runs: Vec<Run>,
-    /// What each run found, by its id.
+    /// Counts what each run found, by its id.
     counts: BTreeMap<String, Counts>,
 }
 
