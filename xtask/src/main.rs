@@ -1,8 +1,12 @@
 //! The project's own tools, as `cargo xtask`: what is needed to work on claudex-loop and is no part of it.
 
+mod dist;
 mod e2e;
 
+use std::path::{Path, PathBuf};
+
 use clap::{Parser, Subcommand};
+use miette::{IntoDiagnostic as _, miette};
 
 /// Tools for working on claudex-loop.
 #[derive(Debug, Parser)]
@@ -16,10 +20,27 @@ struct Arguments {
 enum Tool {
     /// Play the scenarios of tests/e2e with the real Claude Code and Codex, against a model that they script
     E2e(e2e::Options),
+    /// Make the release for this machine in target/dist: archive, npm packages, checksums
+    Dist,
 }
 
 fn main() -> miette::Result<std::process::ExitCode> {
     match Arguments::parse().tool {
         Tool::E2e(options) => e2e::run(&options),
+        Tool::Dist => dist::run(),
     }
+}
+
+/// Returns the repository's folder.
+fn root() -> miette::Result<PathBuf> {
+    fs_err::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).into_diagnostic()
+}
+
+/// Returns the folder that cargo builds in: two above this program.
+fn target() -> miette::Result<PathBuf> {
+    let own = std::env::current_exe().into_diagnostic()?;
+    own.ancestors()
+        .nth(2)
+        .map(Path::to_owned)
+        .ok_or_else(|| miette!("{} is not where cargo builds", own.display()))
 }

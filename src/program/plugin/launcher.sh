@@ -26,6 +26,7 @@ fi
 
 found=
 looked=
+wrong=
 answer=
 newline='
 '
@@ -62,11 +63,30 @@ take() {
         ask "$1"
         case $said in
             "$name protocol $protocol ("*")") found=$1 ;;
-            "$name protocol "[0-9]*" ("*")") note "$1" "another version, wanted protocol $protocol: ${said#"$name "}" ;;
+            "$name protocol "[0-9]*" ("*")")
+                note "$1" "another version, wanted protocol $protocol: ${said#"$name "}"
+                wrong=version
+                ;;
             *) note "$1" "gives no answer to --protocol" ;;
         esac
     fi
     [ -n "$found" ]
+}
+
+# What a release of the plugin brings along: the program in a folder named as `uname -sm` names the machine, with a hyphen. Only where
+# there is such a folder is `uname` asked.
+search_own() {
+    set -- "${self%/*}"/*/"$name"
+    [ -f "$1" ] || return 1
+    machine=$(command -p uname -sm 2>/dev/null) || machine=unknown
+    machine=${machine%% *}-${machine##* }
+    if [ -f "${self%/*}/$machine/$name" ]; then
+        take "${self%/*}/$machine/$name"
+    else
+        note "$1" "not for this machine, which is $machine"
+        wrong=machine
+        return 1
+    fi
 }
 
 # physical FOLDER: sets `physical` to its path without symlinks, or to nothing.
@@ -94,8 +114,8 @@ top() {
     esac
 }
 
-# Relative entries of PATH are passed over, and those in the project, which npm puts first: a repository must not be able
-# to bring its own program.
+# The plugin's data comes first, which outlives its updates; the client names it to hooks alone. Relative entries are passed over, and
+# those in the project, which npm puts first: a repository must not be able to bring its own program.
 search_path() {
     case ${CLAUDE_PROJECT_DIR:-} in
         /*) top "$CLAUDE_PROJECT_DIR" ;;
@@ -104,7 +124,7 @@ search_path() {
     project=$top
     top .
     around=$top
-    rest=${PATH-}:
+    rest=${CLAUDE_PLUGIN_DATA:+$CLAUDE_PLUGIN_DATA/bin:}${PATH-}:
     while [ -n "$rest" ]; do
         entry=${rest%%:*}
         rest=${rest#*:}
@@ -152,16 +172,23 @@ search_checkout() {
 case ${{ '{' }}{{ named }}:-} in
     /*) take "${{ named }}" ;;
     ?*) note "${{ named }}" "a relative path, which would be another program in each project" ;;
-    *) search_path || search_cargo || search_checkout ;;
+    *) search_own || search_path || search_cargo || search_checkout ;;
+esac
+
+# What is wrong where none was found, and what to do about it, in letters that JSON takes as they are.
+build="cargo install --path ., in a clone of its project"
+why="was not found" remedy="Install it ($build)"
+case $wrong in
+    version) why="has another version than this plugin" remedy="Update the older of the two ($build)" ;;
+    machine) why="in this plugin is not for this machine, $machine" remedy="Install the release for $machine, or the program ($build)" ;;
 esac
 
 # not_found: says what was looked at, and what to do.
 not_found() {
-    echo "$name: the program was not found. The plugin is only its shell; it wants protocol $protocol. Looked at:"
+    echo "$name: the program $why. The plugin is only its shell; it wants protocol $protocol. Looked at:"
     [ -z "${{ '{' }}{{ named }}:-}" ] || echo "  {{ named }} is set, so nowhere else"
     printf '%s' "$looked"
-    echo "Install it, in a clone of its project: cargo install --path ."
-    echo "or name one that exists:                {{ named }}=/path/to/$name"
+    echo "$remedy, or name one that exists: {{ named }}=/path/to/$name"
 }
 
 if [ -z "$hook" ]; then

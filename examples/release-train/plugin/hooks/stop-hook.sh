@@ -22,7 +22,7 @@ case ${found:+$status}:${answer-} in
     0:'{'*'}') printf '%s\n' "$answer" ;;
     :*)
         [ -z "${looked-}" ] || not_found >&2
-        approve "release-train: the release-train program was not found or has another version, so no loop is driven. Install it (cargo install --path ., in a clone of its project); /release-train:doctor says what was looked at."
+        approve "release-train: the release-train program ${why:-was not found}, so no loop is driven. ${remedy:-Install the plugin again}; /release-train:doctor says what was looked at."
         ;;
     *) approve "release-train: the release-train program ended with status $status and no decision, so this turn ends; the loop is as it was. Try: release-train status" ;;
 esac
