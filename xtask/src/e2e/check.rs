@@ -37,7 +37,7 @@ impl Place<'_> {
     /// The first thing that is not as it must be.
     pub(super) fn holds(&self, check: &Check, words: &Words) -> miette::Result<()> {
         if let Some(count) = check.loops {
-            let there = self.home.loops(self.folder)?;
+            let there = self.home.loops(&check.program, self.folder)?;
             expect(there.len() == count, || {
                 format!("{} loops, where {count} were expected: {there:?}", there.len())
             })?;
@@ -96,7 +96,8 @@ impl Place<'_> {
             return Ok(());
         }
         let wanted = check.r#loop.as_ref().map(|id| words.render(id)).transpose()?;
-        let loops = self.home.loops(self.folder)?;
+        let asked = |arguments: &[&str]| self.home.asked(&check.program, self.folder, arguments);
+        let loops = self.home.loops(&check.program, self.folder)?;
         let Some(it) = loops
             .iter()
             .rfind(|it| wanted.as_ref().is_none_or(|id| it.id == *id))
@@ -107,7 +108,10 @@ impl Place<'_> {
         let fields = check.fields.iter().map(|(name, value)| (name.as_str(), value));
         for (name, value) in phase.chain(fields) {
             let value = words.render(value)?;
-            let found = self.home.field(self.folder, it, name)?;
+            let mut found = asked(&["state", "get", &it.path.to_string_lossy(), name])?;
+            if found.ends_with('\n') {
+                found.pop();
+            }
             expect(found == value, || {
                 format!(
                     "`{name}` of loop {} is {found:?}, where {value:?} was expected",
@@ -121,7 +125,7 @@ impl Place<'_> {
                 .map(|it| words.render(it))
                 .collect::<miette::Result<_>>()?;
             let transitions: Vec<_> = rendered.iter().flat_map(|it| it.split_whitespace()).collect();
-            let taken = self.home.transitions(self.folder, it)?;
+            let taken = transitions_of(&asked(&["journal", &it.id, "--json"])?);
             expect(taken == transitions, || {
                 format!(
                     "loop {} took {taken:?}, where {transitions:?} was expected",
@@ -129,7 +133,7 @@ impl Place<'_> {
                 )
             })?;
         }
-        let journal = self.home.claudex(self.folder, &["journal", &it.id])?;
+        let journal = asked(&["journal", &it.id])?;
         for pattern in rendered(&check.journal, words)? {
             expect(pattern.is_in(&journal), || {
                 format!("the journal has no \"{pattern}\":\n{journal}")
@@ -223,13 +227,13 @@ fn decision(event: &Value) -> Option<String> {
 }
 
 impl Home {
-    /// Returns the loops that a folder of the project sees, the newest last.
+    /// Returns the loops of a program that a folder of the project sees, the newest last.
     ///
     /// # Errors
     /// The program cannot be run, or prints no list.
-    pub(super) fn loops(&self, folder: &str) -> miette::Result<Vec<Loop>> {
+    pub(super) fn loops(&self, program: &str, folder: &str) -> miette::Result<Vec<Loop>> {
         let list: Value =
-            serde_json::from_str(&self.claudex(folder, &["list", "--json"])?).into_diagnostic()?;
+            serde_json::from_str(&self.asked(program, folder, &["list", "--json"])?).into_diagnostic()?;
         let mut loops: Vec<_> = list
             .as_array()
             .into_iter()
@@ -245,35 +249,26 @@ impl Home {
         Ok(loops)
     }
 
-    fn field(&self, folder: &str, it: &Loop, name: &str) -> miette::Result<String> {
-        let mut value = self.claudex(folder, &["state", "get", &it.path.to_string_lossy(), name])?;
-        if value.ends_with('\n') {
-            value.pop();
-        }
-        Ok(value)
-    }
-
-    /// Returns the transitions of a loop, its start apart.
-    fn transitions(&self, folder: &str, it: &Loop) -> miette::Result<Vec<String>> {
-        let journal = self.claudex(folder, &["journal", &it.id, "--json"])?;
-        Ok(journal
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-            .filter(|line| line["from"].is_string())
-            .filter_map(|line| Some(line["what"].as_str()?.to_owned()))
-            .collect())
-    }
-
-    /// Returns what our program prints for a person in that folder of the project.
-    fn claudex(&self, folder: &str, arguments: &[&str]) -> miette::Result<String> {
-        let mut launch = self.launch(Path::new("claudex-loop"), folder);
+    /// Returns what one of our programs prints for a person in that folder of the project.
+    fn asked(&self, program: &str, folder: &str, arguments: &[&str]) -> miette::Result<String> {
+        let mut launch = self.launch(Path::new(program), folder);
         launch.arguments = arguments.iter().map(OsString::from).collect();
         let (status, out, err) = launch.run("", SOON)?;
         if !status.success() {
-            return Err(miette!("claudex-loop {arguments:?} ended with {status}: {err}"));
+            return Err(miette!("{program} {arguments:?} ended with {status}: {err}"));
         }
         Ok(out)
     }
+}
+
+/// Returns the transitions of a journal, the loop's start apart.
+fn transitions_of(journal: &str) -> Vec<String> {
+    journal
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|line| line["from"].is_string())
+        .filter_map(|line| Some(line["what"].as_str()?.to_owned()))
+        .collect()
 }
 
 /// Tries `look` until it succeeds or the time is over; then its last error.

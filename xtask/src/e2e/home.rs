@@ -15,7 +15,7 @@ use super::scenario::Scenario;
 use super::words::Words;
 
 /// Our own programs.
-pub(super) const OURS: [&str; 3] = ["claudex-loop", "release-train", "taskie"];
+pub(super) const OURS: [&str; 4] = ["claudex-loop", "release-train", "taskie", "stages"];
 
 /// Programs that scenarios are played with.
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ pub(super) struct Programs {
     pub(super) codex: Option<PathBuf>,
     /// The folder with our own, as they were built for this run.
     pub(super) ours: PathBuf,
+    /// The release's archive with them, where the scenario has one.
+    pub(super) archive: Option<PathBuf>,
 }
 
 /// The folders of one scenario.
@@ -98,10 +100,11 @@ impl Home {
         self.folder.join("tmp")
     }
 
-    /// Starts a program of this world, run in a folder of the project.
+    /// Starts a program of this world, run in a folder of the project. Ours is found whatever the scenario says that PATH is.
     pub(super) fn launch(&self, program: &Path, folder: &str) -> Launch {
+        let installed = Some(self.bin.join(program)).filter(|file| file.exists());
         Launch {
-            program: program.to_owned(),
+            program: installed.unwrap_or_else(|| program.to_owned()),
             arguments: Vec::new(),
             env: self.environment(),
             // Not joined with nothing, which would leave a slash at its end: clients know folders by their very text.

@@ -52,9 +52,15 @@ pub(crate) struct Options {
     /// How many scenarios are played at once; the number of processors without it
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
+    /// Play the scenarios of a release with this archive, which `cargo xtask dist` made; without it, with one of the debug build
+    #[arg(long, value_name = "FILE")]
+    archive: Option<PathBuf>,
     /// Write the screens of tests/e2e/screens anew, as they are seen now
     #[arg(long)]
     overwrite_screens: bool,
+    /// Draw the end of each kept screen, in its colours, as FOLDER/NAME.svg
+    #[arg(long, value_name = "FOLDER")]
+    pictures: Option<PathBuf>,
 }
 
 /// Plays what was asked for. Exit status 0 where every scenario held.
@@ -62,7 +68,7 @@ pub(crate) struct Options {
 /// # Errors
 /// A file of the suite that cannot be used, a client that cannot be installed, our own program that does not build.
 pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
-    let root = fs_err::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).into_diagnostic()?;
+    let root = crate::root()?;
     let suite = root.join("tests/e2e");
     let scenarios = scenario::all(&suite.join("scenarios"), &options.scenarios)?;
     let pins = Pins::read(&suite)?;
@@ -74,12 +80,18 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
         ));
     }
 
-    let target = target()?;
+    let target = crate::target()?;
     let clients = Clients::below(&target);
     // Short, since sockets lie below it; and below no repository, since git and both clients look upwards.
     let folder = std::env::temp_dir().join(format!("claudex-e2e-{}", std::process::id()));
     fs_err::create_dir_all(&folder).into_diagnostic()?;
     let ours = build(&root, &target, &folder)?;
+    let archive = || match &options.archive {
+        Some(file) => fs_err::canonicalize(file).into_diagnostic(),
+        None => crate::dist::quick_archive(&root, &ours, &folder),
+    };
+    let is_released = scenarios.iter().any(|scenario| scenario.released);
+    let archive = is_released.then(archive).transpose()?;
     let codex = scenarios.iter().any(|scenario| scenario.codex.is_some());
     let codex = codex.then(|| clients.codex(pins.codex())).transpose()?;
     let programs = |row: &Row<'_>| -> miette::Result<Programs> {
@@ -87,6 +99,7 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
             claude: clients.claude_code(row.version)?,
             codex: row.scenario.codex.as_ref().and(codex.clone()),
             ours: ours.clone(),
+            archive: archive.clone().filter(|_| row.scenario.released),
         })
     };
     let mut cast = Vec::new();
@@ -100,6 +113,7 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
         folder,
         keep: options.keep,
         overwrite_screens: options.overwrite_screens,
+        pictures: options.pictures.clone(),
     };
     let jobs = options
         .jobs
@@ -158,15 +172,6 @@ fn play_all<'a>(stage: &Stage, cast: Vec<(Row<'a>, Programs)>, jobs: usize) -> V
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-/// Returns the folder that cargo builds in: two above this program.
-fn target() -> miette::Result<PathBuf> {
-    let own = std::env::current_exe().into_diagnostic()?;
-    own.ancestors()
-        .nth(2)
-        .map(Path::to_owned)
-        .ok_or_else(|| miette!("{} is not where cargo builds", own.display()))
 }
 
 /// Builds our programs, and copies them: a build that somebody starts meanwhile must not change them under a running client.

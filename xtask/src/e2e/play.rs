@@ -80,6 +80,9 @@ impl<'a> Play<'a> {
     ) -> miette::Result<Self> {
         let mut words = Words::new(stage.root.clone()).with(scenario.words());
         words.set("repository", stage.root.display().to_string());
+        if let Some(archive) = &programs.archive {
+            words.set("archive", archive.display().to_string());
+        }
         let home = Home::make(scenario, folder, &stage.root, programs, &words)?;
         let words = home.words(&words);
         let server = Server::start(Arc::clone(&conversation))?;

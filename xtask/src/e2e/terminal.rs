@@ -287,6 +287,16 @@ impl Terminal {
         })
     }
 
+    /// Returns what is shown now, with the escapes for its colours.
+    ///
+    /// # Errors
+    /// tmux refuses.
+    pub(super) fn in_colours(&self) -> Result<String, TerminalError> {
+        let mut command = self.tmux();
+        command.args(["capture-pane", "-p", "-e"]);
+        done("capture-pane", command)
+    }
+
     /// Waits for a screen that has all of `has` and none of `lacks`, wherever the program breaks its lines.
     ///
     /// # Errors

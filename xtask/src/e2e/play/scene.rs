@@ -10,7 +10,7 @@ use miette::miette;
 use crate::e2e::agent::{Agent, Rule};
 use crate::e2e::conversation::Conversation;
 use crate::e2e::headless::{Headless, Printed};
-use crate::e2e::home::Home;
+use crate::e2e::home::{Home, OURS};
 use crate::e2e::scenario::{self, Age, Scenario};
 use crate::e2e::server::Server;
 use crate::e2e::terminal::Terminal;
@@ -25,6 +25,8 @@ pub(in crate::e2e) struct Stage {
     pub(in crate::e2e) folder: PathBuf,
     pub(in crate::e2e) keep: bool,
     pub(in crate::e2e) overwrite_screens: bool,
+    /// Where kept screens are drawn.
+    pub(in crate::e2e) pictures: Option<PathBuf>,
 }
 
 /// One scenario that is being played.
@@ -109,7 +111,7 @@ impl Play<'_> {
     /// client's id of a session.
     pub(super) fn words_in(&self, folder: &str) -> miette::Result<Words> {
         let mut words = self.words.clone();
-        for (index, it) in self.home.loops(folder)?.into_iter().enumerate() {
+        for (index, it) in self.home.loops(OURS[0], folder)?.into_iter().enumerate() {
             words.set("id", it.id.clone());
             words.set(&format!("id_{}", index + 1), it.id);
         }

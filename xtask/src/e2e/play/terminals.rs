@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use miette::miette;
+use miette::{IntoDiagnostic as _, miette};
 
 use super::scene::Play;
 use crate::e2e::home::API_KEY;
@@ -13,6 +13,8 @@ use crate::e2e::terminal::Terminal;
 
 /// How long the client may take to start, on a machine that does much else.
 const START: Duration = Duration::from_secs(60);
+/// How many lines a picture has.
+const PICTURED: usize = 44;
 
 impl Play<'_> {
     pub(super) fn open(&mut self, open: &Open) -> miette::Result<()> {
@@ -94,6 +96,17 @@ impl Play<'_> {
         }
         let kept = Kept::read(&path)?;
         terminal.wait_until(within, |screen| kept.fits(&screen.text, &places))?;
+        if let Some(folder) = &self.stage.pictures {
+            let shown = places.iter().fold(terminal.in_colours()?, |text, (path, word)| {
+                text.replace(path, word)
+            });
+            let mut lines: Vec<&str> = shown.trim_end().lines().collect();
+            // Where the client leaves room, one blank line is enough.
+            lines.dedup_by(|next, before| next.trim().is_empty() && before.trim().is_empty());
+            let end = &lines[lines.len().saturating_sub(PICTURED)..];
+            let picture = anstyle_svg::Term::new().render_svg(&end.join("\n"));
+            fs_err::write(folder.join(format!("{name}.svg")), picture).into_diagnostic()?;
+        }
         Ok(())
     }
 

@@ -35,6 +35,9 @@ pub(super) struct Scenario {
     /// Seconds that the whole scenario may take.
     #[serde(default = "two_minutes")]
     pub(super) limit: u64,
+    /// Whether it has the release's archive, as the word `archive`.
+    #[serde(default)]
+    pub(super) released: bool,
     #[serde(default)]
     pub(super) project: Project,
     #[serde(default)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::Pattern;
+use crate::e2e::home::OURS;
 
 /// One step.
 #[derive(Debug, Clone, Deserialize)]
@@ -195,6 +196,9 @@ pub(in crate::e2e) struct Check {
     /// The folder whose loops and files it looks at, relative to the project's: another work tree of it.
     #[serde(default)]
     pub(in crate::e2e) folder: String,
+    /// Which of our programs is asked for them.
+    #[serde(default = "claudex")]
+    pub(in crate::e2e) program: String,
     /// Which loop; the one that was started last, where none is named.
     pub(in crate::e2e) r#loop: Option<String>,
     /// Its phase.
@@ -204,7 +208,7 @@ pub(in crate::e2e) struct Check {
     /// Fields of its state document, byte for byte.
     #[serde(default)]
     pub(in crate::e2e) fields: BTreeMap<String, String>,
-    /// What must be in its journal, as `claudex-loop journal` shows it.
+    /// What must be in its journal, as the program’s `journal` shows it.
     #[serde(default)]
     pub(in crate::e2e) journal: Vec<Pattern>,
     /// What must not be there.
@@ -262,6 +266,10 @@ pub(in crate::e2e) struct FileCheck {
 
 fn main() -> String {
     "main".to_owned()
+}
+
+fn claudex() -> String {
+    OURS[0].to_owned()
 }
 
 fn default_mode() -> String {
