@@ -53,10 +53,8 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
     let take_up_command = Command::new("take-up").about(
         "Take up a state document that this program did not write, of schema 1 or 2 (a person’s command)",
     );
-    let demo_command = Command::new("demo")
-        .about("Run the whole pipeline by a script, in a new temporary folder: no model, no network");
     program
-        .command(demo_command, demo::demo)
+        .command(demo::command(), demo::demo)
         .command(take_up_command, take_up::take_up)
         .command(orchestrator, |_, _| {
             out::text(include_str!("../messages/orchestrator.md"));

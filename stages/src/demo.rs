@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::ArgMatches;
+use clap::{Arg, ArgMatches, value_parser};
 use claudex_loop::files::Folder;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
@@ -14,6 +14,9 @@ use serde_json::{Map, Value as Json, json};
 use crate::contract::{Stage, Status, Summary};
 use crate::gates::REQUIRED_SECTIONS;
 use crate::state::Pipeline;
+
+/// The argument, and the folder where none is named.
+const FOLDER: &str = "stages-demo";
 
 /// Names what happens next in the script.
 enum Act {
@@ -95,8 +98,19 @@ struct Demo {
     program: std::path::PathBuf,
 }
 
+/// Returns the command line of the demo.
+pub(crate) fn command() -> clap::Command {
+    let folder = Arg::new(FOLDER)
+        .value_name("FOLDER")
+        .value_parser(value_parser!(Utf8PathBuf))
+        .help("The folder that is made; it stays, to look at [default: stages-demo]");
+    clap::Command::new("demo")
+        .about("Run the whole pipeline by a script, in a new folder: no model, no network")
+        .arg(folder)
+}
+
 /// Runs the script.
-pub(crate) fn demo(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit, Failure> {
+pub(crate) fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let failed = |why: String| {
         Failure::plain(
             Exit::Internal,
@@ -105,10 +119,25 @@ pub(crate) fn demo(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit, F
             "say so to who wrote the program",
         )
     };
-    let stamp = claudex_loop::Timestamp::now().as_millisecond();
-    let temporary = Utf8PathBuf::from_path_buf(std::env::temp_dir()).unwrap_or_else(|_| "/tmp".into());
-    let root = temporary.join(format!("{}-demo-{stamp}", info.program));
-    std::fs::create_dir(&root).map_err(|error| failed(format!("{}: {error}", text::shown(&root))))?;
+    let folder = matches.get_one::<Utf8PathBuf>(FOLDER);
+    let named = folder.map_or(Utf8Path::new(FOLDER), Utf8PathBuf::as_path);
+    let made = std::fs::create_dir(named).and_then(|()| named.canonicalize_utf8());
+    let root = made.map_err(|error| {
+        Failure::plain(
+            Exit::Usage,
+            "stages::demo",
+            format!("{} cannot be made: {error}", text::shown(named)),
+            "name another folder, which is not there yet:\n    stages demo FOLDER",
+        )
+    })?;
+    // A project of its own, whatever lies around it.
+    let git = Command::new("git")
+        .args(["init", "--quiet"])
+        .current_dir(&root)
+        .status();
+    if !git.as_ref().is_ok_and(std::process::ExitStatus::success) {
+        return Err(failed(format!("git init in {} failed", text::shown(&root))));
+    }
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     Demo { root, program }.run().map_err(failed)
 }

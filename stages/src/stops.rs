@@ -20,19 +20,19 @@ impl OnStop for Stages {
         settle(or_else(attempt(held), Loop::remind))
     }
 
-    fn asking_asks(&self, held: &Loop<Asking>) -> Result<Asked, String> {
-        questions::asking(held.raw())
+    fn asking_asks(&self, held: &Loop<Asking>) -> Result<Option<Asked>, String> {
+        questions::asking(held.raw()).map(Some)
     }
 
-    fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Asked, String> {
-        Ok(questions::choosing(held.raw()))
+    fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Option<Asked>, String> {
+        Ok(Some(questions::choosing(held.raw())))
     }
 
-    fn failed_asks(&self, held: &Loop<Failed>) -> Result<Asked, String> {
-        Ok(questions::failed(held.raw()))
+    fn failed_asks(&self, held: &Loop<Failed>) -> Result<Option<Asked>, String> {
+        Ok(Some(questions::failed(held.raw())))
     }
 
-    fn gated_asks(&self, held: &Loop<Gated>) -> Result<Asked, String> {
-        Ok(questions::gated(held.raw()))
+    fn gated_asks(&self, held: &Loop<Gated>) -> Result<Option<Asked>, String> {
+        Ok(Some(questions::gated(held.raw())))
     }
 }

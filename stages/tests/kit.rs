@@ -51,7 +51,85 @@ fn summary(project: &Project, lines: &str) -> io::Result<()> {
 }
 
 const SHALLOW: &str = "completed\n  thinkdeep_expected: 27\n  thinkdeep_completion_pct: 10";
-const QUESTION: &str = "needs-user-input\n  pause_type: interactive\n  block_reason: b\n  question_context:\n    question: Which way?\n    header: Way\n    options:\n      - label: One\n        description: d\n      - label: Two\n        description: d";
+/// A question with every action that some stage can have; a label that maps to none of its stage has the stage run again.
+const QUESTION: &str = "needs-user-input
+  pause_type: interactive
+  block_reason: b
+  question_context:
+    question: Which way?
+    header: Way
+    options:
+      - label: Proceed
+        description: d
+      - label: Questions
+        description: d
+      - label: Research
+        description: d
+  next_action_map:
+    Proceed: proceed
+    Questions: loop_questions
+    Research: loop_research";
+
+/// Writes what stages 2 and 6 leave, as nobody wrote it before.
+fn found(project: &Project) -> io::Result<()> {
+    let text = format!("Of revision {}.\n", number(project, "revision"));
+    project.write("requirements/research/research-synthesis.md", &text)?;
+    project.write("requirements/completion-report.md", &text)?;
+    project.write("requirements/decision-log.md", &text)?;
+    let questions = format!(
+        "requirements/working/QUESTIONS-{:03}.md",
+        number(project, "current_round")
+    );
+    project.write(&questions, &text)
+}
+
+/// Has every transition that only an answer takes taken by it.
+fn answers(mut kit: Kit) -> Kit {
+    for (phase, transition, label) in [
+        ("asking", "go_on", "Proceed"),
+        ("asking", "go_again", "Questions"),
+        ("deciding", "go_on", "Proceed"),
+        ("failed", "go_on", "Proceed"),
+        ("failed", "retry", "Retry"),
+        ("failed", "use_found", "Use what is there"),
+        ("failed", "skip", "Skip"),
+        ("gated", "retry", "Again"),
+        ("gated", "mended", "Mended, check again"),
+        ("shallow", "accept", "Go on"),
+        ("shallow", "standard", "Again in standard"),
+        ("breaker", "force", "Force"),
+        ("breaker", "one_more", "One more round"),
+        ("stuck", "force", "Force"),
+        ("stuck", "another", "Another way"),
+        ("stuck", "further", "Go on"),
+    ] {
+        kit = kit.verb(phase, transition, Actor::Person, move |project, _| {
+            if transition == "use_found" {
+                found(project)?;
+            }
+            Ok(vec!["answer".to_owned(), label.to_owned()])
+        });
+    }
+    for (phase, [questions, research]) in [
+        ("asking", ["Questions", "Research"]),
+        ("deciding", ["More questions", "More research"]),
+        ("failed", ["More questions", "More research"]),
+    ] {
+        kit = kit.verb(phase, "go_back", Actor::Person, move |_, given| {
+            let label = match given["action"].as_str() {
+                "loop_questions" => questions,
+                _ => research,
+            };
+            Ok(vec!["answer".to_owned(), label.to_owned()])
+        });
+    }
+    kit = kit.verb("choosing", "choose", Actor::Person, |_, given| {
+        Ok(vec!["answer".to_owned(), given["mode"].clone()])
+    });
+    kit.verb("asking", "tell", Actor::Person, |_, given| {
+        Ok(vec!["answer".to_owned(), given["answer"].clone()])
+    })
+}
 
 #[test]
 #[expect(clippy::print_stdout, reason = "what was tried is what the test has to say")]
@@ -60,7 +138,8 @@ fn the_pipeline_passes_the_kit() {
     let report = || Ok(vec!["report".to_owned()]);
     let recover = || Ok(vec!["recover".to_owned()]);
     for (transition, passes, lines) in [
-        ("complete", true, "completed"),
+        // Models that think deeply are there, so that every mode is offered.
+        ("complete", true, "completed\n  pal_available: true"),
         ("proceed", true, "completed\n  next_action: proceed"),
         ("back", true, "completed\n  next_action: ACTION"),
         ("decide", true, "completed"),
@@ -109,7 +188,13 @@ fn the_pipeline_passes_the_kit() {
     }
     kit = kit.verb("recovering", "fail", Actor::Agent, move |project, _| {
         // What lies there is as it was.
-        for part in ["PRD.md", "decision-log.md", "working"] {
+        for part in [
+            "PRD.md",
+            "completion-report.md",
+            "decision-log.md",
+            "research",
+            "working",
+        ] {
             let path = project.root().join("requirements").join(part);
             let gone = if path.is_dir() {
                 fs::remove_dir_all(&path)
@@ -124,7 +209,7 @@ fn the_pipeline_passes_the_kit() {
         recover()
     });
     kit = kit.own("recovering", "remind", |_, _| Ok(()));
-    let report = kit.plugin("plugin").quick().unwrap();
+    let report = answers(kit).plugin("plugin").quick().unwrap();
     println!("{report}");
     assert_eq!(report.unreached, []);
 }

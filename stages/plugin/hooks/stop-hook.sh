@@ -22,7 +22,7 @@ case ${found:+$status}:${answer-} in
     0:'{'*'}') printf '%s\n' "$answer" ;;
     :*)
         [ -z "${looked-}" ] || not_found >&2
-        approve "stages: the stages program was not found or has another version, so no loop is driven. Install it (cargo install --path ., in a clone of its project); /stages:doctor says what was looked at."
+        approve "stages: the stages program ${why:-was not found}, so no loop is driven. ${remedy:-Install the plugin again}; /stages:doctor says what was looked at."
         ;;
     *) approve "stages: the stages program ended with status $status and no decision, so this turn ends; the loop is as it was. Try: stages status" ;;
 esac

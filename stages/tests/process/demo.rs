@@ -26,4 +26,7 @@ fn the_demo_meets_everything_and_is_done() {
         "{folder}"
     );
     assert!(!project.root.join("requirements").exists());
+    // It stays as it is.
+    let said = project.person(&["demo"]);
+    assert!(said.usage().contains("stages-demo cannot be made"));
 }

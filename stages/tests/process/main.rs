@@ -2,6 +2,7 @@
 
 mod asked;
 mod demo;
+mod docs;
 mod support;
 mod taken_up;
 mod way;

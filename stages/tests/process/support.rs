@@ -28,6 +28,12 @@ impl Said {
     }
 
     #[track_caller]
+    pub(crate) fn usage(self) -> String {
+        assert_eq!(self.code, Some(2), "{}{}", self.out, self.err);
+        self.err
+    }
+
+    #[track_caller]
     pub(crate) fn refused(self) -> String {
         assert_eq!(self.code, Some(1), "{}{}", self.out, self.err);
         self.err + &self.out
@@ -111,19 +117,26 @@ impl Project {
 
     /// Calls it as the agent of the session.
     pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
+        self.agent_of(SESSION, arguments)
+    }
+
+    /// Calls it as the agent of another session.
+    pub(crate) fn agent_of(&self, session: &str, arguments: &[&str]) -> Said {
         let mut command = self.tool(env!("CARGO_BIN_EXE_stages"), arguments);
         command
             .env("CLAUDECODE", "1")
-            .env("CLAUDE_CODE_SESSION_ID", SESSION);
+            .env("CLAUDE_CODE_SESSION_ID", session);
         said(&command.output().unwrap())
     }
 
-    /// Calls the program as the agent, and kills it after so long.
-    pub(crate) fn killed(&self, arguments: &[&str], after: std::time::Duration) {
+    /// Calls the program, as the agent or a person, and kills it after so long.
+    pub(crate) fn killed(&self, arguments: &[&str], is_agent: bool, after: std::time::Duration) {
         let mut command = self.tool(env!("CARGO_BIN_EXE_stages"), arguments);
-        command
-            .env("CLAUDECODE", "1")
-            .env("CLAUDE_CODE_SESSION_ID", SESSION);
+        if is_agent {
+            command
+                .env("CLAUDECODE", "1")
+                .env("CLAUDE_CODE_SESSION_ID", SESSION);
+        }
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         std::thread::sleep(after);

@@ -1,8 +1,10 @@
 //! The way of a pipeline through its stages.
 
+use std::time::Duration;
+
 use serde_json::json;
 
-use crate::support::{Project, STATE, summary};
+use crate::support::{Project, SESSION, STATE, summary};
 
 #[test]
 fn a_pipeline_goes_through_all_stages() {
@@ -26,6 +28,20 @@ fn a_pipeline_goes_through_all_stages() {
     assert!(state.contains("- Stage 6: COMPLETE\n"), "{state}");
     assert!(!project.root.join("requirements/.requirements-lock").exists());
     project.agent(&["report"]).refused();
+}
+
+#[test]
+fn a_slash_command_takes_names_of_several_words() {
+    let project = Project::empty();
+    let prompt = "/stages:start --product-name Word counter --draft-file my notes.md";
+    project.hook("prompt", &json!({
+        "session_id": SESSION, "hook_event_name": "UserPromptSubmit", "prompt": prompt, "cwd": project.root, "prompt_id": "1",
+    }));
+    project.agent(&["start", "--from-prompt"]).done();
+    assert_eq!(
+        (project.state("product_name"), project.state("draft_file")),
+        ("\"Word counter\"".to_owned(), "\"my notes.md\"".to_owned())
+    );
 }
 
 #[test]
@@ -236,7 +252,7 @@ fn a_report_that_is_killed_is_taken_as_a_whole_or_not_at_all() {
         let project = Project::at(2);
         let before = project.next();
         let path = project.summary("completed", "");
-        project.killed(&["report", &path], std::time::Duration::from_micros(step * 900));
+        project.killed(&["report", &path], true, Duration::from_micros(step * 900));
         let next = project.next();
         match next["stage"].as_u64() {
             Some(2) => {
@@ -254,4 +270,132 @@ fn a_report_that_is_killed_is_taken_as_a_whole_or_not_at_all() {
         let context = now["variables"]["PRIOR_CONTEXT"].as_str().unwrap();
         assert!(context.contains("Stage 2 says so."), "{step}: {context}");
     }
+}
+
+#[test]
+fn an_answer_that_is_killed_is_recorded_once() {
+    for step in 0..16 {
+        let project = Project::at(2);
+        project.report("failed", "").done();
+        let before = project.next();
+        let answer = ["answer", "Retry"];
+        project.killed(&answer, false, Duration::from_micros(step * 900));
+        let next = project.next();
+        match next["instruction"].as_str() {
+            Some("ask") => {
+                assert_eq!(next, before, "{step}");
+                project.person(&answer).done();
+            }
+            _ => drop(project.person(&answer).refused()),
+        }
+        let now = project.next();
+        assert_eq!(
+            (&now["instruction"], &now["stage"]),
+            (&json!("dispatch"), &json!(2)),
+            "{step}"
+        );
+        let state = project.read(STATE);
+        assert_eq!(
+            state.matches("recovery_stage_2_round_1_1: retry").count(),
+            1,
+            "{state}"
+        );
+        assert!(!state.contains("recovery_stage_2_round_1_2"), "{state}");
+    }
+}
+
+#[test]
+fn a_recovery_that_is_killed_loses_nothing_that_was_written() {
+    for step in 0..16 {
+        let project = Project::at(2);
+        project.write("requirements/research/research-synthesis.md", "# What is known\n");
+        project.killed(&["recover"], true, Duration::from_micros(step * 900));
+        if project.next()["stage"] == 2 {
+            project.agent(&["recover"]).done();
+        }
+        let next = project.next();
+        assert_eq!(
+            (&next["instruction"], &next["stage"]),
+            (&json!("dispatch"), &json!(3)),
+            "{step}"
+        );
+        assert_eq!(
+            project.read(STATE).matches("- Stage 2: ").count(),
+            1,
+            "{step}: {}",
+            project.read(STATE)
+        );
+    }
+}
+
+#[test]
+fn what_is_done_in_part_is_said_and_the_flags_decide() {
+    let project = Project::at(4);
+    let flags =
+        "  timeout: true\n  partial: true\n  completed_steps: [answers read]\n  next_action: proceed\n";
+    project.report("completed", flags).done();
+    let next = project.next();
+    assert_eq!(next["stage"], 5);
+    assert_eq!(next["tell"], json!(["Stage 4 is done in part: answers read."]));
+    let text = project.agent(&["next"]).done();
+    assert!(text.contains("Stage 4 is done in part: answers read."), "{text}");
+}
+
+#[test]
+fn the_fifth_round_begins_with_a_warning() {
+    let project = Project::at(4);
+    for round in 2..=5 {
+        project.complete(4, "  next_action: loop_questions\n");
+        project.person(&["answer", "standard"]).done();
+        let warned = project.next()["tell"]
+            .to_string()
+            .contains("Round 5 of 10 begins.");
+        assert_eq!(warned, round == 5, "{round}: {}", project.next());
+        project.complete(3, "");
+    }
+}
+
+#[test]
+fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
+    let project = Project::at(2);
+    let flags = "  pause_type: exit_cli\n  block_reason: Write the agenda\n";
+    project.report("needs-user-input", flags).done();
+    let resume = project.next()["resume"].as_str().unwrap().to_owned();
+    let id = resume.strip_prefix("stages resume ").unwrap();
+    let begins = |session: &str| {
+        let input = json!({ "session_id": session, "hook_event_name": "SessionStart", "source": "startup", "cwd": project.root });
+        let told: serde_json::Value = serde_json::from_str(&project.hook("session-start", &input)).unwrap();
+        told["systemMessage"].as_str().unwrap_or_default().to_owned()
+    };
+    for session in ["session-1", "session-2"] {
+        let told = begins(session);
+        let line = format!("/stages:resume {id}");
+        assert!(
+            told.contains("in phase waiting") && told.contains(&line),
+            "{told}"
+        );
+        assert!(!told.contains("adopt"), "{told}");
+    }
+    let resumes = |prompt: &str| {
+        let input = json!({
+            "session_id": "session-2", "hook_event_name": "UserPromptSubmit", "cwd": project.root, "prompt": "/stages:resume", "prompt_id": prompt,
+        });
+        project.hook("prompt", &input);
+        project.agent_of("session-2", &["resume", "--from-prompt"]).done()
+    };
+    let said = resumes("1");
+    assert!(said.contains("belongs to this session now"), "{said}");
+    let next = project.next();
+    assert_eq!(
+        (&next["instruction"], &next["stage"]),
+        (&json!("dispatch"), &json!(2))
+    );
+    assert!(begins("session-2").contains("of this session"));
+    let told = begins("session-1");
+    assert!(told.contains("another session has loop"), "{told}");
+    // Whose it is already takes nothing over.
+    project.report("needs-user-input", flags).done();
+    let said = resumes("2");
+    assert!(said.contains("The next stop of this session drives it"), "{said}");
+    assert_eq!(project.agent(&["journal", id]).done().matches("adopt").count(), 1);
 }
