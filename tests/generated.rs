@@ -33,20 +33,24 @@ fn is_fresh(file: &str, arguments: &[&str]) {
 }
 
 #[test]
-fn the_committed_picture_is_that_of_the_machine_and_stands_in_the_readme() {
+fn the_committed_picture_is_that_of_the_machine_and_stands_in_its_document() {
     is_fresh("docs/machine.svg", &["diagram", "--format", "svg"]);
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"));
-    assert!(readme.expect("README.md").contains("](docs/machine.svg)"));
+    let document = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/loop.md"));
+    assert!(document.expect("docs/loop.md").contains("](machine.svg)"));
 }
 
 #[test]
-fn the_committed_picture_of_taskie_is_that_of_its_machine_and_stands_in_its_document() {
-    is_fresh(
-        "docs/taskie.svg",
-        &["diagram", "taskie/machine.toml", "--format", "svg"],
-    );
-    let document = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/taskie.md"));
-    assert!(document.expect("docs/taskie.md").contains("](taskie.svg)"));
+fn the_committed_pictures_of_the_other_machines_are_theirs_and_stand_in_their_documents() {
+    for name in ["taskie", "stages"] {
+        let machine = format!("{name}/machine.toml");
+        is_fresh(
+            &format!("docs/{name}.svg"),
+            &["diagram", &machine, "--format", "svg"],
+        );
+        let document = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/{name}.md"));
+        let document = std::fs::read_to_string(document).expect(name);
+        assert!(document.contains(&format!("]({name}.svg)")), "{name}");
+    }
 }
 
 #[test]

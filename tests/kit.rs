@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use claudex_testkit::{Kit, Project, Suite};
+use claudex_testkit::{Actor, Kit, Project, Suite};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_claudex-loop");
 
@@ -20,7 +20,11 @@ fn changed(project: &Project) -> std::io::Result<()> {
 
 fn kit(program: &str) -> Kit {
     let kit = Kit::new("machine.toml", program).plugin("plugin");
-    kit.flag("max_rounds", "rounds").project(changed)
+    let kit = kit.flag("max_rounds", "rounds").project(changed);
+    let answer = |label: &str| vec!["answer".to_owned(), label.to_owned()];
+    let (revise, accept) = (answer("Revise manually"), answer("Accept it incomplete"));
+    kit.verb("summarizing", "revise_manually", Actor::Person, move |_, _| Ok(revise.clone()))
+        .verb("summarizing", "accept_incomplete", Actor::Person, move |_, _| Ok(accept.clone()))
 }
 
 #[test]

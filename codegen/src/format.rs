@@ -595,7 +595,7 @@ pub(crate) const TRANSITION: Table = Table {
         key(
             "own",
             Takes::Flag,
-            "Whether a verb of the program's own takes the edge, in Rust, for those that `by` names. Absent: it has a verb itself.",
+            "Whether a verb of the program's own, in Rust, or an answer takes the edge, for those that `by` names. Absent: it has a verb itself.",
             "true",
         ),
         table(

@@ -486,7 +486,7 @@ pub struct Transition {
     pub requires: Option<At<Evidence>>,
     /// `by`, without duplicates; empty: the hook only.
     pub by: Vec<At<Actor>>,
-    /// `own = true`: a verb of the program's own takes it, and it has none itself.
+    /// `own = true`: a verb of the program's own or an answer takes it, and it has none itself.
     pub own: bool,
     /// `args = { why = "text" }`: arguments, in order, that become parameters and flags.
     pub args: Vec<Argument>,

@@ -100,7 +100,6 @@ launch -- stop
 is "launcher: no program anywhere is exit 127" 127 "$status"
 has "launcher: says what it looked at" "$out" "$work/nocargo/bin/claudex-loop: not there"
 has "launcher: says how to install" "$out" "cargo install --path ."
-has "launcher: says how to install from a checkout" "$out" "cargo install --path ."
 
 program "$work/a b/claudex-loop" "$good" named
 launch CLAUDEX_LOOP_BIN="$work/a b/claudex-loop" -- x "two words" "" "it's \$(id)" '*'
@@ -118,6 +117,7 @@ program "$work/old/claudex-loop" 'claudex-loop protocol 9 (9.0.0)'
 launch CLAUDEX_LOOP_BIN="$work/old/claudex-loop" -- stop
 is "launcher: another protocol is not taken" 127 "$status"
 has "launcher: names the version that it found" "$out" "wanted protocol 1: protocol 9 (9.0.0)"
+has "launcher: and what to do about it" "$out" "has another version than this plugin"
 program "$work/mute/claudex-loop" ''
 launch CLAUDEX_LOOP_BIN="$work/mute/claudex-loop" -- stop
 is "launcher: a program that gives no answer is not taken" 127 "$status"
@@ -144,6 +144,40 @@ cd "$work" || exit 1
 program "$work/cargo/bin/claudex-loop" "$good" cargo
 launch CARGO_HOME="$work/cargo" -- x
 has "launcher: finds what cargo installed" "$out" "this is cargo"
+
+# What a release brings along goes before all but a program that was named; the data of the plugin goes before PATH.
+machine=$(uname -sm | tr ' ' -)
+released="$work/released to/bin/claudex-loop"
+mkdir -p "$work/released to"
+cp -R "$work/plug in/." "$work/released to/"
+program "$work/released to/bin/$machine/claudex-loop" "$good" own
+program "$work/data/bin/claudex-loop" "$good" data
+moved=$released
+launch CLAUDE_PLUGIN_DATA="$work/data" PATH="$work/a b:/usr/bin:/bin" CARGO_HOME="$work/cargo" -- x
+has "launcher: the program that the plugin brings goes first" "$out" "this is own"
+launch PATH=/nowhere -- x
+has "launcher: and is found with nothing on PATH" "$out" "this is own"
+launch CLAUDEX_LOOP_BIN="$work/a b/claudex-loop" -- x
+has "launcher: but for a program that was named" "$out" "this is named"
+moved="$work/plug in/bin/claudex-loop"
+launch CLAUDE_PLUGIN_DATA="$work/data" PATH="$work/a b:/usr/bin:/bin" CARGO_HOME="$work/cargo" -- x
+has "launcher: then the one in the data of the plugin" "$out" "this is data"
+cd "$work" || exit 1
+launch CLAUDE_PLUGIN_DATA=data -- x
+is "launcher: a relative folder of data cannot bring a program" 127 "$status"
+cd "$work/data" || exit 1
+mkdir .git
+launch CLAUDE_PLUGIN_DATA="$work/data" -- x
+is "launcher: nor can one in the project" 127 "$status"
+cd "$work" || exit 1
+moved=$released
+mv "$work/released to/bin/$machine" "$work/released to/bin/Plan9-mips"
+launch -- x
+is "launcher: a program for another machine is not taken" 127 "$status"
+has "launcher: and that is said" "$out" "claudex-loop: the program in this plugin is not for this machine, $machine."
+has "launcher: with what to do" "$out" "Install the release for $machine, or the program (cargo install --path ."
+launch PATH="$work/a b:/usr/bin:/bin" -- x
+has "launcher: and another is found beside it" "$out" "this is named"
 
 mkdir -p "$work/checkout"
 cp -R "$work/plug in" "$work/checkout/plugin"
@@ -213,6 +247,14 @@ broken 'echo "{\"decision\":\"block\",\"reason\":\"go on\"}"'
 printf '{}' | env -i PATH="$work/refusing:$work/old:$work/broken:/usr/bin:/bin" HOME="$work/nobody" \
     "$work/plug in/hooks/stop-hook.sh" >"$work/out.json" 2>/dev/null
 is "stop hook: PATH is searched past programs of other versions" "go on" "$(json_get "$work/out.json" reason)"
+is "stop hook: a newer program is told from one that is not there" \
+    "claudex: the claudex-loop program has another version than this plugin, so no loop is driven. Update the older of the two (cargo install --path ., in a clone of its project); /claudex:doctor says what was looked at." \
+    "$(printf '{}' | env -i PATH="$work/old:/usr/bin:/bin" HOME="$work/nobody" "$work/plug in/hooks/stop-hook.sh" 2>/dev/null >"$work/out.json"
+        json_get "$work/out.json" systemMessage)"
+printf '{}' | env -i PATH=/usr/bin:/bin HOME="$work/nobody" "$work/released to/hooks/stop-hook.sh" >"$work/out.json" 2>/dev/null
+is "stop hook: a program for another machine lets the turn end" "approve" "$(json_get "$work/out.json" decision)"
+like "stop hook: with one line that says what to do" "$(json_get "$work/out.json" systemMessage)" \
+    "^claudex: the claudex-loop program in this plugin is not for this machine, $machine, so no loop is driven\. Install the release for $machine, or"
 mkdir -p "$work/half/hooks"
 cp "$PLUGIN/hooks/"*.sh "$work/half/hooks/"
 for hook in stop prompt answer session-start; do
@@ -510,5 +552,11 @@ is "personas: round 3 label" "Ops and SRE review" "$(claudex_persona_label_for_r
 is "personas: later rounds keep the last" "Ops and SRE review" "$(claudex_persona_label_for_round 7)"
 like "personas: round 1 is a skeptical senior engineer" "$(claudex_persona_for_round 1)" 'senior'
 isnt "personas: round 2 is someone else" "$(claudex_persona_for_round 1)" "$(claudex_persona_for_round 2)"
+for shell in dash bash zsh; do
+    command -v "$shell" >/dev/null 2>&1 || continue
+    # shellcheck disable=SC2016 # the other shell expands it
+    sourced=$(cd / && CLAUDE_PLUGIN_ROOT=$PLUGIN "$shell" -c '. "$1/scripts/personas.sh"; claudex_persona_for_round 1' "$shell" "$PLUGIN")
+    is "personas: sourced by $shell" "$(claudex_persona_for_round 1)" "$sourced"
+done
 
 finish

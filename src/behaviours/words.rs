@@ -58,8 +58,8 @@ pub fn said(
     message: Option<Message>,
     own: Map<String, Json>,
 ) -> Result<Option<String>, MessageError> {
-    let asks = raw.table().phases[raw.phase()].question.map(|_| ASK);
-    let Some(message) = message.or(asks) else {
+    let asks = || own.contains_key("question") || asked(raw).is_some();
+    let Some(message) = message.or_else(|| asks().then_some(ASK)) else {
         return Ok(None);
     };
     let mut all = context(raw);

@@ -461,6 +461,7 @@ mod tests {
             doc: "",
             file: "m.toml",
             plugin: None,
+            slash: &[],
             state: &STATE,
             modes: &[],
             fields: &[

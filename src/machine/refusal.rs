@@ -51,7 +51,7 @@ pub enum Refusal {
         values: String,
     },
     /// The evidence shown is not what the edge needs.
-    #[display("‘{transition}’ needs evidence ({requirement}): {problem}")]
+    #[display("‘{transition}’ is not open: {problem}")]
     #[diagnostic(code(claudex::refused::evidence))]
     Evidence {
         /// The transition.

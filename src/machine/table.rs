@@ -19,6 +19,8 @@ pub struct Table {
     pub file: &'static str,
     /// The plugin of a client whose slash commands call its program.
     pub plugin: Option<&'static str>,
+    /// The slash commands of that plugin, by name.
+    pub slash: &'static [&'static str],
     /// Where and how its documents are stored.
     pub state: &'static StateSpec,
     /// Its modes.

@@ -7,6 +7,7 @@ use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{rounds, shell};
 use claudex_loop::review::findings::Counts;
 use claudex_loop::review::findings_json;
+use claudex_loop::review::personas::Personas;
 use claudex_loop::review::runs::Run;
 use claudex_loop::text;
 use serde::Serialize;
@@ -37,6 +38,8 @@ pub struct Facts {
     driven: bool,
     persona: String,
     next_persona: String,
+    /// The personas of the rounds that are left, but for those that have looked; empty where none is left out.
+    unseen: String,
     plan: String,
     plan_name: String,
     plan_path: String,
@@ -92,6 +95,7 @@ impl Facts {
             driven: fields.session_id() != RUN,
             persona: personas.of_round(round).label.clone(),
             next_persona: personas.of_round(round + 1).label.clone(),
+            unseen: unseen(personas, round, fields.max_rounds()),
             plan: text::one_line(&fields.subject(), TOPIC),
             plan_name: text::exact(fields.subject()),
             plan_path: text::one_line(raw.path("{subject}").as_str(), TOPIC),
@@ -112,6 +116,16 @@ impl Facts {
     pub fn cause(&self) -> &str {
         &self.cause
     }
+}
+
+/// Names the personas that no round has had up to this one, of those that the rounds after it have.
+fn unseen(personas: &Personas, round: u64, most: u64) -> String {
+    let labels = personas.all().iter().map(|persona| persona.label.as_str());
+    let at = |round| usize::try_from(round).unwrap_or(usize::MAX);
+    let seen: Vec<&str> = labels.clone().take(at(round)).collect();
+    let mut left: Vec<&str> = labels.take(at(most)).skip(at(round)).collect();
+    left.retain(|label| !seen.contains(label));
+    left.join(", ")
 }
 
 /// The line that runs the loop again with more rounds, as whoever started it would type it.

@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::behaviours::{Attempt, Step, settle, words};
 use claudex_loop::machine::Refused;
 use claudex_loop::machine::message::{Message, MessageError};
@@ -27,7 +28,7 @@ use derive_more::{Display, Error};
 use serde::Serialize;
 use serde_json::json;
 
-use super::typestate::{DecisionSignal, REVIEWING_REVIEW, Reviewing, ReviseNext, TABLE};
+use super::typestate::{DecisionSignal, REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE};
 use super::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, PlanLoop, Start, context, runner, summary};
 
 /// Stands in `session_id` in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
@@ -235,6 +236,10 @@ impl OnStop for Driver {
         }
         PlanLoop.reviewing(held)
     }
+
+    fn summarizing_asks(&self, held: &Loop<Summarizing>) -> Result<Option<Asked>, String> {
+        PlanLoop.summarizing_asks(held)
+    }
 }
 
 /// Does the job.
@@ -405,7 +410,7 @@ fn through(
                 if now.phase() == Phase::Summarizing {
                     let own = context::of(&now, job.settings, Timestamp::now());
                     let said = words::said(now.raw(), edge.words(&TABLE), own);
-                    summary = said.map_err(JobError::Render)?.unwrap_or_default();
+                    summary = for_people(&said.map_err(JobError::Render)?.unwrap_or_default());
                 }
                 if now.phase().is_terminal() {
                     return Ok(outcome(&now, job, summary));
@@ -414,6 +419,15 @@ fn through(
             }
         }
     }
+}
+
+/// Returns the summary without the lines that are for an agent.
+fn for_people(summary: &str) -> String {
+    let lines = summary.lines().filter(|line| {
+        !line.starts_with("**Print this summary") && !line.starts_with("(To give this loop up")
+    });
+    let text: Vec<&str> = lines.collect();
+    format!("{}\n", text.join("\n").trim_end())
 }
 
 fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {

@@ -23,20 +23,46 @@ pub mod start;
 pub mod summary;
 pub mod verbs;
 
+use claudex_loop::behaviours::ask::{Answer, Asked};
 use claudex_loop::program::Program;
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::settings::Settings;
 
 pub use typestate::{AnyLoop, Loop, Mode, OnStop, Phase, Start, Verb};
+use typestate::{DecisionSignal, Summarizing, Transition};
 
 /// Names the plan loop's program in its messages.
 pub const INFO: &ProgramInfo = &ProgramInfo::of(&typestate::TABLE);
 
-/// Behaves as the plan loop does: by those of the machine file, all of them.
+/// Behaves as the plan loop does: as the machine file says.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlanLoop;
 
-impl OnStop for PlanLoop {}
+impl OnStop for PlanLoop {
+    /// Asks what becomes of a plan that its rounds did not settle. A loop of `run` has no agent that could ask.
+    fn summarizing_asks(&self, held: &Loop<Summarizing>) -> Result<Option<Asked>, String> {
+        let fields = held.fields();
+        let is_open = matches!(
+            fields.decision_signal(),
+            DecisionSignal::MaxReached | DecisionSignal::Stalled
+        );
+        if !is_open || fields.mode() != Mode::Plan.to_string() || fields.session_id() == driver::RUN {
+            return Ok(None);
+        }
+        let (round, most) = (fields.round(), fields.max_rounds());
+        let question = format!("The plan is not settled after round {round} of {most}. What now?");
+        let options = vec![
+            Answer::new("Revise manually", Transition::ReviseManually)
+                .description("You work through the findings and edit the plan; the loop ends."),
+            Answer::new("More rounds", Transition::More)
+                .argument("rounds", 2)
+                .description("Two rounds more; /claudex:more N grants as many as you like."),
+            Answer::new("Accept it incomplete", Transition::AcceptIncomplete)
+                .description("The plan is known-incomplete, with what is open on record; the loop ends."),
+        ];
+        Ok(Some(Asked::new(question, "Plan", options)))
+    }
+}
 
 /// Puts the program together: what follows from the machine file, and what only the plan loop has.
 pub fn program() -> Program<typestate::Plan> {

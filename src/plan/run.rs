@@ -14,6 +14,7 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
 use claudex_loop::program::{Time, locate, loops, out, review, reviewers, start};
+use claudex_loop::review::findings_file::bullet;
 use claudex_loop::review::round::RoundEvent;
 use claudex_loop::store::{StartError, StoreError};
 use claudex_loop::text;
@@ -21,6 +22,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::INFO;
 use super::driver::{self, Ending, Event, Job, JobError};
+
+/// Most findings of a round that are shown; their file has all.
+const SHOWN: usize = 20;
 
 /// Take a plan document through the whole loop, outside Claude Code
 #[derive(Debug, Args)]
@@ -108,7 +112,7 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
         ));
     } else {
         out::line("");
-        out::text(&for_people(&outcome.summary));
+        out::text(&outcome.summary);
         if let Some(waits) = &outcome.waits {
             out::line(&format!("The rounds are over, and {waits}"));
         }
@@ -153,15 +157,6 @@ fn not_the_agents() -> Failure {
         "who reviews is a person’s choice, and this call comes from an agent".to_owned(),
         "leave --reviewer out, or name lint; a person chooses in a terminal, or by reviewer in the configuration",
     )
-}
-
-/// The summary without the lines that are for an agent.
-fn for_people(summary: &str) -> String {
-    let lines = summary.lines().filter(|line| {
-        !line.starts_with("**Print this summary") && !line.starts_with("(To give this loop up")
-    });
-    let text: Vec<&str> = lines.collect();
-    format!("{}\n", text.join("\n").trim_end())
 }
 
 fn failure(error: JobError) -> Failure {
@@ -235,6 +230,15 @@ impl Display {
             }
             Event::Reviewed { report } => {
                 self.say(&format!("  {}", review::result(report)));
+                let mut all: Vec<_> = report.findings.0.iter().collect();
+                all.sort_by_key(|finding| finding.severity);
+                for finding in all.iter().take(SHOWN) {
+                    let severity = finding.severity.to_string().to_lowercase();
+                    self.say(&format!("    {severity:<6}  {}", bullet(finding)));
+                }
+                if let Some(more) = all.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+                    self.say(&format!("    and {more} more in that file"));
+                }
             }
             Event::Drafting => {
                 if let Some(bar) = &self.bar {

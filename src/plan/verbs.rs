@@ -7,7 +7,7 @@ use super::{AnyLoop, Phase};
 pub fn instead(held: &AnyLoop, transition: &str) -> Option<String> {
     let (fields, id) = (held.fields(), held.id());
     Some(match (transition, held.phase()) {
-        ("more" | "resume", phase) if phase.is_terminal() => {
+        ("more" | "resume" | "answer", phase) if phase.is_terminal() => {
             format!("the loop is over ({phase}); {}", go_on(id.as_str()))
         }
         ("more", Phase::Summarizing) => format!(

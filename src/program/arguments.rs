@@ -86,7 +86,9 @@ pub(super) enum Command {
     /// Write the plugin of Claude Code that calls this program
     #[command(subcommand)]
     Plugin(plugin::Command),
-    /// Print the completions of a shell
+    /// Print one line for the client's status line; what the client says stands on stdin
+    Statusline,
+    /// Print a completion script for a shell
     Completions {
         /// Which one
         #[arg(value_enum)]
@@ -305,7 +307,7 @@ const FIRST: [&str; 9] = [
     "status", "list", "journal", "review", "verify", "answer", "use", "resume", "adopt",
 ];
 /// Those that they seldom use stand behind the machine's verbs.
-const LATER: [&str; 10] = [
+const LATER: [&str; 11] = [
     "personas",
     "sweep",
     "rollback",
@@ -314,6 +316,7 @@ const LATER: [&str; 10] = [
     "machine",
     "hooks",
     "plugin",
+    "statusline",
     "completions",
     "man",
 ];
@@ -354,7 +357,7 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
         .max_term_width(100)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .arg(protocol())
+        .arg(protocol().hide(true))
         .subcommand(start::command::<M>());
     for own in &program.commands {
         command = command.subcommand(own.command.clone());
@@ -362,8 +365,15 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
     for own in &program.verbs {
         command = command.subcommand(own.command.clone());
     }
+    let verbs = M::Verb::augment_subcommands(clap::Command::new(info.program));
+    let verbs = verbs.get_subcommands().filter(|verb| !verb.is_hide_set());
     // The derived parts bring their own docs along.
-    let mut command = Command::augment_subcommands(M::Verb::augment_subcommands(command));
+    let mut command = Command::augment_subcommands(command.subcommands(verbs.cloned()));
+    if M::TABLE.phases.iter().all(|phase| phase.review.is_none()) {
+        for about_reviews in ["review", "personas"] {
+            command = command.mut_subcommand(about_reviews, |one| one.hide(true));
+        }
+    }
     if asks(M::TABLE) {
         command = Asking::augment_subcommands(command);
     }

@@ -19,7 +19,7 @@ pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
     store.note_attempt(id, REFUSED, &data);
 }
 
-/// A note of an attempt as a line of the journal: `refused mark-done by the agent: needs evidence …`. None for other notes.
+/// A note of an attempt as a line of the journal: `refused mark-done by the agent: it is not open …`. None for other notes.
 pub fn told(note: &NoteEntry) -> Option<String> {
     let said = |key: &str| {
         let said = note.data.get(key).and_then(|said| said.as_str())?;
@@ -57,8 +57,8 @@ mod tests {
         for (note, data, line) in [
             (
                 "refused",
-                json!({"by": "agent", "tried": "mark-done", "why": "needs evidence"}),
-                "refused mark-done by the agent: needs evidence",
+                json!({"by": "agent", "tried": "mark-done", "why": "it is not open"}),
+                "refused mark-done by the agent: it is not open",
             ),
             (
                 "healed",

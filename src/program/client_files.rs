@@ -13,6 +13,9 @@ use crate::files;
 /// Where administrators put settings, by system.
 const MANAGED: [&str; 2] = ["/etc/claude-code", "/Library/Application Support/ClaudeCode"];
 
+/// Most files of one folder of a plugin that are looked into.
+const MOST_SCRIPTS: usize = 50;
+
 /// The folders that the client looks in.
 #[derive(Debug, Clone)]
 pub struct Places {
@@ -163,6 +166,20 @@ pub struct Plugin {
 }
 
 impl Plugin {
+    /// Returns its name, without that of its marketplace.
+    pub fn name(&self) -> &str {
+        self.key.split('@').next().unwrap_or_default()
+    }
+
+    /// Returns the texts of the scripts that a hook of it may read into its shell.
+    pub fn scripts(&self) -> Vec<String> {
+        let folders = ["hooks", "scripts"].iter().map(|name| self.root.join(name));
+        folders
+            .flat_map(|folder| folder.read_dir_utf8().into_iter().flatten().take(MOST_SCRIPTS))
+            .filter_map(|entry| files::read_to_string(entry.ok()?.path()).ok())
+            .collect()
+    }
+
     /// The files that may hold its hooks, each with what it says.
     pub fn hooks(&self) -> Vec<Settings> {
         let manifest = self.root.join(".claude-plugin/plugin.json");

@@ -127,6 +127,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         ),
         Command::Hooks { by_name } => hooks::print(info, arguments::asks(M::TABLE), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
+        Command::Statusline => Ok(display::statusline::<M>()),
         Command::Completions { shell } => generate::completions(&arguments::command(program), info, shell),
         Command::Man { dir } => generate::man(&arguments::command(program), info, dir.as_deref()),
         Command::Hook(hook) => Ok(called(program, hook)),

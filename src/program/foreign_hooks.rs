@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
 use super::client_files::{Places, Plugin, Settings, json};
+use super::info::ProgramInfo;
 use crate::files;
 use crate::review::Digest;
 
@@ -18,6 +19,8 @@ const GATE: &str = "stop-review-gate-hook";
 pub enum HookKind {
     /// It calls this program.
     Ours,
+    /// It belongs to a plugin of our name, or names our state folder: two programs would change the same loops.
+    SharesState,
     /// What it runs speaks of blocking, or a model decides it.
     Blocks,
     /// Codex's review gate, switched on for this project.
@@ -57,16 +60,37 @@ impl Survey {
     }
 }
 
-/// Looks at every Stop hook that a client which is opened in the project runs. `program` is what ours call.
-pub fn survey(places: &Places, program: &str) -> Survey {
+/// What our own hooks are known by, and what no hook of others should work on.
+#[derive(Debug, Clone, Copy)]
+pub struct Own<'a> {
+    /// The program that they call.
+    pub program: &'a str,
+    /// The plugin that they belong to.
+    pub plugin: Option<&'a str>,
+    /// The state folder, as machine.toml names it.
+    pub folder: &'a str,
+}
+
+impl From<&ProgramInfo> for Own<'static> {
+    fn from(info: &ProgramInfo) -> Self {
+        Self {
+            program: info.program,
+            plugin: info.plugin,
+            folder: info.state.folder,
+        }
+    }
+}
+
+/// Looks at every Stop hook that a client which is opened in the project runs.
+pub fn survey(places: &Places, own: Own<'_>) -> Survey {
     let settings = places.settings();
     let mut hooks: Vec<StopHook> = Vec::new();
     for settings in &settings {
-        hooks.extend(stop_hooks(settings, None, places, program));
+        hooks.extend(stop_hooks(settings, None, places, own));
     }
     for plugin in places.plugins(&settings) {
         for declared in plugin.hooks() {
-            hooks.extend(stop_hooks(&declared, Some(&plugin), places, program));
+            hooks.extend(stop_hooks(&declared, Some(&plugin), places, own));
         }
     }
     let flag = |settings: &Settings, key: &str| settings.value.get(key).and_then(Value::as_bool);
@@ -89,7 +113,7 @@ pub fn survey(places: &Places, program: &str) -> Survey {
 }
 
 /// The Stop hooks that a file declares.
-fn stop_hooks(declared: &Settings, plugin: Option<&Plugin>, places: &Places, program: &str) -> Vec<StopHook> {
+fn stop_hooks(declared: &Settings, plugin: Option<&Plugin>, places: &Places, own: Own<'_>) -> Vec<StopHook> {
     let groups = declared.value.pointer("/hooks/Stop").and_then(Value::as_array);
     let hooks = groups
         .into_iter()
@@ -100,7 +124,7 @@ fn stop_hooks(declared: &Settings, plugin: Option<&Plugin>, places: &Places, pro
         .map(|hook| {
             let command = command(hook);
             StopHook {
-                nature: nature(hook, &command, plugin, places, program),
+                nature: nature(hook, &command, plugin, places, own),
                 file: declared.file.clone(),
                 plugin: plugin.map(|plugin| plugin.key.clone()),
                 command,
@@ -123,7 +147,8 @@ fn command(hook: &Value) -> String {
         .join(" ")
 }
 
-fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places, program: &str) -> HookKind {
+fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places, own: Own<'_>) -> HookKind {
+    let program = own.program;
     if hook.get("command").is_none() {
         return match hook.get("type").and_then(Value::as_str) {
             // A model judges whether the turn may end.
@@ -157,6 +182,14 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
     };
     if texts.iter().any(calls_ours) {
         HookKind::Ours
+    } else if plugin.is_some_and(|plugin| Some(plugin.name()) == own.plugin)
+        || texts
+            .iter()
+            .chain(&plugin.map(Plugin::scripts).unwrap_or_default())
+            .any(|text| names_folder(text, own.folder))
+        || names_folder(command, own.folder)
+    {
+        HookKind::SharesState
     } else if texts
         .iter()
         .map(String::as_str)
@@ -167,6 +200,13 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
     } else {
         HookKind::Other
     }
+}
+
+/// Whether a text names a folder, and not one whose name only begins in the same way.
+fn names_folder(text: &str, folder: &str) -> bool {
+    let goes_on = |rest: &str| rest.starts_with(|next: char| next.is_alphanumeric() || "-_".contains(next));
+    text.match_indices(folder)
+        .any(|(at, _)| !goes_on(&text[at + folder.len()..]))
 }
 
 /// Whether a text has one of the two ways in which a hook blocks: a decision, or exit status 2.

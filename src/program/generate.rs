@@ -30,7 +30,7 @@ fn visible(command: &Command) -> Command {
     seen.args(arguments.cloned()).subcommands(below.map(visible))
 }
 
-/// Prints the completions of a shell.
+/// Prints a completion script for a shell.
 pub(super) fn completions(command: &Command, info: &ProgramInfo, shell: Shell) -> Result<Exit, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut visible(command), info.program, &mut text);

@@ -71,8 +71,15 @@ impl ProgramInfo {
 
     /// Returns the same for a command that has another name as a slash command.
     pub fn named_command(&self, slash: &str, words: &str) -> String {
-        let typed = self.plugin.map(|plugin| format!("\n{COMMAND}/{plugin}:{slash}"));
         let program = self.program;
+        let typed = self.slash(slash).map(|typed| format!("\n{COMMAND}{typed}"));
         format!("{}\n{COMMAND}{program} {words}", typed.unwrap_or_default())
+    }
+
+    /// Returns how a command is typed in a client, where the plugin has it as a slash command.
+    pub fn slash(&self, words: &str) -> Option<String> {
+        let name = words.split(' ').next().unwrap_or(words);
+        let plugin = self.plugin.filter(|_| self.table.slash.contains(&name))?;
+        Some(format!("/{plugin}:{words}"))
     }
 }

@@ -121,13 +121,11 @@ pub fn person_only(info: &ProgramInfo, actor: Actor, command: &str, id: Option<&
         store.log(&format!("{id} {name} refused: it came from an agent"));
         attempts::note(&store, &id, actor, name, "only for a person");
     }
-    let program = info.program;
-    let help = match info.plugin {
-        Some(plugin) if !["answer", "import"].contains(&name) => format!(
-            "ask the person to type /{plugin}:{command}, or to run in a terminal:\n    {program} {command}"
-        ),
-        _ => format!("ask the person to run in a terminal:\n    {program} {command}"),
+    let place = match info.slash(command) {
+        Some(_) => "run one of these, the second one in a terminal",
+        None => "run in a terminal",
     };
+    let help = format!("ask the person to {place}:{}", info.command(command));
     Err(Failure::plain(
         Exit::Refused,
         "claudex::person",
@@ -374,7 +372,8 @@ fn say_again<M: CommandLine>(program: &Program<M>, held: &M::Any) {
     }
 }
 
-/// Lets a loop go on that was put aside, or that waits where the machine has a transition `resume`.
+/// Lets a loop go on that was put aside, or that waits where the machine has a transition `resume`. One that no session had in its
+/// hands is this session's then.
 pub(super) fn resume<M: CommandLine>(
     program: &Program<M>,
     target: &Target,
@@ -393,6 +392,7 @@ pub(super) fn resume<M: CommandLine>(
     let mut held = open::<M>(&store, &id, actor)?;
     program.prepare(&held, &settings, actor);
     let phase = messages::phase(held.raw());
+    let adopt = adopt || messages::is_nobodys(M::TABLE, held.raw().phase());
     let open_here = M::TABLE.edges_at("resume", held.raw().phase()).next().is_some();
     match M::plain("resume", id.to_string()).filter(|_| open_here || phase.terminal) {
         Some(verb) => held = verbs::take::<M>(program, verb, held, &settings)?,
@@ -430,11 +430,11 @@ pub(super) fn resume<M: CommandLine>(
 
 /// Says whose stops drive a loop that goes on, after it was taken over where that is wanted.
 fn whose(info: &ProgramInfo, raw: &Raw, caller: &Caller, adopt: bool) -> Result<Exit, Failure> {
-    if adopt {
-        return adopt_held(raw);
-    }
     let id = raw.id();
     let owner = text::one_line(&raw.text(info.state.fields.session), 200);
+    if adopt && caller.session.as_ref() != Some(&owner) {
+        return adopt_held(raw);
+    }
     out::line(&match &caller.session {
         _ if [UNKNOWN, ""].contains(&owner.as_str()) => {
             "It belongs to nobody: the next session that ends a turn in this project takes it.".to_owned()

@@ -5,8 +5,7 @@ use jiff::Timestamp;
 use super::info::ProgramInfo;
 use super::next_action::{self, NextAction};
 use crate::behaviours::words;
-use crate::machine::table::Guard;
-use crate::machine::table::{EdgeInfo, PhaseInfo};
+use crate::machine::table::{EdgeInfo, Guard, PhaseInfo, Table};
 use crate::machine::{Actor, Raw};
 use crate::review::runs;
 use crate::text;
@@ -17,6 +16,12 @@ const DOC: usize = 200;
 /// The phase that a loop is in.
 pub fn phase(raw: &Raw) -> &'static PhaseInfo {
     &raw.table().phases[raw.phase()]
+}
+
+/// Returns whether a loop in this phase is in no session's hands: no stop moves it, and whoever it waits for may come in any.
+pub fn is_nobodys(table: &Table, phase: usize) -> bool {
+    let mut edges = table.edges.iter().filter(|edge| edge.from == phase);
+    !table.phases[phase].terminal && edges.all(|edge| !edge.by.is_empty())
 }
 
 /// A verb that is open to a loop.
@@ -85,7 +90,7 @@ fn cause(raw: &Raw) -> String {
         return String::new();
     };
     match text::one_line(edge.doc, DOC).trim_end_matches('.') {
-        "" => format!(", by {}", edge.transition),
+        doc if doc.is_empty() || edge.doc == phase(raw).doc => format!(", by {}", edge.transition),
         doc => format!(", by {}: {doc}", edge.transition),
     }
 }

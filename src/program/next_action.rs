@@ -1,7 +1,6 @@
 //! Where a loop of any machine stands: what it waits for, and what the agent does next.
 
 use super::assembled::{CommandLine, Program};
-use super::incompatible::ends_anywhere;
 use super::info::ProgramInfo;
 use super::rounds;
 use crate::behaviours::ask::Asked;
@@ -45,17 +44,19 @@ pub(super) fn of<M: CommandLine>(program: &Program<M>, held: &M::Any) -> NextAct
     if let Some(own) = (program.next_action)(held) {
         return own;
     }
+    let asked = program.question(held);
     let known = phase.on_stop.as_ref().and_then(|behaviour| match behaviour.name {
         "require-file" => Some(of_file(raw, behaviour)),
         "review" => phase.review.map(|spec| of_review(info, raw, spec)),
-        "approve" | "announce" => Some(NextAction::new(
+        "ask" if asked != Ok(None) => None,
+        "approve" | "announce" | "ask" => Some(NextAction::new(
             "the agent, to end its turn",
             "do what the loop said last, then end the turn",
         )),
         _ => None,
     });
     known.unwrap_or_else(|| {
-        let asked = program.question(held).ok().flatten();
+        let asked = asked.ok().flatten();
         let (waits_for, verbs) = words::next_action_asking(raw, asked.as_ref());
         let next = match verbs.is_empty() {
             true => text::one_line(phase.doc, 200),
@@ -177,11 +178,12 @@ pub(super) fn waiting(
         .map(|_| words::answering(raw))
         .or_else(|| words::permitting(raw));
     let answer = answer.map(|command| format!("\n    {command}"));
-    let ways = ways.iter().take(WAYS).map(|way| match info.plugin {
-        Some(plugin) if way.is_plain && (!way.agent || ends_anywhere(raw.table(), way.transition)) => {
-            format!("\n    /{plugin}:{} {}\n    {}", way.verb, raw.id(), way.command)
-        }
-        _ => format!("\n    {}", way.command),
+    let ways = ways.iter().take(WAYS).map(|way| {
+        let typed = info
+            .slash(&format!("{} {}", way.verb, raw.id()))
+            .filter(|_| way.is_plain);
+        let typed = typed.map(|typed| format!("\n    {typed}"));
+        format!("{}\n    {}", typed.unwrap_or_default(), way.command)
     });
     let commands: Vec<String> = answer.into_iter().chain(ways).collect();
     match commands.is_empty() {

@@ -1,5 +1,5 @@
 //! The hook at the start of a session: one line where a loop of this project waits, and how it is taken up, or
-//! where the state folder is not used; else nothing.
+//! where the state folder is not used, or another plugin works on it; else nothing.
 //!
 //! A session starts, is taken up again, is cleared (and goes on under another id), or was compacted. The model has lost then
 //! what a block told it, so it is told again. The line quotes nothing that people or models wrote, and a project without a
@@ -11,12 +11,14 @@ use jiff::Timestamp;
 
 use super::assembled::{CommandLine, Program};
 use super::caller::UNKNOWN;
+use super::client_files::Places;
+use super::foreign_hooks::{self, HookKind};
 use super::info::ProgramInfo;
 use super::loops::with_help;
 use super::settings::Settings;
-use super::stop::{Surroundings, stores_of};
+use super::stop::{Surroundings, folders_of, stores_of};
 use super::words::elapsed;
-use super::{chosen, incompatible, messages, next_action};
+use super::{chosen, incompatible, locate, messages, next_action};
 use crate::behaviours::{LoopHandle, words};
 use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
@@ -36,6 +38,8 @@ const PART: usize = 150;
 enum Waiting {
     /// It belongs to the session.
     Own(Store, Listed),
+    /// It waits for a person, whichever session it belongs to.
+    Anyones(Store, Listed),
     /// It belongs to nobody: the next stop takes it up.
     Nobodys(Listed),
     /// It belongs to the session, and was put aside.
@@ -57,10 +61,50 @@ pub(super) fn tell<M: CommandLine>(
     let info = program.info;
     let stores = stores_of(info, input, surroundings);
     let source = input.source.as_deref().unwrap_or_default();
-    match waiting(info, &stores, input.session_id.as_deref()) {
+    let mut output = about_loops(program, input, &stores, source, now);
+    if source != "compact"
+        && let Some(line) = rival(info, input, surroundings)
+    {
+        let rest = output.person.take();
+        let rest = rest.as_deref().and_then(|rest| rest.strip_prefix(&info.line("")));
+        let rest = rest.map(|rest| format!("; {rest}")).unwrap_or_default();
+        output.person = Some(info.line(&format!("{line}{rest}")));
+    }
+    output
+}
+
+/// Names a Stop hook of others that works on our state folder, and how to switch it off.
+fn rival(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) -> Option<String> {
+    let here = folders_of(input, surroundings).into_iter().next()?;
+    let places = Places::from_env(here, &locate::root(info.state, here));
+    let survey = foreign_hooks::survey(&places, info.into());
+    let rival = survey.of(HookKind::SharesState).next()?;
+    Some(match &rival.plugin {
+        Some(plugin) => format!(
+            "the plugin {plugin} works on {} too, so keep one of the two (claude plugin disable {plugin} switches it off)",
+            info.state.folder
+        ),
+        None => format!(
+            "a Stop hook of {} works on {} too, so take one of the two out",
+            rival.file, info.state.folder
+        ),
+    })
+}
+
+/// Says where a loop waits.
+fn about_loops<M: CommandLine>(
+    program: &Program<M>,
+    input: &Input,
+    stores: &[Store],
+    source: &str,
+    now: Timestamp,
+) -> HookOutput {
+    let info = program.info;
+    match waiting(info, stores, input.session_id.as_deref()) {
         Some(Waiting::Own(store, listed)) => own(program, &store, &listed, source == "compact", now),
         // Compaction is no start: the rest was said when the session began.
         Some(_) if source == "compact" => HookOutput::default(),
+        Some(Waiting::Anyones(store, listed)) => own(program, &store, &listed, false, now),
         Some(Waiting::Nobodys(listed)) => both(
             info,
             &format!(
@@ -89,11 +133,11 @@ pub(super) fn tell<M: CommandLine>(
     }
 }
 
-/// The loop to speak of: the session's own before one of nobody's, that before one of the session's that was put aside,
-/// that before another session's.
+/// The loop to speak of: the session's own before one that waits for whoever comes, that before one of nobody's, that before one
+/// of the session's that was put aside, that before another session's.
 fn waiting(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Option<Waiting> {
     let session = session.filter(|session| *session != UNKNOWN);
-    let (mut own, mut nobodys, mut anothers) = (Vec::new(), None, None);
+    let (mut own, mut waits, mut nobodys, mut anothers) = (Vec::new(), None, None, None);
     for store in stores {
         for listed in store.list_active() {
             let usable = listed.problem.is_none() && listed.ours && !listed.terminal;
@@ -103,6 +147,7 @@ fn waiting(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Optio
             match listed.session.as_deref().unwrap_or(UNKNOWN) {
                 UNKNOWN | "" => _ = nobodys.get_or_insert(listed),
                 owner if Some(owner) == session => own.push((store.clone(), listed)),
+                _ if is_nobodys(info, &listed) => waits = waits.or(Some((store.clone(), listed))),
                 _ => _ = anothers.get_or_insert_with(|| (store.clone(), listed)),
             }
         }
@@ -117,12 +162,13 @@ fn waiting(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Optio
     };
     let put_aside = || stores.iter().flat_map(Store::swept).find(is_own);
     own.map(|(store, listed)| Waiting::Own(store, listed))
+        .or_else(|| waits.map(|(store, listed)| Waiting::Anyones(store, listed)))
         .or_else(|| nobodys.map(Waiting::Nobodys))
         .or_else(|| put_aside().map(|listed| Waiting::PutAside(listed.id)))
         .or_else(|| anothers.map(|(store, listed)| Waiting::Anothers(store, listed)))
 }
 
-/// The session's own loop. After compaction the agent goes on with it; at a start that is the person's to say.
+/// The session's own loop, or one that waits for whoever comes. After compaction the agent goes on with it; at a start that is the person's to say.
 fn own<M: CommandLine>(
     program: &Program<M>,
     store: &Store,
@@ -145,6 +191,10 @@ fn own<M: CommandLine>(
     let raw = held.raw();
     let next = next_action::of(program, &held);
     let phase = messages::phase(raw).name;
+    let named = match messages::is_nobodys(info.table, raw.phase()) {
+        true => format!("loop {id}"),
+        false => format!("loop {id} of this session"),
+    };
     let (waits_for, next) = (
         text::one_line(&next.waits_for, PART),
         text::note(&next.next, PART),
@@ -157,11 +207,11 @@ fn own<M: CommandLine>(
         ),
         // What a command permits, it permits for its own turn.
         (false, Some(resume), Some(plugin)) => format!(
-            "loop {id} of this session is in phase {phase} and waits for {waits_for}. To go on, the person types /{plugin}:{resume}, \
+            "{named} is in phase {phase} and waits for {waits_for}. To go on, the person types /{plugin}:{resume}, \
              which also permits its commands; if they ask for it in words: {next}"
         ),
         (false, ..) => format!(
-            "loop {id} of this session is in phase {phase} and waits for {waits_for}. Once the person wants it to go on: {next}"
+            "{named} is in phase {phase} and waits for {waits_for}. Once the person wants it to go on: {next}"
         ),
     };
     let how = match &resume {
@@ -171,7 +221,7 @@ fn own<M: CommandLine>(
             info.command("status")
         ),
     };
-    let person = format!("loop {id} of this session is in phase {phase} and waits for {waits_for}. {how}");
+    let person = format!("{named} is in phase {phase} and waits for {waits_for}. {how}");
     // Opening it was the one time that this can be told.
     let repairs: Vec<String> = raw.repairs().iter().map(ToString::to_string).collect();
     let repaired = (!repairs.is_empty()).then(|| repairs.join("; "));
@@ -267,9 +317,16 @@ fn both(info: &ProgramInfo, line: &str) -> HookOutput {
 
 /// The name of a phase that a list shows.
 fn phase(info: &ProgramInfo, listed: &Listed) -> &'static str {
+    place(info, listed).map_or("unknown", |at| info.table.phases[at].name)
+}
+
+fn is_nobodys(info: &ProgramInfo, listed: &Listed) -> bool {
+    place(info, listed).is_some_and(|at| messages::is_nobodys(info.table, at))
+}
+
+/// Where the phase that a list shows stands in the machine.
+fn place(info: &ProgramInfo, listed: &Listed) -> Option<usize> {
     let stored = listed.phase.as_deref().unwrap_or_default();
     let mut phases = info.table.phases.iter();
-    phases
-        .find(|phase| phase.stored == stored)
-        .map_or("unknown", |phase| phase.name)
+    phases.position(|phase| phase.stored == stored)
 }

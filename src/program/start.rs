@@ -472,7 +472,7 @@ fn not_a_flag<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Res
     Err(Failure::plain(
         Exit::Usage,
         "claudex::start::flag",
-        format!("`{}` is no flag of start", text::one_line(flag, 60)),
+        format!("`start` has no flag `{}`", text::one_line(flag, 60)),
         &suggest::help(near, &otherwise),
     ))
 }

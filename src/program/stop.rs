@@ -98,17 +98,22 @@ fn out_of_time(info: &ProgramInfo, store: &Store) -> String {
 
 /// The state folders that a hook's call is about.
 pub(super) fn stores_of(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) -> Vec<Store> {
+    let stores = locate::stores(info.state, &folders_of(input, surroundings)).into_iter();
+    stores.map(|store| store.within(&surroundings.budget)).collect()
+}
+
+/// Returns the folders that a hook's call comes from, the project first.
+pub(super) fn folders_of<'a>(input: &'a Input, surroundings: &'a Surroundings) -> Vec<&'a Utf8Path> {
     let cwd = input.cwd.as_deref().map(Utf8Path::new);
-    let starts: Vec<&Utf8Path> = [
+    let folders = [
         surroundings.project.as_deref(),
         cwd.or(surroundings.here.as_deref()),
-    ]
-    .into_iter()
-    .flatten()
-    .filter(|path| path.is_absolute())
-    .collect();
-    let stores = locate::stores(info.state, &starts).into_iter();
-    stores.map(|store| store.within(&surroundings.budget)).collect()
+    ];
+    folders
+        .into_iter()
+        .flatten()
+        .filter(|path| path.is_absolute())
+        .collect()
 }
 
 /// The loop that is not over and belongs to this session, as a stop would choose it.
@@ -353,12 +358,13 @@ fn drive<M: CommandLine>(
         Err(problem) => return fault(problem),
     };
     program.prepare(&held, &settings, Actor::Hook);
-    if let Err(problem) = program.question(&held) {
-        return fault(format!("it cannot ask: {problem}"));
-    }
+    let asks = match program.question(&held) {
+        Ok(asked) => asked.is_some(),
+        Err(problem) => return fault(format!("it cannot ask: {problem}")),
+    };
     let decision = match store.budget().stand_still(|| (program.on_stop)(held)) {
         // The change is made by now: whatever goes wrong in saying it, the loop is not as it was.
-        Ok(step) => match said(program, step, &settings, now) {
+        Ok(step) => match said(program, step, asks, &settings, now) {
             Err(problem) => {
                 let line = text::one_line(&problem, 500);
                 store.log(&format!("{id} stop: {line}"));
@@ -398,10 +404,11 @@ fn settings(info: &'static ProgramInfo, store: &Store, input: &Input) -> Result<
     Ok(settings)
 }
 
-/// Says what a step came to, after the program has done what entering the phase asks of it.
+/// Says what a step came to, after the program has done what entering the phase asks of it. `asks`: a person was asked before it.
 fn said<M: CommandLine>(
     program: &Program<M>,
     step: Step<M::Any>,
+    asks: bool,
     settings: &Settings,
     now: Timestamp,
 ) -> Result<Decision, String> {
@@ -441,7 +448,7 @@ fn said<M: CommandLine>(
         let said = table.phases[edge.from]
             .on_stop
             .as_ref()
-            .is_some_and(|on_stop| on_stop.name == "approve");
+            .is_some_and(|on_stop| !asks && ["approve", "ask"].contains(&on_stop.name));
         if said && caveats.is_empty() {
             return Ok(Decision::Approve { note: None });
         }

@@ -1,7 +1,7 @@
 //! What a person typed after a slash command, as the arguments that it means.
 //!
 //! The prompt hook kept it byte for byte. No shell splits it here: flags stand first and end at white space, and what follows
-//! is one argument, whatever is in it.
+//! is one argument, whatever is in it. A command that takes nothing but flags has a flag's value end at the next flag.
 
 use clap::{Arg, ArgAction, Command};
 use jiff::Timestamp;
@@ -59,6 +59,7 @@ pub(super) fn taken(info: &ProgramInfo, command: &str, caller: &Caller) -> Resul
 
 /// Splits what was typed into the flags of a command that stand first, and the rest, byte for byte up to trailing white space.
 pub(super) fn split<'t>(command: &Command, typed: &'t str) -> (Vec<&'t str>, &'t str) {
+    let takes_words = command.get_positionals().next().is_some();
     let mut flags = Vec::new();
     let mut rest = typed.trim();
     while rest.starts_with("--") {
@@ -76,7 +77,7 @@ pub(super) fn split<'t>(command: &Command, typed: &'t str) -> (Vec<&'t str>, &'t
                 argument.get_action().takes_values() && !argument.is_require_equals_set()
             });
         if takes_value && !rest.is_empty() {
-            let (value, after) = word(rest);
+            let (value, after) = if takes_words { word(rest) } else { value(rest) };
             flags.push(value);
             rest = after;
         }
@@ -89,6 +90,14 @@ fn word(text: &str) -> (&str, &str) {
         Some((word, after)) => (word, after.trim_start()),
         None => (text, ""),
     }
+}
+
+/// Splits a value from the flag after it.
+fn value(text: &str) -> (&str, &str) {
+    let is_flag = |at: &usize| text[..*at].ends_with(char::is_whitespace);
+    let end = text.match_indices("--").map(|(at, _)| at).find(is_flag);
+    let (value, after) = text.split_at(end.unwrap_or(text.len()));
+    (value.trim_end(), after)
 }
 
 /// Returns the arguments of a verb: flags, the id of a loop, and the value of its one argument, in any order.
@@ -147,7 +156,23 @@ mod tests {
     }
 
     #[test]
+    fn a_value_ends_at_the_next_flag_where_nothing_but_flags_is_taken() {
+        let split = |typed: &'static str| split(&start(), typed);
+        let typed = "--rounds $(x) `id` a--b  --from-draft --rounds it's \"two\"\nlines ";
+        let flags = vec![
+            "--rounds",
+            "$(x) `id` a--b",
+            "--from-draft",
+            "--rounds",
+            "it's \"two\"\nlines",
+        ];
+        assert_eq!(split(typed), (flags, ""));
+        assert_eq!(split("--from-draft too much"), (vec!["--from-draft"], "too much"));
+    }
+
+    #[test]
     fn flags_stand_first_and_the_rest_is_kept() {
+        let start = || start().arg(Arg::new("topic").num_args(1..));
         let typed = " --rounds 2 --from-draft fix `it`; $(x) --rounds 9\n\"quoted\" ";
         let (flags, rest) = split(&start(), typed);
         assert_eq!(flags, ["--rounds", "2", "--from-draft"]);

@@ -155,7 +155,8 @@ pub(super) fn render_numbered(findings: &Findings, verdict: Option<&str>) -> Str
     out
 }
 
-fn render_finding(out: &mut String, finding: &Finding) {
+/// Returns a finding on one line: its place, what is wrong, and in brackets what to do.
+pub fn bullet(finding: &Finding) -> String {
     let mut line = String::new();
     let file = finding
         .file
@@ -193,7 +194,11 @@ fn render_finding(out: &mut String, finding: &Finding) {
     } else {
         let _ = write!(line, "{what}{recommendation}");
     }
-    let _ = writeln!(out, "- {line}");
+    line
+}
+
+fn render_finding(out: &mut String, finding: &Finding) {
+    let _ = writeln!(out, "- {}", bullet(finding));
     if let (Some(id), Some(since)) = (&finding.id, finding.since) {
         let _ = writeln!(out, "  - {id}, found since round {since}");
     }

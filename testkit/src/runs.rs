@@ -197,7 +197,9 @@ impl<'k> Loop<'k> {
     pub(crate) fn took(&mut self, step: &Step, before: &Journal, said: &Output) -> Result<(), Wrong> {
         let after = self.journal()?;
         let new = after.changes.get(before.changes.len()..).unwrap_or_default();
-        let new: Vec<&Json> = new.iter().filter(|change| change["what"] != "bind").collect();
+        // Whose the loop is is no edge: a stop binds it, and who resumes one that rests takes it over.
+        let is_edge = |change: &&Json| change["what"] != "bind" && change["what"] != "adopt";
+        let new: Vec<&Json> = new.iter().filter(is_edge).collect();
         let Some(edge) = step.edge else {
             let values = std::mem::take(&mut self.state.values);
             self.state = State::clone(&step.leaves);

@@ -50,7 +50,7 @@ fn every_edge_that_is_taken_is_counted_by_the_record_and_by_the_journal_alike() 
         assert_eq!(hits(&by_record, transition, way), 1, "{transition}");
     }
     assert_eq!(hits(&by_record, "revise", "reviewing -> summarizing"), 0);
-    let by_record = by_record.says("\n5 of 21 edges of `plan` were taken\n");
+    let by_record = by_record.says("\n5 of 23 edges of `plan` were taken\n");
     by_record.says("not taken: revise, reviewing -> summarizing, when round >= max_rounds (machine.toml:");
 }
 
@@ -72,7 +72,7 @@ fn a_drawing_comes_alone_and_what_is_missing_beside_it() {
     assert!(
         drawn
             .err
-            .starts_with("1 of 21 edges of `plan` were taken\nnot taken: begin, "),
+            .starts_with("1 of 23 edges of `plan` were taken\nnot taken: begin, "),
         "{}",
         drawn.err
     );
@@ -113,7 +113,7 @@ fn an_edge_that_is_missing_is_a_refusal_where_all_are_required() {
     project
         .run(&required)
         .exits(0)
-        .says("21 of 21 edges of `plan` were taken")
+        .says("23 of 23 edges of `plan` were taken")
         .says(&format!(
             "not counted: 1 of another version of the machine than {hash}"
         ))

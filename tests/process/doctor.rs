@@ -364,6 +364,22 @@ fn a_stop_hook_of_others_that_blocks_is_a_warning_with_its_file() {
 }
 
 #[test]
+fn another_plugin_on_our_state_folder_is_named_with_what_switches_it_off() {
+    let project = Project::new();
+    project.rival();
+    let found = checks(&project.run(&["doctor", "--json"]).exits(0));
+    let others = check(&found, "other hooks");
+    assert_eq!(others["ok"], false, "{others}");
+    for part in ["works on .claude/claudex as ours does", "claudex@other"] {
+        assert!(others["found"].as_str().unwrap().contains(part), "{others}");
+    }
+    assert_eq!(
+        others["remedy"],
+        "keep one. To switch that one off: claude plugin disable claudex@other"
+    );
+}
+
+#[test]
 fn codexs_review_gate_is_named_with_the_command_that_switches_it_off() {
     let project = Project::new();
     let config = project.home.join(".claude");

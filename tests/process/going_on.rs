@@ -1,5 +1,7 @@
 //! Going on after the last round: `more` while the loop still sums up, `--continue` once it is over.
 
+use serde_json::json;
+
 use crate::support::{Project, Ran, id_of};
 
 /// A loop that has used up its one round, with findings, and sums up.
@@ -411,4 +413,99 @@ fn going_on_without_the_plan_that_was_reviewed_is_refused() {
         .says("PLAN.md");
     project.plan("# Another\n");
     project.run(&["start", "plan", "--continue", &first]).exits(0);
+}
+
+// --- the question -------------------------------------------------------------------------------------------------
+
+const QUESTION: &str = "The plan is not settled after round 1 of 1. What now?";
+
+/// Has the person choose this in the client's dialog.
+fn choose(project: &Project, label: &str) -> Ran {
+    let questions = json!([{"question": QUESTION, "header": "Plan", "multiSelect": false, "options": []}]);
+    let answers = json!({ QUESTION: label });
+    let event = json!({
+        "session_id": "s1", "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "cwd": project.root,
+        "tool_input": {"questions": questions}, "tool_response": {"questions": questions, "answers": answers},
+    });
+    project.run_with_stdin(&["hook", "answer"], event.to_string().as_bytes())
+}
+
+#[test]
+fn the_options_at_the_last_round_are_a_question_whose_answers_are_transitions() {
+    for (label, phase, change) in [
+        ("Revise manually", "done", "revise_manually"),
+        ("Accept it incomplete", "done", "accept_incomplete"),
+        ("More rounds", "reviewing", "more"),
+    ] {
+        for in_terminal in [false, true] {
+            let (project, id) = at_max_rounds();
+            match in_terminal {
+                true => project.run(&["answer", &id, label]).exits(0),
+                false => choose(&project, label).exits(0),
+            };
+            assert_eq!(project.field(&id, "phase"), phase, "{label}");
+            assert_eq!(project.changes(&id).last().unwrap(), change);
+            if phase == "reviewing" {
+                assert_eq!(project.field(&id, "max_rounds"), "3");
+                assert!(project.fire().blocked().contains("round 2 of 3"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_question_is_asked_once_and_unanswered_the_next_stop_ends_the_loop() {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    project.review(&id, "fake-findings").exits(0);
+    let block = project.fire().blocked();
+    let call = block
+        .split("```json\n")
+        .nth(1)
+        .and_then(|call| call.split("\n```").next());
+    let call: serde_json::Value = serde_json::from_str(call.unwrap()).unwrap();
+    let question = &call["questions"][0];
+    assert_eq!(
+        (&question["question"], &question["header"]),
+        (&json!(QUESTION), &json!("Plan"))
+    );
+    let labels: Vec<_> = question["options"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|option| &option["label"])
+        .collect();
+    assert_eq!(labels, ["Revise manually", "More rounds", "Accept it incomplete"]);
+    // Neither an agent's word nor another text is an answer.
+    project
+        .run_in_session("s1", &["answer", &id, "More rounds"])
+        .exits(1);
+    choose(&project, "more, please").exits(0);
+    assert_eq!(project.field(&id, "phase"), "summarizing");
+    let over = project.fire().approved();
+    assert!(
+        over.ends_with("is over: done (The summary was delivered), by finish"),
+        "{over}"
+    );
+    assert_eq!(project.field(&id, "phase"), "done");
+    // An answer that comes too late changes nothing.
+    choose(&project, "More rounds").exits(0);
+    let late = project.run(&["answer", &id, "More rounds"]).exits(1);
+    assert!(late.err.contains("--continue"), "{}", late.err);
+    assert_eq!(project.field(&id, "phase"), "done");
+}
+
+#[test]
+fn a_loop_that_is_settled_asks_nothing() {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    project.review(&id, "fake-clean").exits(0);
+    assert!(!project.fire().blocked().contains("AskUserQuestion"));
+    assert_eq!(project.field(&id, "phase"), "summarizing");
+    project.run(&["status"]).exits(0).says("the agent, to end its turn");
+    project
+        .run(&["answer", &id, "Accept it incomplete"])
+        .exits(1)
+        .says("it asks nothing now");
+    choose(&project, "More rounds").exits(0);
+    assert_eq!(project.field(&id, "phase"), "summarizing");
+    assert_eq!(project.fire().approved(), "");
 }

@@ -288,7 +288,10 @@ fn status_says_what_is_waited_for_in_every_phase() {
     project.review(&id, "fake-findings").exits(0);
     waits("deal with the findings of round 1", "revise PLAN.md");
     project.fire().blocked();
-    waits("end its turn", "end the turn");
+    waits(
+        "an answer to: The plan is not settled after round 1 of 1.",
+        &format!("claudex-loop answer {id} LABEL"),
+    );
     project.fire().approved();
     waits("nothing", "the loop is over");
 }
@@ -310,9 +313,8 @@ fn status_of_an_id_is_about_that_loop_alone() {
         .run_in_session("s1", &["status", "--from-prompt"])
         .exits(0)
         .says(&active);
-    for unknown in ["20250101-000000-abcdef", "../x", ""] {
-        let ran = project.run(&["status", unknown]).exits(0);
-        assert!(ran.out.starts_with("problem:"), "{}", ran.out);
+    for (unknown, code) in [("20250101-000000-abcdef", 1), ("../x", 2), ("", 2)] {
+        project.run(&["status", unknown]).exits(code);
     }
     crate::support::age(&project.state_path(&active), std::time::Duration::from_secs(3600));
     project.run(&["sweep"]).exits(0);
@@ -465,4 +467,28 @@ fn the_name_of_the_slash_command_works_in_a_terminal_too() {
     let (project, id) = Project::reviewing(&[]);
     let told = |verb: &str| project.run(&[verb, &id]).exits(0).out;
     assert_eq!(told("history"), told("journal"));
+}
+
+#[test]
+fn the_status_line_is_of_the_sessions_own_loop_and_never_fails() {
+    let project = Project::new();
+    let line = |session: &str| {
+        let input = serde_json::json!({ "session_id": session, "cwd": project.root, "workspace": {} });
+        let ran = project.run_with_stdin(&["statusline"], input.to_string().as_bytes());
+        ran.exits(0).out
+    };
+    assert_eq!(line("s1"), "");
+    project
+        .run_in_session("s1", &["start", "plan", "a topic"])
+        .exits(0);
+    assert!(
+        line("s1").starts_with("claudex: drafting, round 1 of 3, "),
+        "{}",
+        line("s1")
+    );
+    assert_eq!(line("s2"), "");
+    for input in ["", "{", "[]", "{\"session_id\": 7}"] {
+        let ran = project.run_with_stdin(&["statusline"], input.as_bytes()).exits(0);
+        assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""), "{input}");
+    }
 }

@@ -62,6 +62,12 @@ fn a_thin_plan_is_stopped_at_max_rounds_with_4() {
             .unwrap()
             .contains("stopped at max rounds (round 2 of 2)")
     );
+    let said = project.run(&["run", "PLAN.md", "--reviewer", "lint", "--rounds", "1"]);
+    let finding = "    high    line 1: there is no plan to review: it has 8 words of text (write the goal,";
+    assert!(said.out.contains(finding), "{said:?}");
+    for text in [outcome["summary"].as_str().unwrap(), &said.out] {
+        assert!(!text.contains("Print this summary"), "{text}");
+    }
 }
 
 #[test]

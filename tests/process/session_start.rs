@@ -60,6 +60,25 @@ fn begin(project: &Project, session: &str, source: &str) -> Said {
 
 const SOURCES: [&str; 4] = ["startup", "resume", "clear", "compact"];
 
+#[test]
+fn another_plugin_on_our_state_folder_is_named_with_what_switches_it_off() {
+    let (project, id) = reviewing();
+    project.rival();
+    let rival = "claudex: the plugin claudex@other works on .claude/claudex too, so keep one of the two \
+                 (claude plugin disable claudex@other switches it off)";
+    let said = begin(&project, "s1", "startup").person;
+    let (first, rest) = said.split_at(rival.len());
+    assert_eq!(first, rival);
+    assert!(
+        rest.starts_with(&format!("; loop {id} of this session")),
+        "{said}"
+    );
+    assert_eq!(begin(&project, "s1", "compact").person, "");
+    project.run(&["cancel", &id]).exits(0);
+    let said = begin(&project, "s1", "startup");
+    assert_eq!((said.person.as_str(), said.agent.as_str()), (rival, ""));
+}
+
 /// A loop of session `s1` in round 1.
 fn reviewing() -> (Project, String) {
     let (project, id) = Project::reviewing(&[]);

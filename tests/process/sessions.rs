@@ -444,7 +444,8 @@ fn a_session_that_takes_a_loop_up_as_it_sums_up_is_handed_the_summary() {
         // From a terminal there is no agent that could print it.
         let ran = project.run(&["resume"]).exits(0);
         assert!(!ran.out.contains(title), "{}", ran.out);
-        assert_eq!(project.fire_as("fresh").approved(), "");
+        // Where the person was asked and did not answer, a line says that it is over.
+        assert_eq!(project.fire_as("fresh").approved().is_empty(), rounds == "3");
         assert_eq!(project.field(&id, "phase"), "done");
     }
 }

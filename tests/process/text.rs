@@ -142,7 +142,7 @@ fn shell(commands: &[Vec<String>]) -> Shell {
 }
 
 /// Lists the commands that print files and values for programs, or what an agent is to do, and no messages.
-const NO_MESSAGES: [&str; 8] = [
+const NO_MESSAGES: [&str; 9] = [
     "completions",
     "config",
     "hooks",
@@ -151,6 +151,7 @@ const NO_MESSAGES: [&str; 8] = [
     "protocol",
     "start",
     "state",
+    "statusline",
 ];
 
 /// Makes a project whose folder, topic, plan, state files and configuration are hostile.

@@ -13,11 +13,7 @@ use crate::support::stranger::{cargo, one_at_a_time, ours};
 use crate::support::target;
 
 /// What is edited: each text stands in machine.toml once.
-const EDITS: [(&str, &str); 3] = [
-    (
-        "on_stop = { approve = { then = \"finish\" } }\n",
-        "on_stop = { announce = { then = \"finish\" } }\n",
-    ),
+const EDITS: [(&str, &str); 2] = [
     (
         "[phases.done]\n",
         r#"[phases.approving]

@@ -41,7 +41,7 @@ on_stop = { announce = { then = "put" } }
 on_stop = { ask = { question = "Which of these?", header = "Choice", options = "labels", then = "pick", text = "say", unanswered = "remind" } }
 
 [phases.drafting]
-on_stop = { ask = {} }
+on_stop = { ask = { unanswered = "skip" } }
 
 [phases.counting]
 on_stop = { ask = { unanswered = "remind" } }
@@ -81,6 +81,11 @@ to   = "same"
 when = "reminders < 1"
 set  = { reminders = "reminders + 1" }
 
+[[transitions.skip]]
+from = "drafting"
+to   = "done"
+when = 'picked == "none"'
+
 [[transitions.choose]]
 from = "drafting"
 to   = "counting"
@@ -92,6 +97,7 @@ set  = { version = "args.version", reminders = 0 }
 from = "counting"
 to   = "done"
 by   = ["person"]
+own  = true
 args = { times_more = "count", quick = "flag", why = { type = "text", optional = true } }
 set  = { times = "times + args.times_more", quick = "args.quick", said = "args.why" }
 
@@ -112,17 +118,17 @@ struct Own;
 impl ferry::OnStop for Own {
     SHOWN
 
-    fn counting_asks(&self, held: &Loop<Counting>) -> Result<Asked, String> {
+    fn counting_asks(&self, held: &Loop<Counting>) -> Result<Option<Asked>, String> {
         let version = held.fields().version();
         let count = |label: &str, times: &str, quick: bool| {
             Answer::new(label, Transition::Count).argument("times_more", times).argument("quick", quick)
         };
-        Ok(Asked::new(format!("How often does {version} go out?"), "Times", vec![
+        Ok(Some(Asked::new(format!("How often does {version} go out?"), "Times", vec![
             count("Once", "1", false).description("One `time`\nonly."),
             count("Twice", "2", true).argument("why", "--it's \"quick\""),
             count("Many times", "many", false),
             Answer::new("Choose anew", Transition::Leave),
-        ]))
+        ])))
     }
 }
 
@@ -160,7 +166,7 @@ fn program() -> &'static str {
         assert!(!built.status.success(), "{error}");
         for part in [
             "no `options` say what a person can answer in the phases `drafting` (machine.toml:",
-            "fn drafting_asks(&self, held: &Loop<Drafting>) -> Result<Asked, String> { .. }",
+            "fn drafting_asks(&self, held: &Loop<Drafting>) -> Result<Option<Asked>, String> { .. }",
         ] {
             assert!(error.contains(part), "{part}\n{error}");
         }
@@ -526,9 +532,50 @@ fn an_unknown_label_is_answered_with_those_that_there_are() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("count cannot be taken: invalid value"), "{said}");
     assert_eq!(ferry.phase(), "counting");
+    // It is the answer's alone: nothing is counted that was not offered.
+    let (code, said) = ferry.run(&["count", "--times-more=7"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("unrecognized subcommand ‘count’"), "{said}");
     ferry.done(&["answer", "Once"]);
     assert_eq!(
         (ferry.field("times"), ferry.field("quick")),
         (json!(1), json!(false))
     );
+}
+
+#[test]
+fn a_program_that_asks_nothing_has_the_phase_go_on_in_silence() {
+    let drafting = |versions: &str| {
+        let ferry = Ferry::new(&["none"]);
+        ferry.stop();
+        fs::write(ferry.path("VERSIONS"), versions).unwrap();
+        let told = ferry.dialog(WHICH, &["none", "Not now"], "none");
+        (ferry, told)
+    };
+    let (ferry, told) = drafting("");
+    assert!(!told.contains("AskUserQuestion"), "{told}");
+    let waits = |ferry: &Ferry| ferry.status()["waits_for"].as_str().unwrap().to_owned();
+    assert_eq!(waits(&ferry), "the agent, to end its turn");
+    assert_eq!(ferry.stop(), ("approve".to_owned(), String::new()));
+    assert_eq!(ferry.phase(), "done");
+    // The same transition, where a person was asked.
+    let (ferry, told) = drafting("1.0\n");
+    assert!(told.contains("AskUserQuestion"), "{told}");
+    let (decision, said) = ferry.stop();
+    assert_eq!(decision, "approve");
+    assert!(said.contains("is over: done, by skip"), "{said}");
+
+    // It ceases to ask, and begins again.
+    let (ferry, _) = drafting("1.0\n");
+    assert!(waits(&ferry).starts_with("an answer to: Which version goes out?"));
+    fs::write(ferry.path("VERSIONS"), "").unwrap();
+    let version = ("Which version goes out?", "Version");
+    assert_eq!(ferry.dialog(version, &["1.0", "Not now"], "1.0"), "");
+    let (code, said) = ferry.run(&["answer", "1.0"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("it asks nothing now"), "{said}");
+    assert_eq!(ferry.phase(), "drafting");
+    fs::write(ferry.path("VERSIONS"), "1.0\n").unwrap();
+    ferry.dialog(version, &["1.0", "Not now"], "1.0");
+    assert_eq!(ferry.phase(), "counting");
 }

@@ -291,7 +291,7 @@ fn a_name_of_the_configuration_needs_no_permission_and_nothing_to_run_is_said() 
     );
     let (succeeded, said) = agent(&project, &["sign"]);
     assert!(
-        !succeeded && said.contains("needs evidence (verified): there is no command to run"),
+        !succeeded && said.contains("is not open: there is no command to run"),
         "{said}"
     );
     add(&project, "tidy");

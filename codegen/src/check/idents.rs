@@ -20,7 +20,7 @@ const ARGUMENTS: [&str; 6] = ["id", "from_prompt", "help", "rejecting", "evidenc
 /// The words of Rust that cannot be written as `r#word`, in any form.
 const WORDS: [&str; 4] = ["self", "super", "crate", "_"];
 /// The command line's own verbs. `resume` is one of them too, see below.
-const VERBS: [&str; 25] = [
+const VERBS: [&str; 26] = [
     "start",
     "run",
     "review",
@@ -43,6 +43,7 @@ const VERBS: [&str; 25] = [
     "import",
     "use",
     "state",
+    "statusline",
     "completions",
     "man",
     "help",

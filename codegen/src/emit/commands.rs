@@ -12,7 +12,7 @@ use super::prose::doc_of;
 use super::transitions::{type_of_argument, words_of_argument};
 use crate::model::{ArgumentKind, Evidence};
 
-/// The transition that the CLI's own `resume` takes; it gets no verb, as one that a verb of the program's own takes.
+/// The transition that the CLI's own `resume` takes; it gets no verb.
 const RESUME: &str = "resume";
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -193,18 +193,20 @@ fn variant(context: &Context<'_>, transition: &str) -> TokenStream {
         }
     });
     let verb = kebab(name);
-    let hidden = name == RESUME || declared.own;
-    let attribute = match (clap, hidden) {
+    let parsed = clap && name != RESUME;
+    let attribute = match (clap, declared.own) {
         (false, _) => quote! {},
-        (true, true) => quote! { #[command(skip)] },
+        (true, _) if !parsed => quote! { #[command(skip)] },
+        // An answer's arguments are parsed by it; the command line has no such verb.
+        (true, true) => quote! { #[command(name = #verb, hide = true)] },
         (true, false) => quote! { #[command(name = #verb)] },
     };
-    let positional = if clap && !hidden {
+    let positional = if parsed {
         quote! { #[arg(value_name = "ID")] }
     } else {
         quote! {}
     };
-    let prompted = if clap && !hidden {
+    let prompted = if parsed {
         quote! { #[arg(long, hide = true, conflicts_with = "id")] }
     } else {
         quote! {}

@@ -215,13 +215,16 @@ fn asks(context: &Context<'_>, open: &[&Phase]) -> (Vec<TokenStream>, TokenStrea
             type_of(&phase.name.value),
             format_ident!("{}_asks", phase.name.value),
         );
-        let doc = format!(" Returns what a person is asked in `{}`.", phase.name.value);
+        let doc = format!(
+            " Returns what a person is asked in `{}`; `None`: nothing, and a stop does as if nobody had answered.",
+            phase.name.value
+        );
         quote! {
             #[doc = #doc]
             ///
             /// # Errors
             /// A sentence says why nothing can be asked: the turn ends with it, and nothing is changed.
-            fn #method(&self, held: &Loop<#ident>) -> Result<rt::Asked, String>;
+            fn #method(&self, held: &Loop<#ident>) -> Result<Option<rt::Asked>, String>;
         }
     });
     let arms = asking.iter().map(|phase| {
@@ -229,7 +232,7 @@ fn asks(context: &Context<'_>, open: &[&Phase]) -> (Vec<TokenStream>, TokenStrea
             type_of(&phase.name.value),
             format_ident!("{}_asks", phase.name.value),
         );
-        quote! { AnyLoop::#ident(held) => self.#method(held).map(Some) }
+        quote! { AnyLoop::#ident(held) => self.#method(held) }
     });
     let is_other = |phase: &&Phase| !asking.iter().any(|one| one.name.value == phase.name.value);
     let others: Vec<_> = context.machine.phases.iter().filter(is_other).collect();

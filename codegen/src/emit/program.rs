@@ -180,7 +180,7 @@ fn declared(context: &Context<'_>) -> TokenStream {
     });
     let questions = asking.iter().map(|phase| {
         format!(
-            "fn {}_asks(&self, held: &Loop<{}>) -> Result<Asked, String> {{ .. }}",
+            "fn {}_asks(&self, held: &Loop<{}>) -> Result<Option<Asked>, String> {{ .. }}",
             phase.name.value,
             camel(&phase.name.value),
         )
@@ -298,7 +298,7 @@ to   = "closed"
         assert!(!rust.contains("impl Whole for"), "{rust}");
         for part in [
             "no `options` say what a person can answer in phase `open` (machine.toml:14)",
-            "fn open_asks(&self, held: &Loop<Open>) -> Result<Asked, String>",
+            "fn open_asks(&self, held: &Loop<Open>) -> Result<Option<Asked>, String>",
             "claudex_loop::main!(door, Own);",
         ] {
             assert!(rust.contains(part), "{part}\n{rust}");

@@ -3,7 +3,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::ident::{constant_of, type_of};
+use super::ident::{constant_of, kebab, type_of};
 use super::{Context, behaviours, document, holder, owned, placed, shape};
 use crate::model::{
     Active, Actor, ArgumentKind, At, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held,
@@ -21,6 +21,10 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         }
         None => quote! { None },
     };
+    let slash = machine
+        .slash_commands()
+        .into_iter()
+        .map(|command| kebab(command.name));
     let modes = machine.modes.iter().map(|mode| {
         let (name, doc) = (&mode.name.value, &mode.doc);
         let start = index(context.phase(&mode.start.value));
@@ -133,7 +137,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
 
         /// The machine as data.
         pub static TABLE: rt::Table = rt::Table {
-            name: #name, doc: #doc, file: #file, plugin: #plugin, state: &STATE,
+            name: #name, doc: #doc, file: #file, plugin: #plugin, slash: &[#(#slash),*], state: &STATE,
             modes: &[#(#modes),*],
             fields: &[#(#fields),*],
             phases: &[#(#phases),*],

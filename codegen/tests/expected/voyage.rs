@@ -2744,11 +2744,11 @@ pub trait OnStop {
             },
         )
     }
-    /// Returns what a person is asked in `musing`.
+    /// Returns what a person is asked in `musing`; `None`: nothing, and a stop does as if nobody had answered.
     ///
     /// # Errors
     /// A sentence says why nothing can be asked: the turn ends with it, and nothing is changed.
-    fn musing_asks(&self, held: &Loop<Musing>) -> Result<rt::Asked, String>;
+    fn musing_asks(&self, held: &Loop<Musing>) -> Result<Option<rt::Asked>, String>;
     /// A stop, whatever the phase.
     ///
     /// # Errors
@@ -2777,7 +2777,7 @@ pub trait OnStop {
     /// A sentence says why nothing can be asked.
     fn asks(&self, held: &AnyLoop) -> Result<Option<rt::Asked>, String> {
         match held {
-            AnyLoop::Musing(held) => self.musing_asks(held).map(Some),
+            AnyLoop::Musing(held) => self.musing_asks(held),
             _ => Ok(None),
         }
     }
@@ -3003,7 +3003,7 @@ pub mod declared {
     #[diagnostic::on_unimplemented(
         message = "no `on_stop` says what a stop does in phase `sailing` (machine.toml:84), and no `options` say what a person can answer in phase `musing` (machine.toml:109), and the program gives the commands that verify the work in phase `trying` (machine.toml:116)",
         label = "the machine file leaves this to Rust",
-        note = "say it there, or write it: `struct Own; impl voyage::OnStop for Own {{ fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> {{ .. }} fn sailing(&self, held: Loop<Sailing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }} fn musing_asks(&self, held: &Loop<Musing>) -> Result<Asked, String> {{ .. }} }}` and `claudex_loop::main!(voyage, Own);`"
+        note = "say it there, or write it: `struct Own; impl voyage::OnStop for Own {{ fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> {{ .. }} fn sailing(&self, held: Loop<Sailing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }} fn musing_asks(&self, held: &Loop<Musing>) -> Result<Option<Asked>, String> {{ .. }} }}` and `claudex_loop::main!(voyage, Own);`"
     )]
     pub trait Whole: super::OnStop {}
     /// The program of a machine whose file says everything.
@@ -3021,6 +3021,26 @@ pub static TABLE: rt::Table = rt::Table {
     doc: "A ship is loaded, inspected, and sails until it arrives.",
     file: "machine.toml",
     plugin: Some("a-voyage"),
+    slash: &[
+        "outward",
+        "homeward",
+        "trial",
+        "repaired",
+        "chart",
+        "status",
+        "history",
+        "resume",
+        "adopt",
+        "rollback",
+        "doctor",
+        "move",
+        "grant",
+        "steer",
+        "lighten",
+        "take",
+        "leave",
+        "head",
+    ],
     state: &STATE,
     modes: &[
         rt::ModeInfo {

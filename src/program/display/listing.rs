@@ -20,27 +20,27 @@ use crate::text;
 const MOST_OVER: usize = 20;
 
 #[derive(Debug, Serialize)]
-struct Row {
+pub(super) struct Row {
     id: String,
     mode: Option<String>,
-    phase: String,
+    pub(super) phase: String,
     terminal: bool,
-    round: Option<u64>,
-    max_rounds: Option<u64>,
-    findings_round: Option<u64>,
-    findings: Option<Counts>,
+    pub(super) round: Option<u64>,
+    pub(super) max_rounds: Option<u64>,
+    pub(super) findings_round: Option<u64>,
+    pub(super) findings: Option<Counts>,
     elapsed_seconds: Option<u64>,
-    age_seconds: u64,
+    pub(super) age_seconds: u64,
     subject: Option<String>,
     session: Option<String>,
-    running: bool,
+    pub(super) running: bool,
     swept: bool,
     problem: Option<String>,
     state: String,
 }
 
 impl Row {
-    fn of(machine: &Table, store: &Store, listed: &Listed, swept: bool, now: Timestamp) -> Self {
+    pub(super) fn of(machine: &Table, store: &Store, listed: &Listed, swept: bool, now: Timestamp) -> Self {
         let entries = store.journal(&listed.id).unwrap_or_default();
         let mut changes = entries.iter().filter_map(|entry| match entry {
             Entry::Change(change) => Some(change),

@@ -1,9 +1,10 @@
-//! Looking at loops of any machine: status, list, journal, personas. Nothing here changes one, but for what opening repairs.
+//! Looking at loops of any machine: status, list, journal, personas, the status line. Nothing here changes one, but for what opening repairs.
 
 mod history;
 mod listing;
 mod past;
 mod status;
+mod statusline;
 
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
@@ -14,6 +15,7 @@ pub(super) use history::journal;
 pub(super) use listing::list;
 pub(super) use past::Past;
 pub(super) use status::status;
+pub(super) use statusline::statusline;
 
 /// Prints who reviews in which round.
 pub(super) fn personas(info: &'static ProgramInfo) -> Result<Exit, Failure> {

@@ -364,24 +364,19 @@ fn picked(
     id: Option<&str>,
     problems: &mut Vec<String>,
 ) -> Result<Vec<(Store, LoopId)>, Failure> {
-    let here = loops::here()?;
     if let Some(id) = id {
-        return Ok(match locate::by_id(info, &here, id) {
-            Ok((store, id)) if store.swept().iter().any(|swept| swept.id == id) => {
-                problems.push(format!(
-                    "loop {id} showed no sign of life and was put aside in {}/swept; this brings it back:{}",
-                    text::shown(store.folder()),
-                    info.command(&format!("resume {id}"))
-                ));
-                Vec::new()
-            }
-            Ok(found) => vec![found],
-            Err(error) => {
-                problems.push(loops::with_help(&error));
-                Vec::new()
-            }
-        });
+        let (store, id) = loops::find(info, Some(id))?;
+        if store.swept().iter().any(|swept| swept.id == id) {
+            problems.push(format!(
+                "loop {id} showed no sign of life and was put aside in {}/swept; this brings it back:{}",
+                text::shown(store.folder()),
+                info.command(&format!("resume {id}"))
+            ));
+            return Ok(Vec::new());
+        }
+        return Ok(vec![(store, id)]);
     }
+    let here = loops::here()?;
     let mut picked = locate::active_loops(info.state, &here);
     if picked.is_empty() {
         picked.extend(locate::last_over(info.state, &here));
@@ -392,7 +387,7 @@ fn picked(
         .collect())
 }
 
-/// Prints where the loop is. Always exits 0: a look changes nothing and fails nobody.
+/// Prints where the loop is.
 pub(in crate::program) fn status<M: CommandLine>(program: &Program<M>, look: &Look) -> Result<Exit, Failure> {
     let info = program.info;
     let now = Timestamp::now();

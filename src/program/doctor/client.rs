@@ -22,11 +22,11 @@ const NAMED: usize = 3;
 pub(super) fn checks(info: &'static ProgramInfo, here: &Utf8Path) -> [Check; 3] {
     let root = locate::root(info.state, here);
     let places = Places::from_env(here, &root);
-    let survey = foreign_hooks::survey(&places, info.program);
+    let survey = foreign_hooks::survey(&places, info.into());
     [
         Check::useful("client", client(&root)),
         Check::useful("plugin", own(info, &survey, &places)),
-        Check::useful("other hooks", of_others(&survey)),
+        Check::useful("other hooks", of_others(info, &survey)),
     ]
 }
 
@@ -113,9 +113,21 @@ fn own(info: &ProgramInfo, survey: &Survey, places: &Places) -> Result<String, P
 }
 
 /// The Stop hooks of others. That there is one is no fault: both are heard.
-fn of_others(survey: &Survey) -> Result<String, Problem> {
+fn of_others(info: &ProgramInfo, survey: &Survey) -> Result<String, Problem> {
     if survey.off.is_some() {
         return Ok("none runs: hooks are switched off".to_owned());
+    }
+    if let Some(rival) = survey.of(HookKind::SharesState).next() {
+        let ours = survey.of(HookKind::Ours).next().map(switch_off);
+        let ours = ours.map_or_else(String::new, |ours| format!("; to switch ours off: {ours}"));
+        return Err(Problem::new(
+            format!(
+                "the Stop hook of {} works on {} as ours does: two programs change the same loops",
+                place(rival),
+                info.state.folder
+            ),
+            format!("keep one. To switch that one off: {}{ours}", switch_off(rival)),
+        ));
     }
     if let Some(gate) = survey.of(HookKind::GateOn).next() {
         let more = named(survey.of(HookKind::Blocks));
@@ -131,10 +143,7 @@ fn of_others(survey: &Survey) -> Result<String, Problem> {
     }
     let blocking: Vec<&StopHook> = survey.of(HookKind::Blocks).collect();
     if let Some(first) = blocking.first() {
-        let switch = match &first.plugin {
-            Some(plugin) => format!("to switch it off: claude plugin disable {plugin}"),
-            None => format!("to be rid of it, take it out of {}", first.file),
-        };
+        let switch = switch_off(first);
         return Err(Problem::new(
             format!(
                 "{} of others may hold a turn as our loop does{}",
@@ -143,7 +152,7 @@ fn of_others(survey: &Survey) -> Result<String, Problem> {
             ),
             format!(
                 "loops go on beside it: the agent gets both reasons in one message. But where it never lets go, Claude Code ends the turn \
-                 after 8 blocks in a row; {switch}"
+                 after 8 blocks in a row; to switch it off: {switch}"
             ),
         ));
     }
@@ -159,6 +168,14 @@ fn of_others(survey: &Survey) -> Result<String, Problem> {
         hooks(rest.len()),
         named(rest.iter().copied())
     ))
+}
+
+/// Says what switches a hook off.
+fn switch_off(hook: &StopHook) -> String {
+    match &hook.plugin {
+        Some(plugin) => format!("claude plugin disable {plugin}"),
+        None => format!("take it out of {}", hook.file),
+    }
 }
 
 fn hooks(count: usize) -> String {

@@ -37,7 +37,12 @@ impl Machine {
     }
 
     fn survey(&self) -> Survey {
-        survey(&self.places, "release-train")
+        let own = Own {
+            program: "release-train",
+            plugin: Some("train"),
+            folder: ".claude/train",
+        };
+        survey(&self.places, own)
     }
 
     /// The natures of the hooks that are found with this in the user's settings.
@@ -151,6 +156,31 @@ fn a_hook_may_hold_a_turn_where_its_line_or_its_script_speaks_of_blocking() {
         machine.natures(&json!({"type": "prompt", "prompt": "Are we done?"})),
         [HookKind::Blocks]
     );
+}
+
+#[test]
+fn a_hook_on_our_state_folder_or_of_a_plugin_of_our_name_is_told_from_others_that_block() {
+    let machine = Machine::new();
+    for (text, nature) in [
+        ("ls .claude/train/*.state; exit 2", HookKind::SharesState),
+        ("d=.claude/train", HookKind::SharesState),
+        ("ls .claude/trains .claude/train-2; exit 2", HookKind::Blocks),
+        ("ls .claude/trains", HookKind::Other),
+    ] {
+        assert_eq!(machine.natures(&command(text)), [nature], "{text}");
+    }
+    let nature = |name: &str, helper: &str| {
+        let root = machine.plugin(
+            name,
+            &stops(&command("sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"")),
+        );
+        machine.write(&root.join("hooks/stop.sh"), ". ../scripts/helpers.sh; exit 2");
+        machine.write(&root.join("scripts/helpers.sh"), helper);
+        machine.survey().hooks[0].nature
+    };
+    assert_eq!(nature("other", "ls"), HookKind::Blocks);
+    assert_eq!(nature("other", "ls .claude/train/"), HookKind::SharesState);
+    assert_eq!(nature("train", "ls"), HookKind::SharesState);
 }
 
 #[test]

@@ -64,8 +64,11 @@ fn who(edge: &Edge<'_>) -> String {
         return "the hook, when the agent stops".to_owned();
     }
     let who: Vec<&str> = by.into_iter().map(Actor::doc).collect();
-    let verb = edge.declared.name.value.replace('_', "-");
-    format!("{}, with the verb `{verb}`", who.join(" or "))
+    let how = match (edge.declared.own, edge.declared.name.value.replace('_', "-")) {
+        (true, _) => "as the program itself offers it".to_owned(),
+        (false, verb) => format!("with the verb `{verb}`"),
+    };
+    format!("{}, {how}", who.join(" or "))
 }
 
 /// Where a template lies.

@@ -85,6 +85,15 @@ fn the_agent_decides_nothing_that_is_the_persons() {
             said.contains("person") || said.contains("not legal"),
             "{line:?}: {said}"
         );
+        // What the person is told to type is there.
+        for typed in said.split("/taskie:").skip(1) {
+            let name = typed
+                .split(|c: char| c != '-' && !c.is_alphabetic())
+                .next()
+                .unwrap();
+            let file = format!("{}/plugin/commands/{name}.md", env!("CARGO_MANIFEST_DIR"));
+            assert!(std::fs::exists(file).unwrap(), "{line:?}: {said}");
+        }
     }
     assert_eq!(project.state(ID), before);
 }

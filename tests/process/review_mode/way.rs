@@ -77,6 +77,7 @@ fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
         summary.starts_with("### Claudex review loop complete ✓\n"),
         "{summary}"
     );
+    assert!(!summary.contains("AskUserQuestion"), "{summary}");
     for part in [
         "- Round 1 (Senior-engineer review): high=2 medium=0 low=0\n",
         &format!("Report: `reviews/review-{id}.md`"),

@@ -132,6 +132,33 @@ impl Project {
         (project, id)
     }
 
+    /// Has the person install another plugin that is named claudex, whose Stop hook works on our state folder.
+    pub(crate) fn rival(&self) {
+        let (config, root) = (self.home.join(".claude"), self.home.join("a plugin"));
+        let hook = json!({"type": "command", "command": "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\""});
+        for (file, text) in [
+            (
+                root.join("hooks/stop.sh"),
+                "ls .claude/claudex/*.state".to_owned(),
+            ),
+            (
+                root.join("hooks/hooks.json"),
+                json!({"hooks": {"Stop": [{"hooks": [hook]}]}}).to_string(),
+            ),
+            (
+                config.join("plugins/installed_plugins.json"),
+                json!({"plugins": {"claudex@other": [{"installPath": root}]}}).to_string(),
+            ),
+            (
+                config.join("settings.json"),
+                json!({"enabledPlugins": {"claudex@other": true}}).to_string(),
+            ),
+        ] {
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        }
+    }
+
     /// The same project with a variable set in every command's environment.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));

@@ -40,7 +40,7 @@ fn a_refused_verb_is_journaled_with_who_tried_what_and_why_not() {
     project
         .run(&["journal", &id])
         .exits(0)
-        .says("refused mark-done by the agent: ‘mark_done’ needs evidence (settled)");
+        .says("refused mark-done by the agent: ‘mark_done’ is not open");
 }
 
 #[test]

@@ -133,9 +133,9 @@ fn status_list_and_journal_are_for_people_and_for_programs() {
         assert!(entry.get("at").is_some(), "{line}");
     }
     let other = yard.run(&["status", "20200101-000000-000000"]);
-    assert_eq!(other.code, Some(0), "a look fails nobody");
+    assert_eq!(other.code, Some(1), "{}", other.out);
     assert!(
-        other.out.contains("there is no loop 20200101-000000-000000"),
+        other.err.contains("there is no loop 20200101-000000-000000"),
         "{}",
         other.out
     );

@@ -1,0 +1,55 @@
+//! `statusline`: where the loop of a session is, on one line, for the client's status line. It repairs nothing and fails nobody: a
+//! status line is asked for many times a minute.
+
+use std::io::stdin;
+
+use jiff::Timestamp;
+
+use super::listing::Row;
+use crate::hooks::input::{self, Input, ReadLimits};
+use crate::program::assembled::CommandLine;
+use crate::program::exit::Exit;
+use crate::program::stop::{Surroundings, stores_of};
+use crate::program::{chosen, out, words};
+use crate::text;
+
+/// Prints the line, or nothing where the session has no loop.
+pub(in crate::program) fn statusline<M: CommandLine>() -> Exit {
+    let input = input::read(stdin(), ReadLimits::default()).unwrap_or_default();
+    if let Some(line) = line::<M>(&input, &Surroundings::from_env()) {
+        out::line(&M::INFO.line(&line));
+    }
+    Exit::Complete
+}
+
+fn line<M: CommandLine>(input: &Input, surroundings: &Surroundings) -> Option<String> {
+    let session = input.session_id.as_deref()?;
+    let mut own = Vec::new();
+    for store in stores_of(M::INFO, input, surroundings) {
+        let listed = store.list_active().into_iter();
+        let listed = listed.filter(|one| one.session.as_deref() == Some(session) && one.problem.is_none());
+        own.extend(listed.map(|one| (store.clone(), one)));
+    }
+    chosen::order(M::INFO, session, &mut own);
+    let (store, listed) = own.into_iter().next()?;
+    let row = Row::of(M::TABLE, &store, &listed, false, Timestamp::now());
+    let round = row.round.map(|round| match row.max_rounds {
+        Some(most) => format!("round {round} of {most}"),
+        None => format!("round {round}"),
+    });
+    let running = row.running.then(|| "a review is running".to_owned());
+    let findings = row.findings_round.zip(row.findings);
+    let findings = findings.map(|(of, found)| match row.round == Some(of) {
+        true => found.to_string(),
+        false => format!("round {of} found {found}"),
+    });
+    let parts = [
+        Some(row.phase),
+        round,
+        running,
+        findings,
+        Some(words::age(row.age_seconds)),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    Some(text::one_line(&parts.join(", "), 200))
+}
