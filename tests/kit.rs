@@ -23,8 +23,12 @@ fn kit(program: &str) -> Kit {
     let kit = kit.flag("max_rounds", "rounds").project(changed);
     let answer = |label: &str| vec!["answer".to_owned(), label.to_owned()];
     let (revise, accept) = (answer("Revise manually"), answer("Accept it incomplete"));
-    kit.verb("summarizing", "revise_manually", Actor::Person, move |_, _| Ok(revise.clone()))
-        .verb("summarizing", "accept_incomplete", Actor::Person, move |_, _| Ok(accept.clone()))
+    kit.verb("summarizing", "revise_manually", Actor::Person, move |_, _| {
+        Ok(revise.clone())
+    })
+    .verb("summarizing", "accept_incomplete", Actor::Person, move |_, _| {
+        Ok(accept.clone())
+    })
 }
 
 #[test]

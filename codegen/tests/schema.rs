@@ -79,7 +79,7 @@ const SLIPS: &[(&str, &str, &str)] = &[
         "/etc/round.md",
     ),
     ("written = \"begin\"", "writen = \"begin\"", "writen"),
-    ("approve = {", "aprove = {", "aprove"),
+    ("ask = {", "aks = {", "aks"),
     ("clean    = \"accept\"\n", "", "clean"),
     ("to   = \"reviewing\"", "too  = \"reviewing\"", "too"),
     ("requires = \"settled\"", "requires = \"setled\"", "setled"),
@@ -134,14 +134,14 @@ fn what_our_machine_does_not_use_is_valid_too() {
             "[phases.done]",
             "[phases.done]\nmeta = { colour = \"green\", order = [1, 2.5, { deep = true }] }",
         ),
-        ("approve = { then = \"finish\" }", asks),
+        ("ask = { unanswered = \"finish\" }", asks),
         (
-            "approve = { then = \"finish\" }",
+            "ask = { unanswered = \"finish\" }",
             "ask = { question = \"Which?\", header = \"One\", options = \"topics\", then = \"finish\", text = \"cancel\" }",
         ),
-        ("approve = { then = \"finish\" }", "ask = {}"),
+        ("ask = { unanswered = \"finish\" }", "ask = {}"),
         (
-            "approve = { then = \"finish\" }",
+            "ask = { unanswered = \"finish\" }",
             "wait-for = { file = \"GO\", there = \"finish\" }",
         ),
     ] {
@@ -155,7 +155,7 @@ fn what_our_machine_does_not_use_is_valid_too() {
         claudex_build::parse("m.toml", &source).unwrap_or_else(|found| panic!("{other}: {found}"));
     }
     let neither = PLAN.replacen(
-        "approve = { then = \"finish\" }",
+        "ask = { unanswered = \"finish\" }",
         "wait-for = { there = \"finish\" }",
         1,
     );

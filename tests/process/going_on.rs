@@ -500,7 +500,10 @@ fn a_loop_that_is_settled_asks_nothing() {
     project.review(&id, "fake-clean").exits(0);
     assert!(!project.fire().blocked().contains("AskUserQuestion"));
     assert_eq!(project.field(&id, "phase"), "summarizing");
-    project.run(&["status"]).exits(0).says("the agent, to end its turn");
+    project
+        .run(&["status"])
+        .exits(0)
+        .says("the agent, to end its turn");
     project
         .run(&["answer", &id, "Accept it incomplete"])
         .exits(1)

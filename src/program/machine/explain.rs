@@ -147,7 +147,9 @@ fn stop(text: &mut String, behaviour: &Behaviour) {
             let (field, then) = (&field.value, &then.value);
             let _ = writeln!(text, "    a person who answers one of `{field}` takes `{then}`");
         }
-        Options::Program => text.push_str("    the program asks, or asks nothing: question and options are Rust's\n"),
+        Options::Program => {
+            text.push_str("    the program asks, or asks nothing: question and options are Rust's\n")
+        }
         Options::None | Options::These(_) => {}
     }
     if let Some(then) = &behaviour.text {
