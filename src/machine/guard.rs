@@ -85,7 +85,7 @@ impl Guard {
     }
 
     /// Collects what the guard saw, each once: `round is 3`, `count(notes) is 0`.
-    pub(super) fn seen(
+    pub(crate) fn seen(
         &self,
         table: &Table,
         record: &Record,

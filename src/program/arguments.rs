@@ -28,6 +28,8 @@ pub(super) enum Command {
     /// Show what happened to a loop, change by change; without an id, which loops there are
     #[command(alias = "history")]
     Journal(Journal),
+    /// Explain what the last stop decided for a loop, and by which facts
+    Explain(Target),
     /// Review the round that a loop is in, or follow the review that is running
     Review(Review),
     /// Let a loop that waits, or that was put aside, go on (a person's command)

@@ -105,6 +105,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         Command::Status(look) => display::status(program, &look),
         Command::List(format) => display::list::<M>(format.json),
         Command::Journal(journal) => display::journal::<M>(&journal),
+        Command::Explain(target) => display::explain(program, &target),
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Resume { target, adopt } => loops::resume(program, &target, adopt),
         Command::Adopt(target) => loops::adopt(program, &target),
@@ -170,7 +171,7 @@ fn changes_loops(command: &Command) -> bool {
 fn is_about_loops(command: &Command) -> bool {
     let looks = matches!(
         command,
-        Command::Status(_) | Command::List(_) | Command::Journal(_)
+        Command::Status(_) | Command::List(_) | Command::Journal(_) | Command::Explain(_)
     );
     looks
         || matches!(command, Command::Sweep { .. })

@@ -3,17 +3,23 @@
 use jiff::Timestamp;
 
 use crate::machine::Table;
+use crate::machine::table::EdgeInfo;
 use crate::store::ChangeEntry;
 use crate::text;
 
-/// What a change is for: the doc of its edge. None for what the store does.
-pub fn purpose(table: &Table, change: &ChangeEntry) -> Option<String> {
+/// The edge that a change took, where this version of the machine has it. None for what the store does.
+pub fn edge_of(table: &'static Table, change: &ChangeEntry) -> Option<&'static EdgeInfo> {
     let (from, to) = (change.from.as_deref()?, change.to.as_deref()?);
-    let edge = table.edges.iter().find(|edge| {
+    table.edges.iter().find(|edge| {
         edge.transition == change.what
             && table.phases[edge.from].stored == from
             && table.phases[edge.to].stored == to
-    })?;
+    })
+}
+
+/// What a change is for: the doc of its edge.
+pub fn purpose(table: &'static Table, change: &ChangeEntry) -> Option<String> {
+    let edge = edge_of(table, change)?;
     Some(edge.doc.trim_end_matches('.').to_owned()).filter(|doc| !doc.is_empty())
 }
 

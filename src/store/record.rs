@@ -22,7 +22,7 @@ pub struct Record {
 
 impl Record {
     /// Returns what a loop was after a change, by the journal's line alone. The file may have had more than the fields.
-    #[cfg(feature = "machine-tools")]
+    #[cfg(feature = "program")]
     pub(crate) fn of_change(spec: &'static StateSpec, id: &LoopId, change: &ChangeEntry) -> Self {
         let document = written(spec, &change.fields);
         Self {

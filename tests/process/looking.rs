@@ -1,4 +1,4 @@
-//! Looking at loops: status, list, journal, personas. A look changes nothing.
+//! Looking at loops: status, list, journal, explain, personas. A look changes nothing.
 
 use crate::support::{Project, tree};
 use serde_json::Value;
@@ -154,6 +154,37 @@ fn the_journal_without_an_id_lists_the_loops_also_after_the_slash_command() {
     assert!(ran.out.contains("begin by the hook"), "{}", ran.out);
     let rows: Value = serde_json::from_str(&project.run(&["journal", "--json"]).exits(0).out).unwrap();
     assert_eq!(rows[0]["id"], id);
+}
+
+#[test]
+fn the_last_stop_is_explained_by_the_facts_that_decided_it() {
+    let project = Project::new();
+    let id = project.start(&["--rounds", "2"]);
+    project
+        .run(&["explain"])
+        .exits(0)
+        .says("none has changed this loop yet");
+    project.plan("# Plan\n");
+    project.fire().blocked();
+    project.review(&id, "fake-findings").exits(0);
+    project.plan("# Plan, revised\n");
+    project.fire().blocked();
+    let before = tree(&project.folder());
+    let ran = project.run(&["explain", &id]).exits(0);
+    for fact in [
+        "it blocked: the agent was told what to do\ntook:      revise in reviewing\nbecause:   for run r1-",
+        ": high=1 medium=1 low=1\nheld:      round < max_rounds (round is 1, max_rounds is 2)\n",
+        "not open:  close: decision_signal != \"none\" (decision_signal is none)\n",
+        "set:       round = 2\nwaits for: the review of round 2\n",
+    ] {
+        assert!(ran.out.contains(fact), "{fact}: {}", ran.out);
+    }
+    assert_eq!(tree(&project.folder()), before, "a look changes nothing");
+    project.run(&["cancel", &id]).exits(0);
+    let ran = project.run(&["explain"]).exits(0);
+    let since = "since then: cancel reviewing -> cancelled by a person, ";
+    assert!(ran.out.contains(since), "{}", ran.out);
+    project.run(&["explain", "nope"]).exits(2).says("nope");
 }
 
 #[test]

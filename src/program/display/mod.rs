@@ -1,5 +1,6 @@
-//! Looking at loops of any machine: status, list, journal, personas, the status line. Nothing here changes one, but for what opening repairs.
+//! Looking at loops of any machine: status, list, journal, explain, personas, the status line. Nothing here changes one, but for what opening repairs.
 
+mod explain;
 mod history;
 mod listing;
 mod past;
@@ -11,6 +12,7 @@ use super::info::ProgramInfo;
 use super::{loops, out};
 use crate::text;
 
+pub(super) use explain::explain;
 pub(super) use history::journal;
 pub(super) use listing::list;
 pub(super) use past::Past;

@@ -1,0 +1,153 @@
+//! `explain`: what the last stop decided for a loop, by which facts, and what the next one waits for.
+
+use jiff::Timestamp;
+
+use super::past::Past;
+use crate::behaviours::LoopHandle;
+use crate::machine::table::{EdgeInfo, FieldKind};
+use crate::machine::{Actor, Raw, Table};
+use crate::program::arguments::Target;
+use crate::program::assembled::{CommandLine, Program};
+use crate::program::exit::{Exit, Failure};
+use crate::program::next_action::{self, NextAction};
+use crate::program::settings::Settings;
+use crate::program::words::edge_of;
+use crate::program::{loops, out, screen, words};
+use crate::store::{ChangeEntry, Entry, Record};
+use crate::text;
+
+/// The width of the labels, in columns.
+const LABEL: usize = "waits for: ".len();
+/// Longest value of a field that is shown, in characters.
+const VALUE: usize = 100;
+
+/// Prints why the last stop was blocked or approved, fact by fact.
+pub(in crate::program) fn explain<M: CommandLine>(
+    program: &Program<M>,
+    target: &Target,
+) -> Result<Exit, Failure> {
+    let info = program.info;
+    let id = loops::asked(info, target, &["explain"])?;
+    let (store, id) = loops::find_to_look(info, id.as_deref())?;
+    let held = loops::opened::<M>(M::open(&store, &id, Actor::Person))?;
+    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
+    program.prepare(&held, &settings, Actor::Person);
+    let raw = held.raw();
+    let journal = raw
+        .journal()
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let columns = screen::columns();
+    let say = |label: &str, text: &str| {
+        let label = format!("{:<1$} ", format!("{label}:"), LABEL - 1);
+        for line in screen::wrap(&label, text, columns) {
+            out::line(&line);
+        }
+    };
+    say("loop", &id.to_string());
+    let past = Past::of(&store, &id, journal);
+    for (label, fact) in facts(raw, &past, Timestamp::now()) {
+        say(label, &fact);
+    }
+    let NextAction { waits_for, next } = next_action::of(program, &held);
+    say("waits for", &waits_for);
+    say("next", &next);
+    Ok(Exit::Complete)
+}
+
+/// Returns what decided the last stop that changed the loop, each fact with its label, in the order in which it counted.
+fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> {
+    let table = raw.table();
+    let changes = || {
+        past.entries.iter().filter_map(|entry| match entry {
+            Entry::Change(change) => Some(change),
+            Entry::Note(_) => None,
+        })
+    };
+    let stops = |change: &&ChangeEntry| change.by == Actor::Hook.to_string() && change.what != "bind";
+    let Some(stop) = changes().filter(stops).last() else {
+        return vec![(
+            "last stop",
+            "none has changed this loop yet; one that finds nothing to do lets the turn end and leaves no trace".to_owned(),
+        )];
+    };
+    let ended = match edge_of(table, stop).is_some_and(|edge| edge.lets_turn_end(table)) {
+        true => "let the turn end",
+        false => "blocked: the agent was told what to do",
+    };
+    let mut facts = vec![
+        (
+            "last stop",
+            format!("{}, {}; it {ended}", stop.at, words::ago(stop.at, now)),
+        ),
+        (
+            "took",
+            format!("{}{}", text::one_line(&stop.what, 80), words::way(stop)),
+        ),
+        ("because", past.why(table, stop)),
+    ];
+    let before = changes().filter(|change| change.revision < stop.revision).last();
+    if let Some(before) = before {
+        let record = Record::of_change(&table.state, raw.id(), before);
+        if let Some(guard) = edge_of(table, stop).and_then(|edge| condition(table, &record, edge, stop.at)) {
+            facts.push(("held", guard.1));
+        }
+        facts.extend(closed(table, &record, stop).map(|guard| ("not open", guard)));
+        let changed = changed(table, before, stop);
+        if !changed.is_empty() {
+            facts.push(("set", changed.join(", ")));
+        }
+    }
+    if let Some(since) = past.last_decision().filter(|last| last.revision > stop.revision) {
+        facts.push((
+            "since then",
+            format!(
+                "{}{} by {}, {}",
+                text::one_line(&since.what, 80),
+                words::way(since),
+                words::who(&since.by),
+                words::ago(since.at, now)
+            ),
+        ));
+    }
+    facts
+}
+
+/// Returns whether an edge's guard held, and the guard with what it saw: `round < max_rounds (round is 2, max_rounds is 3)`.
+fn condition(table: &Table, record: &Record, edge: &EdgeInfo, at: Timestamp) -> Option<(bool, String)> {
+    let guard = edge.when.as_ref()?;
+    let mut seen = Vec::new();
+    guard.seen(table, record, None, at, &mut seen);
+    let seen: Vec<String> = seen.iter().map(|one| text::one_line(one, VALUE)).collect();
+    let holds = guard.holds(table, record, None, at).ok()?;
+    Some((holds, format!("{} ({})", edge.when_text, seen.join(", "))))
+}
+
+/// Returns the transitions of a stop in that phase whose guards did not hold, each with what its guard saw.
+fn closed(table: &'static Table, record: &Record, stop: &ChangeEntry) -> impl Iterator<Item = String> {
+    let of_phase = |edge: &&EdgeInfo| {
+        edge.by.is_empty()
+            && edge.transition != stop.what
+            && Some(table.phases[edge.from].stored) == stop.from.as_deref()
+    };
+    let closed = table.edges.iter().filter(of_phase).filter_map(|edge| {
+        let (holds, guard) = condition(table, record, edge, stop.at)?;
+        (!holds).then(|| format!("{}: {guard}", edge.transition))
+    });
+    closed.collect::<Vec<_>>().into_iter()
+}
+
+/// Returns the machine's own fields that a change gave another value: `round = 3`.
+fn changed(table: &Table, before: &ChangeEntry, after: &ChangeEntry) -> Vec<String> {
+    let own = |name: &str| {
+        table
+            .field(name)
+            .is_some_and(|field| field.kind != FieldKind::Held)
+    };
+    let fields = after
+        .fields
+        .iter()
+        .filter(|field| own(&field.0) && !before.fields.contains(field));
+    fields
+        .map(|(name, value)| format!("{name} = {}", text::one_line(&value.to_plain(), VALUE)))
+        .collect()
+}
