@@ -43,7 +43,7 @@ pub(in crate::program) fn explain<M: CommandLine>(
             out::line(&line);
         }
     };
-    say("loop", &id.to_string());
+    say("loop", id.as_ref());
     let past = Past::of(&store, &id, journal);
     for (label, fact) in facts(raw, &past, Timestamp::now()) {
         say(label, &fact);
@@ -64,7 +64,7 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
         })
     };
     let stops = |change: &&ChangeEntry| change.by == Actor::Hook.to_string() && change.what != "bind";
-    let Some(stop) = changes().filter(stops).last() else {
+    let Some(stop) = changes().rfind(stops) else {
         return vec![(
             "last stop",
             "none has changed this loop yet; one that finds nothing to do lets the turn end and leaves no trace".to_owned(),
@@ -85,9 +85,9 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
         ),
         ("because", past.why(table, stop)),
     ];
-    let before = changes().filter(|change| change.revision < stop.revision).last();
+    let before = changes().rfind(|change| change.revision < stop.revision);
     if let Some(before) = before {
-        let record = Record::of_change(&table.state, raw.id(), before);
+        let record = Record::of_change(table.state, raw.id(), before);
         if let Some(guard) = edge_of(table, stop).and_then(|edge| condition(table, &record, edge, stop.at)) {
             facts.push(("held", guard.1));
         }
