@@ -16,6 +16,7 @@ pub(crate) fn rows() -> Vec<Measure> {
     vec![
         ("an idle stop, through the plugin", Box::new(idle)),
         ("a stop that advances a round", Box::new(advancing)),
+        ("a status line, of a session's loop", Box::new(statusline)),
         ("a stop in the worst of the hostile folders", Box::new(hostile)),
     ]
 }
@@ -120,6 +121,26 @@ fn idle() -> Row {
         beside: "a shell that prints a program's answer".to_owned(),
         ratio: ratio(ours, theirs),
         most: 1.5,
+        unit: "",
+    }
+}
+
+fn statusline() -> Row {
+    let project = project();
+    let root = project.path();
+    hook(root, Command::new(program()).args(["start", "plan", "a topic"]));
+    // It is the session's from its first stop on.
+    hook(root, Command::new(program()).args(["hook", "stop"]));
+    let times = |program: &Path, arguments: &[&str]| {
+        (0..STOPS).for_each(|_| hook(root, Command::new(program).args(arguments)));
+    };
+    Row {
+        beside: "cat, which reads and prints the same".to_owned(),
+        ratio: ratio(
+            || times(&program(), &["statusline"]),
+            || times(Path::new("/bin/cat"), &[]),
+        ),
+        most: 2.0,
         unit: "",
     }
 }
