@@ -17,6 +17,7 @@ pub mod driver;
 pub mod interview;
 pub mod new;
 pub mod report;
+pub mod resume;
 pub mod run;
 pub mod runner;
 pub mod start;
@@ -77,6 +78,8 @@ pub fn program() -> Program<typestate::Plan> {
         .reviewed(report::after_review)
         .answered(interview::take)
         .refused(verbs::instead)
+        .taking(resume::not_a_sessions)
+        .next_action(resume::next_action)
         .caveats(notes)
         .check(doctor::check)
 }

@@ -20,8 +20,9 @@ use claudex_loop::store::{StartError, StoreError};
 use claudex_loop::text;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::INFO;
-use super::driver::{self, Ending, Event, Job, JobError};
+use super::driver::{self, Ending, Event, Job, JobError, Work};
+use super::start::PLAN;
+use super::{INFO, resume};
 
 /// Most findings of a round that are shown; their file has all.
 const SHOWN: usize = 20;
@@ -30,8 +31,11 @@ const SHOWN: usize = 20;
 #[derive(Debug, Args)]
 struct Run {
     /// The plan, a Markdown file
-    #[arg(value_name = "PLAN.md")]
-    plan: Utf8PathBuf,
+    #[arg(value_name = "PLAN.md", required_unless_present = "resume")]
+    plan: Option<Utf8PathBuf>,
+    /// Go on with a loop that was interrupted, with the rounds that it has
+    #[arg(long, value_name = "LOOP", conflicts_with_all = ["plan", "rounds"])]
+    resume: Option<String>,
     /// How many rounds at most [default: 3, or CLAUDEX_MAX_PLAN_ROUNDS]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     rounds: Option<String>,
@@ -61,15 +65,23 @@ pub fn command() -> Command {
     )
 }
 
-/// Takes a plan through the loop.
+/// Takes a plan through the loop, or goes on with one that was kept.
 ///
 /// # Errors
-/// The arguments cannot be, another loop is active, or the reviewer gave no verdict.
+/// The arguments cannot be, another loop is active, there is no such loop to go on with, or the reviewer gave no verdict.
 pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
-    let here = loops::here()?;
-    let plan = plan_path(&here, &arguments.plan)?;
-    let root = locate::root(info.state, plan.parent().unwrap_or(&here));
+    let work = match (&arguments.resume, &arguments.plan) {
+        (Some(id), _) => Work::Kept(resume::held(id)?),
+        (None, plan) => Work::Plan(plan_path(
+            &loops::here()?,
+            plan.as_deref().unwrap_or(PLAN.into()),
+        )?),
+    };
+    let root = match &work {
+        Work::Kept(held) => held.raw().store().root().to_owned(),
+        Work::Plan(plan) => locate::root(info.state, plan.parent().unwrap_or(plan)),
+    };
     let settings = loops::settings(info, &root, None)?;
     if let Some(named) = arguments.reviewer.as_deref()
         && Caller::from_env().actor(false) == Actor::Agent
@@ -82,7 +94,6 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let rounds = arguments.rounds.as_deref().map(rounds).transpose()?;
     let job = Job {
-        plan: &plan,
         rounds,
         drafter: arguments.drafter.as_deref(),
         limits: arguments.time.limits(chosen.limits),
@@ -90,7 +101,7 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
     };
     let mut display = Display::new(arguments.json);
     let interrupted = review::interrupts();
-    let outcome = driver::run(&job, chosen.reviewer.as_ref(), &mut |event| {
+    let outcome = driver::run(work, &job, chosen.reviewer.as_ref(), &mut |event| {
         display.show(&event, &chosen.shown);
         if interrupted.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -99,7 +110,10 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
         }
     });
     display.finish();
-    let outcome = outcome.map_err(failure)?;
+    let outcome = outcome.map_err(|error| match error {
+        JobError::Interrupted { id } => resume::kept(&id, matches),
+        error => failure(error),
+    })?;
     if arguments.json {
         out::json(&outcome);
     } else if outcome.ending == Ending::ReviewerFailed {
@@ -165,10 +179,13 @@ fn failure(error: JobError) -> Failure {
             Exit::Active
         }
         JobError::Plan { .. } | JobError::NotText { .. } | JobError::Empty { .. } => Exit::Usage,
-        JobError::Interrupted => Exit::Interrupted,
+        JobError::Elsewhere { .. } => Exit::Refused,
         _ => Exit::Internal,
     };
     match error {
+        JobError::Start(StartError::Active { ref id, .. }) if let Some(help) = resume::in_the_way(id) => {
+            Failure::plain(exit, "claudex::start::active", error.to_string(), &help)
+        }
         JobError::Start(error) if exit == Exit::Active => start::refused(INFO, error).exiting(exit),
         error => Failure::new(exit, error),
     }
@@ -208,12 +225,10 @@ impl Display {
 
     fn show(&mut self, event: &Event<'_>, reviewer: &str) {
         match event {
-            Event::Started { held } => {
-                self.say(&format!(
-                    "Loop {} reviews {} (reviewer: {reviewer})",
-                    held.id(),
-                    held.fields().subject()
-                ));
+            Event::Started { held, again } => {
+                let (id, subject) = (held.id(), held.fields().subject());
+                let what = if *again { "goes on with" } else { "reviews" };
+                self.say(&format!("Loop {id} {what} {subject} (reviewer: {reviewer})"));
             }
             Event::Round { round, of, persona } => {
                 self.lines = review::Lines::limited(self.bar.is_none());

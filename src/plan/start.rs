@@ -18,7 +18,7 @@ use derive_more::{Display, Error};
 use super::{AnyLoop, INFO, Mode, closing};
 
 /// The plan's name.
-const PLAN: &str = "PLAN.md";
+pub const PLAN: &str = "PLAN.md";
 
 /// The flags that are for plan mode alone, by field.
 const PLAN_ONLY: [(&str, &str); 5] = [

@@ -544,7 +544,7 @@ fn active(info: &ProgramInfo, id: &str, message: &str) -> Failure {
         .unwrap_or_default();
     let program = info.program;
     let help = if listed.iter().any(|(_, one)| one.id.as_str() == id && one.ours) {
-        let give_up = incompatible::way_out(info, id).map(|way| format!(", or give it up:\n    {way}"));
+        let give_up = incompatible::way_out(info, id).map(|way| format!("\nto give it up:\n    {way}"));
         format!(
             "see it with `{program} status`; to take it over into this session:{}{}",
             info.command(&format!("adopt {id}")),
