@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::behaviours::{Attempt, Step, settle, words};
 use claudex_loop::machine::message::{Message, MessageError};
@@ -14,22 +14,24 @@ use claudex_loop::machine::{Refusal, Refused};
 use claudex_loop::process::environment::Environment;
 use claudex_loop::process::limits::Limits;
 use claudex_loop::process::{self, Call, Event as ProcessEvent, ProcessEnd};
+use claudex_loop::program::review;
 use claudex_loop::program::rounds::{self, RoundLine};
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{locate, review};
 use claudex_loop::review::evidence::{self, Found};
 use claudex_loop::review::findings_json;
 use claudex_loop::review::reviewer::Reviewer;
 use claudex_loop::review::round::{Report, RoundError, RoundEvent};
 use claudex_loop::review::runs::RunOutcome;
 use claudex_loop::store::StartError;
-use claudex_loop::{Actor, Beginning, Timestamp, text};
+use claudex_loop::{Actor, Timestamp, text};
 use derive_more::{Display, Error};
 use serde::Serialize;
 use serde_json::json;
 
+use super::start::StartRefused;
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE};
-use super::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, PlanLoop, Start, context, runner, summary};
+use super::work::Work;
+use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report, runner, summary};
 
 /// Stands in `session_id` in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
 pub const RUN: &str = "run";
@@ -38,15 +40,6 @@ const DRAFT: Message = Message {
     name: "draft.md",
     text: include_str!("messages/draft.md"),
 };
-
-/// What a job is about.
-#[derive(Debug)]
-pub enum Work {
-    /// A plan, by its absolute path: a loop is started.
-    Plan(Utf8PathBuf),
-    /// A loop that was kept when its job was interrupted.
-    Kept(AnyLoop),
-}
 
 /// How it is done.
 #[derive(Debug)]
@@ -86,6 +79,8 @@ pub enum Event<'e> {
     Reviewed {
         /// Its report.
         report: &'e Report,
+        /// What is to be said besides.
+        notes: &'e [String],
     },
     /// The drafter works on the findings.
     Drafting,
@@ -118,8 +113,15 @@ pub struct Outcome {
     pub id: String,
     /// How it ended.
     pub ending: Ending,
-    /// The plan.
-    pub plan: Utf8PathBuf,
+    /// The plan, where one was reviewed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Utf8PathBuf>,
+    /// The report, where changes were reviewed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<Utf8PathBuf>,
+    /// The proposed patches, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixes: Option<Utf8PathBuf>,
     /// Its rounds.
     pub rounds: Vec<RoundLine>,
     /// How long it took, in seconds.
@@ -148,6 +150,10 @@ pub enum JobError {
     #[display("{_0}")]
     #[diagnostic(transparent)]
     Start(StartError),
+    /// There are no changes to review, or they cannot be read.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Changes(StartRefused),
     /// The plan cannot be read.
     #[display("could not read the plan {path}: {source}", path = claudex_loop::text::shown(path), source = claudex_loop::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::run::plan), help("give the path of a Markdown file"))]
@@ -280,10 +286,7 @@ pub fn run(
     listener: &mut Listener<'_>,
 ) -> Result<Outcome, JobError> {
     let again = matches!(work, Work::Kept(_));
-    let held = match work {
-        Work::Plan(path) => of_plan(&path, job)?,
-        Work::Kept(held) => held,
-    };
+    let held = work.begin(job)?;
     let (store, id) = (held.raw().store().clone(), held.id().clone());
     // A start is a person's; what follows is what the hook would do.
     let open = || {
@@ -310,36 +313,6 @@ pub fn run(
     done
 }
 
-/// Starts the loop of a plan: what is there is its draft.
-fn of_plan(plan: &Utf8Path, job: &Job<'_>) -> Result<AnyLoop, JobError> {
-    let path = || plan.to_owned();
-    let bytes = claudex_loop::files::read_in(&[], plan);
-    let bytes = bytes.map_err(|source| JobError::Plan { path: path(), source })?;
-    let text = String::from_utf8(bytes).map_err(|_| JobError::NotText { path: path() })?;
-    if text.trim().is_empty() {
-        return Err(JobError::Empty { path: path() });
-    }
-    let folder = plan.parent().unwrap_or(Utf8Path::new("/"));
-    let store = locate::for_start(INFO.state, folder);
-    let subject = plan.strip_prefix(store.root()).unwrap_or(plan);
-    let start = Start {
-        mode: Mode::Plan,
-        topic: topic(&text, plan),
-        max_rounds: job.rounds.or(job.settings.rounds.get("plan").copied()),
-        max_failures: job.settings.max_failures,
-        from_draft: Some(true),
-        interview_used: None,
-        subject: Some(subject.to_string()),
-        subject_before: None,
-        continues: None,
-    };
-    let how = Beginning {
-        stale_after: Some(job.settings.stale_after),
-        ..Beginning::now(RUN)
-    };
-    start.begin(&store, how, Actor::Person).map_err(JobError::Start)
-}
-
 fn interrupted(held: &AnyLoop) -> JobError {
     JobError::Interrupted {
         id: held.id().to_string(),
@@ -354,20 +327,6 @@ fn cancel(held: AnyLoop) {
     };
     if let Ok(cancelled) = verb.run(held) {
         let _ = runner::clear(cancelled.raw());
-    }
-}
-
-/// The first heading, else the first line, else the file's name.
-fn topic(plan: &str, path: &Utf8Path) -> String {
-    let heading = plan.lines().find(|line| line.starts_with('#'));
-    let line = heading
-        .or_else(|| plan.lines().find(|line| !line.trim().is_empty()))
-        .unwrap_or_default();
-    let topic = text::one_line(line.trim_start_matches('#').trim(), 200);
-    if topic.is_empty() {
-        path.file_name().unwrap_or("plan").to_owned()
-    } else {
-        topic
     }
 }
 
@@ -412,7 +371,15 @@ fn through(
                 RoundError::Interrupted => interrupted(&held),
                 error => JobError::Round(error),
             })?;
-            if listener(Event::Reviewed { report: &report }).is_break() {
+            let notes = match report.how.digest() {
+                Some(_) => report::after_review(&held),
+                None => Vec::new(),
+            };
+            let reviewed = Event::Reviewed {
+                report: &report,
+                notes: &notes,
+            };
+            if listener(reviewed).is_break() {
                 return Err(interrupted(&held));
             }
             if let (Some(drafter), RunOutcome::Findings { .. }) = (job.drafter, &report.how) {
@@ -486,6 +453,7 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
         (_, DecisionSignal::Stalled) => Ending::Stalled,
         (_, DecisionSignal::MaxReached | DecisionSignal::None) => Ending::StoppedAtMaxRounds,
     };
+    let (report, fixes) = report::there(held);
     let cause = rounds::runs(raw)
         .iter()
         .rev()
@@ -493,7 +461,9 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
     Outcome {
         id: held.id().to_string(),
         ending,
-        plan: raw.path("{subject}"),
+        plan: (!super::reviews_changes(held)).then(|| raw.path("{subject}")),
+        report: report.map(|path| raw.store().root().join(path)),
+        fixes: fixes.map(|path| raw.store().root().join(path)),
         rounds: rounds::rounds(raw, &job.settings.personas),
         seconds: rounds::seconds(raw, Timestamp::now()),
         state: raw.store().path_of(held.id()),

@@ -10,6 +10,7 @@
 
 claudex_loop::machine!(plan as typestate);
 
+pub mod changes;
 pub mod closing;
 pub mod context;
 pub mod doctor;
@@ -23,6 +24,7 @@ pub mod runner;
 pub mod start;
 pub mod summary;
 pub mod verbs;
+pub mod work;
 
 use claudex_loop::behaviours::ask::{Answer, Asked};
 use claudex_loop::program::Program;
@@ -70,6 +72,7 @@ pub fn program() -> Program<typestate::Plan> {
     typestate::program(PlanLoop)
         .command(run::command(), run::run)
         .command(new::command(), new::run)
+        .flag("review", changes::CHANGES, changes::run)
         .arguments(start::arguments)
         .start(start::fields)
         .context(context::of)

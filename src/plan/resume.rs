@@ -9,12 +9,13 @@ use claudex_loop::program::{locate, loops, shell};
 use claudex_loop::text;
 
 use super::driver::RUN;
-use super::{AnyLoop, INFO, Verb};
+use super::{AnyLoop, INFO, Verb, reviews_changes};
 
 /// The flags that whoever goes on gives again, by argument.
 const AGAIN: [&str; 4] = ["reviewer", "drafter", "timeout", "idle_timeout"];
 
-/// Opens the loop that `run` began and that is not over, and brings it back where it was put aside.
+/// Opens the loop that `run` began and that is not over, and brings it back where it was put aside. A review of changes that no
+/// session has taken up is taken over: it was started in a terminal, and ends there.
 ///
 /// # Errors
 /// There is no such loop, it is over, it is a session's, or its review is running.
@@ -52,6 +53,12 @@ pub fn held(id: &str) -> Result<AnyLoop, Failure> {
     }
     let held = AnyLoop::open(&store, &id, Actor::Hook).map_err(|error| Failure::new(Exit::Refused, error))?;
     let session = held.fields().session_id();
+    if is_nobodys_review(&held) && !store.is_running(&id) {
+        let raw = held.raw();
+        let taken = store.set_session(raw.record(), RUN, "adopt", &Actor::Person.to_string());
+        taken.map_err(|error| Failure::new(Exit::Internal, error))?;
+        return AnyLoop::open(&store, &id, Actor::Hook).map_err(|error| Failure::new(Exit::Refused, error));
+    }
     match held.phase() {
         phase if phase.is_terminal() => refused(
             format!("it is over ({phase})"),
@@ -66,12 +73,26 @@ pub fn held(id: &str) -> Result<AnyLoop, Failure> {
     }
 }
 
-/// Says what comes next in a loop of `run` that is not being reviewed: its drafter is at work, or nobody is.
+/// Returns whether a loop reviews changes, is not over, and belongs to no session.
+fn is_nobodys_review(held: &AnyLoop) -> bool {
+    let is_nobodys = [UNKNOWN, ""].contains(&held.fields().session_id().as_str());
+    is_nobodys && reviews_changes(held) && !held.phase().is_terminal()
+}
+
+/// Says what comes next in a loop of a terminal that is not being reviewed: one of `run`, whose drafter is at work or where nobody is,
+/// or a review of changes.
 pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
-    let (id, raw) = (held.id(), held.raw());
-    let waits = held.fields().session_id() == RUN && !raw.store().is_running(id);
-    let next = || format!("where that was interrupted, go on with it:\n    claudex-loop run --resume {id}");
-    waits.then(|| NextAction::new("its run", next()))
+    let id = held.id();
+    let command = format!("    claudex-loop run --resume {id}");
+    if held.phase().is_terminal() || held.raw().store().is_running(id) {
+        return None;
+    }
+    if held.fields().session_id() == RUN {
+        let next = format!("where that was interrupted, go on with it:\n{command}");
+        return Some(NextAction::new("its run", next));
+    }
+    let next = format!("have it reviewed and ended here:\n{command}");
+    is_nobodys_review(held).then(|| NextAction::new("its review, or a session that takes it up", next))
 }
 
 /// Refuses the verb by which sessions go on to a loop of `run`, which no session drives.

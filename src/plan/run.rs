@@ -20,36 +20,38 @@ use claudex_loop::store::{StartError, StoreError};
 use claudex_loop::text;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::driver::{self, Ending, Event, Job, JobError, Work};
+use super::driver::{self, Ending, Event, Job, JobError};
 use super::start::PLAN;
-use super::{INFO, resume};
+use super::work::Work;
+use super::{INFO, resume, reviews_changes};
 
 /// Most findings of a round that are shown; their file has all.
 const SHOWN: usize = 20;
 
 /// Take a plan document through the whole loop, outside Claude Code
 #[derive(Debug, Args)]
-struct Run {
+pub struct Run {
     /// The plan, a Markdown file
     #[arg(value_name = "PLAN.md", required_unless_present = "resume")]
-    plan: Option<Utf8PathBuf>,
+    pub plan: Option<Utf8PathBuf>,
     /// Go on with a loop that was interrupted, with the rounds that it has
     #[arg(long, value_name = "LOOP", conflicts_with_all = ["plan", "rounds"])]
-    resume: Option<String>,
+    pub resume: Option<String>,
     /// How many rounds at most [default: 3, or CLAUDEX_MAX_PLAN_ROUNDS]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    rounds: Option<String>,
+    pub rounds: Option<String>,
     /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default: CLAUDEX_REVIEWER, else auto]
     #[arg(long, value_name = "NAME")]
-    reviewer: Option<String>,
+    pub reviewer: Option<String>,
     /// A command that revises the plan between rounds; it gets the findings on stdin
     #[arg(long, value_name = "COMMAND")]
-    drafter: Option<String>,
+    pub drafter: Option<String>,
+    /// How long a review, or the drafter, may take.
     #[command(flatten)]
-    time: Time,
+    pub time: Time,
     /// Print the outcome as JSON on stdout, and nothing else there
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 /// What the help of the command says last.
@@ -78,10 +80,20 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
             plan.as_deref().unwrap_or(PLAN.into()),
         )?),
     };
-    let root = match &work {
-        Work::Kept(held) => held.raw().store().root().to_owned(),
-        Work::Plan(plan) => locate::root(info.state, plan.parent().unwrap_or(plan)),
-    };
+    drive(info, work, &arguments, matches)
+}
+
+/// Takes a loop to its end, shows how it goes and what came of it.
+///
+/// # Errors
+/// As [`run`].
+pub fn drive(
+    info: &'static ProgramInfo,
+    work: Work,
+    arguments: &Run,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
+    let root = work.root();
     let settings = loops::settings(info, &root, None)?;
     if let Some(named) = arguments.reviewer.as_deref()
         && Caller::from_env().actor(false) == Actor::Agent
@@ -183,6 +195,7 @@ fn failure(error: JobError) -> Failure {
         _ => Exit::Internal,
     };
     match error {
+        JobError::Changes(refused) => refused.into(),
         JobError::Start(StartError::Active { ref id, .. }) if let Some(help) = resume::in_the_way(id) => {
             Failure::plain(exit, "claudex::start::active", error.to_string(), &help)
         }
@@ -226,7 +239,11 @@ impl Display {
     fn show(&mut self, event: &Event<'_>, reviewer: &str) {
         match event {
             Event::Started { held, again } => {
-                let (id, subject) = (held.id(), held.fields().subject());
+                let id = held.id();
+                let subject = match reviews_changes(held) {
+                    true => "the changes of the work tree".to_owned(),
+                    false => held.fields().subject(),
+                };
                 let what = if *again { "goes on with" } else { "reviews" };
                 self.say(&format!("Loop {id} {what} {subject} (reviewer: {reviewer})"));
             }
@@ -243,7 +260,7 @@ impl Display {
                     self.say(&format!("  {line}"));
                 }
             }
-            Event::Reviewed { report } => {
+            Event::Reviewed { report, notes } => {
                 self.say(&format!("  {}", review::result(report)));
                 let mut all: Vec<_> = report.findings.0.iter().collect();
                 all.sort_by_key(|finding| finding.severity);
@@ -253,6 +270,9 @@ impl Display {
                 }
                 if let Some(more) = all.len().checked_sub(SHOWN).filter(|more| *more > 0) {
                     self.say(&format!("    and {more} more in that file"));
+                }
+                for note in *notes {
+                    self.say(&format!("  {note}"));
                 }
             }
             Event::Drafting => {

@@ -3,19 +3,19 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, Command};
-use claudex_loop::Actor;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
 use claudex_loop::program::start::{StartFields, StartRequest, WORDS};
 use claudex_loop::program::{locate, suggest};
-use claudex_loop::review::changes::{Changes, ChangesError};
+use claudex_loop::review::changes::{Changes, ChangesError, Compared};
 use claudex_loop::review::worktree::WorktreeError;
 use claudex_loop::review::{Digest, copy};
 use claudex_loop::store::{LoopId, Store, Value};
 use claudex_loop::text;
+use claudex_loop::{Actor, Timestamp};
 use derive_more::{Display, Error};
 
-use super::{AnyLoop, INFO, Mode, closing};
+use super::{AnyLoop, INFO, Mode, changes, closing};
 
 /// The plan's name.
 pub const PLAN: &str = "PLAN.md";
@@ -50,6 +50,7 @@ pub fn arguments(command: Command) -> Command {
                         .help("Ask nothing before the plan is drafted"),
                 )
         })
+        .mut_subcommand("review", changes::arguments)
         .mut_subcommand("more", |more| {
             more.mut_arg("rounds", |arg| {
                 rounds(arg)
@@ -212,30 +213,56 @@ fn of_plan(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
     })
 }
 
-/// Returns the fields of a loop that reviews the changes of the work tree.
+/// Returns the fields of a loop that is started to review the changes of the work tree.
 fn of_review(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
     for (field, flag) in PLAN_ONLY {
         if request.text(field).is_some() || request.flag(field) {
             return Err(StartRefused::PlanOnly { flag });
         }
     }
-    let store = request.store;
+    let topic = request.text("topic").unwrap_or_default();
+    let found = changes(request.store, topic, request.now)?;
+    Ok(StartFields {
+        fields: vec![
+            ("topic", Value::Text(found.topic)),
+            ("subject", Value::Word(found.subject.into_string())),
+        ],
+        note: Some(closing::started(&found.compared)),
+        id: Some(found.id),
+    })
+}
+
+/// The changes that a loop is started to review.
+pub struct ChangesFound {
+    /// What they are about.
+    pub topic: String,
+    /// The id of the loop.
+    pub id: LoopId,
+    /// Where their copy will lie.
+    pub subject: Utf8PathBuf,
+    /// What they were compared with.
+    pub compared: Compared,
+}
+
+/// Returns the changes of the work tree as they are now, under this topic, else their title.
+///
+/// # Errors
+/// There are none, or they cannot be read.
+pub fn changes(store: &Store, topic: &str, now: Timestamp) -> Result<ChangesFound, StartRefused> {
     let Changes { title, compared, .. } = copy::now(store).map_err(StartRefused::Changes)?;
-    let id = LoopId::new_stamp(request.now).map_err(|source| StartRefused::Io {
+    let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {
         path: store.folder().to_owned(),
         source,
     })?;
-    let topic = match request.text("topic").unwrap_or_default().trim() {
+    let topic = match topic.trim() {
         "" => title,
         topic => topic.to_owned(),
     };
-    Ok(StartFields {
-        fields: vec![
-            ("topic", Value::Text(topic)),
-            ("subject", Value::Word(copy::copy_of(store, &id).into_string())),
-        ],
-        note: Some(closing::started(&compared)),
-        id: Some(id),
+    Ok(ChangesFound {
+        topic,
+        subject: copy::copy_of(store, &id),
+        id,
+        compared,
     })
 }
 
