@@ -5,7 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, Command};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
-use claudex_loop::program::start::{StartFields, StartRequest, WORDS};
+use claudex_loop::program::start::{StartFields, StartRequest};
 use claudex_loop::program::{locate, suggest};
 use claudex_loop::review::changes::{Changes, ChangesError, Compared};
 use claudex_loop::review::worktree::WorktreeError;
@@ -31,29 +31,38 @@ const PLAN_ONLY: [(&str, &str); 5] = [
 
 /// Names the flags of a start as people type them, and says how far `more` may go.
 pub fn arguments(command: Command) -> Command {
-    let named = |arg: Arg, long: &'static str, value: &'static str| arg.long(long).value_name(value);
-    let rounds = |arg: Arg| arg.value_parser(rounds).value_name("N").allow_hyphen_values(true);
+    let of_count = |arg: Arg| arg.value_parser(rounds).value_name("N").allow_hyphen_values(true);
+    let of_both = move |mode: Command| {
+        mode.mut_arg("max_rounds", |arg| of_count(arg).long("rounds"))
+            .mut_arg("interview_used", |arg| arg.long("interviewed"))
+            .mut_arg("subject", |arg| {
+                arg.long("plan")
+                    .help(format!("The plan’s file [default: {PLAN}]"))
+            })
+            .mut_arg("continues", |arg| arg.long("continue").value_name("LOOP"))
+            // The start sets it itself.
+            .mut_arg("subject_before", |arg| arg.hide(true))
+            .arg(
+                Arg::new("skip_interview")
+                    .long("skip-interview")
+                    .action(ArgAction::SetTrue)
+                    .help("Ask nothing before the plan is drafted"),
+            )
+    };
+    let of_review = move |mode: Command| {
+        let hidden = |mode: Command, (flag, _)| mode.mut_arg(flag, |arg| arg.hide(true));
+        PLAN_ONLY.into_iter().fold(of_both(mode), hidden)
+    };
     command
         .mut_subcommand("start", |start| {
             start
-                .mut_arg("max_rounds", |arg| rounds(arg).long("rounds"))
-                .mut_arg("interview_used", |arg| arg.long("interviewed"))
-                .mut_arg("subject", |arg| named(arg, "plan", "PATH"))
-                .mut_arg("continues", |arg| named(arg, "continue", "ID"))
-                .mut_arg("subject_before", |arg| arg.hide(true))
-                .mut_arg("max_failures", |arg| arg.hide(true))
-                .mut_arg(WORDS, |arg| arg.help("What the plan is about, after the flags"))
-                .arg(
-                    Arg::new("skip_interview")
-                        .long("skip-interview")
-                        .action(ArgAction::SetTrue)
-                        .help("Ask nothing before the plan is drafted"),
-                )
+                .mut_subcommand("plan", of_both)
+                .mut_subcommand("review", of_review)
         })
         .mut_subcommand("review", changes::arguments)
         .mut_subcommand("more", |more| {
             more.mut_arg("rounds", |arg| {
-                rounds(arg)
+                of_count(arg)
                     .help("How many further rounds")
                     .required(false)
                     .default_value("1")

@@ -286,8 +286,8 @@ impl<M: CommandLine> Program<M> {
         let command = command.arg(
             clap::Arg::new(LOOP)
                 .long("id")
-                .value_name("ID")
-                .help("The loop; else the active one"),
+                .value_name("LOOP")
+                .help("The loop [default: the active one]"),
         );
         self.verbs.push(OwnVerb { command, run });
         self
