@@ -6,30 +6,32 @@
 
 use std::ops::ControlFlow;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::behaviours::{Attempt, Step, settle, words};
-use claudex_loop::machine::Refused;
 use claudex_loop::machine::message::{Message, MessageError};
+use claudex_loop::machine::{Refusal, Refused};
 use claudex_loop::process::environment::Environment;
 use claudex_loop::process::limits::Limits;
 use claudex_loop::process::{self, Call, Event as ProcessEvent, ProcessEnd};
+use claudex_loop::program::review;
 use claudex_loop::program::rounds::{self, RoundLine};
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{locate, review};
 use claudex_loop::review::evidence::{self, Found};
 use claudex_loop::review::findings_json;
 use claudex_loop::review::reviewer::Reviewer;
 use claudex_loop::review::round::{Report, RoundError, RoundEvent};
 use claudex_loop::review::runs::RunOutcome;
 use claudex_loop::store::StartError;
-use claudex_loop::{Actor, Beginning, Timestamp, text};
+use claudex_loop::{Actor, Timestamp, text};
 use derive_more::{Display, Error};
 use serde::Serialize;
 use serde_json::json;
 
+use super::start::StartRefused;
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE};
-use super::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, PlanLoop, Start, context, runner, summary};
+use super::work::Work;
+use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report, runner, summary};
 
 /// Stands in `session_id` in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
 pub const RUN: &str = "run";
@@ -39,11 +41,9 @@ const DRAFT: Message = Message {
     text: include_str!("messages/draft.md"),
 };
 
-/// What to do.
+/// How it is done.
 #[derive(Debug)]
 pub struct Job<'j> {
-    /// The plan, absolute.
-    pub plan: &'j Utf8Path,
     /// How many rounds at most, where that was said.
     pub rounds: Option<u64>,
     /// The command that revises the plan, for `/bin/sh -c`.
@@ -57,10 +57,12 @@ pub struct Job<'j> {
 /// What whoever watches the job is told.
 #[derive(Debug)]
 pub enum Event<'e> {
-    /// The loop was started.
+    /// The loop was started, or goes on.
     Started {
         /// It.
         held: &'e AnyLoop,
+        /// Whether it goes on.
+        again: bool,
     },
     /// A round begins.
     Round {
@@ -77,6 +79,8 @@ pub enum Event<'e> {
     Reviewed {
         /// Its report.
         report: &'e Report,
+        /// What is to be said besides.
+        notes: &'e [String],
     },
     /// The drafter works on the findings.
     Drafting,
@@ -109,8 +113,15 @@ pub struct Outcome {
     pub id: String,
     /// How it ended.
     pub ending: Ending,
-    /// The plan.
-    pub plan: Utf8PathBuf,
+    /// The plan, where one was reviewed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Utf8PathBuf>,
+    /// The report, where changes were reviewed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<Utf8PathBuf>,
+    /// The proposed patches, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixes: Option<Utf8PathBuf>,
     /// Its rounds.
     pub rounds: Vec<RoundLine>,
     /// How long it took, in seconds.
@@ -139,6 +150,10 @@ pub enum JobError {
     #[display("{_0}")]
     #[diagnostic(transparent)]
     Start(StartError),
+    /// There are no changes to review, or they cannot be read.
+    #[display("{_0}")]
+    #[diagnostic(transparent)]
+    Changes(StartRefused),
     /// The plan cannot be read.
     #[display("could not read the plan {path}: {source}", path = claudex_loop::text::shown(path), source = claudex_loop::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::run::plan), help("give the path of a Markdown file"))]
@@ -176,13 +191,26 @@ pub enum JobError {
         /// How.
         problem: String,
     },
-    /// Whoever watched gave up.
-    #[display("interrupted; the loop was cancelled")]
+    /// Whoever watched gave up. The loop is kept.
+    #[display("interrupted; loop {id} is kept")]
     #[diagnostic(
         code(claudex::run::interrupted),
-        help("run the same command again to begin anew")
+        help("to go on with it:\n    claudex-loop run --resume {id}")
     )]
-    Interrupted,
+    Interrupted {
+        /// The loop.
+        id: String,
+    },
+    /// Another process drives the loop, too, and was first.
+    #[display("another process changed loop {id} meanwhile")]
+    #[diagnostic(
+        code(claudex::run::elsewhere),
+        help("where it is, and what comes next:\n    claudex-loop status {id}")
+    )]
+    Elsewhere {
+        /// The loop.
+        id: String,
+    },
     /// A transition was refused.
     #[display("{problem}")]
     #[diagnostic(
@@ -207,9 +235,13 @@ pub enum JobError {
 
 impl From<Refused<AnyLoop>> for JobError {
     fn from(refused: Refused<AnyLoop>) -> Self {
-        JobError::Refused {
-            id: refused.held.id().to_string(),
-            problem: refused.to_string(),
+        let id = refused.held.id().to_string();
+        match *refused.refusal {
+            Refusal::Stale { .. } => JobError::Elsewhere { id },
+            _ => JobError::Refused {
+                id,
+                problem: refused.to_string(),
+            },
         }
     }
 }
@@ -245,22 +277,17 @@ impl OnStop for Driver {
 /// Does the job.
 ///
 /// # Errors
-/// See [`JobError`]. A loop that was started and not brought to its end is cancelled, so that it is in nobody's way.
-pub fn run(job: &Job<'_>, reviewer: &dyn Reviewer, listener: &mut Listener<'_>) -> Result<Outcome, JobError> {
-    let bytes = claudex_loop::files::read_in(&[], job.plan).map_err(|source| JobError::Plan {
-        path: job.plan.to_owned(),
-        source,
-    })?;
-    let plan = String::from_utf8(bytes).map_err(|_| JobError::NotText {
-        path: job.plan.to_owned(),
-    })?;
-    if plan.trim().is_empty() {
-        return Err(JobError::Empty {
-            path: job.plan.to_owned(),
-        });
-    }
-    let started = start(job, &plan).map_err(JobError::Start)?;
-    let (store, id) = (started.raw().store().clone(), started.id().clone());
+/// See [`JobError`]. A loop that was not brought to its end is cancelled, so that it is in nobody's way; one that was
+/// interrupted is kept.
+pub fn run(
+    work: Work,
+    job: &Job<'_>,
+    reviewer: &dyn Reviewer,
+    listener: &mut Listener<'_>,
+) -> Result<Outcome, JobError> {
+    let again = matches!(work, Work::Kept(_));
+    let held = work.begin(job)?;
+    let (store, id) = (held.raw().store().clone(), held.id().clone());
     // A start is a person's; what follows is what the hook would do.
     let open = || {
         AnyLoop::open(&store, &id, Actor::Hook).map_err(|error| JobError::Refused {
@@ -270,9 +297,14 @@ pub fn run(job: &Job<'_>, reviewer: &dyn Reviewer, listener: &mut Listener<'_>) 
     };
     let done = open().and_then(|held| {
         held.raw().permit(job.settings.permissions(Actor::Hook));
-        through(held, job, reviewer, listener)
+        match listener(Event::Started { held: &held, again }) {
+            ControlFlow::Break(()) => Err(interrupted(&held)),
+            ControlFlow::Continue(()) => through(held, job, reviewer, listener),
+        }
     });
-    if done.is_err()
+    let given_up =
+        |error: &JobError| !matches!(error, JobError::Interrupted { .. } | JobError::Elsewhere { .. });
+    if done.as_ref().is_err_and(given_up)
         && let Ok(held) = AnyLoop::open(&store, &id, Actor::Person)
         && !held.phase().is_terminal()
     {
@@ -281,27 +313,10 @@ pub fn run(job: &Job<'_>, reviewer: &dyn Reviewer, listener: &mut Listener<'_>) 
     done
 }
 
-/// Starts the loop: the plan that is there is its draft.
-fn start(job: &Job<'_>, plan: &str) -> Result<AnyLoop, StartError> {
-    let folder = job.plan.parent().unwrap_or(Utf8Path::new("/"));
-    let store = locate::for_start(INFO.state, folder);
-    let subject = job.plan.strip_prefix(store.root()).unwrap_or(job.plan);
-    let start = Start {
-        mode: Mode::Plan,
-        topic: topic(plan, job.plan),
-        max_rounds: job.rounds.or(job.settings.rounds.get("plan").copied()),
-        max_failures: job.settings.max_failures,
-        from_draft: Some(true),
-        interview_used: None,
-        subject: Some(subject.to_string()),
-        subject_before: None,
-        continues: None,
-    };
-    let how = Beginning {
-        stale_after: Some(job.settings.stale_after),
-        ..Beginning::now(RUN)
-    };
-    start.begin(&store, how, Actor::Person)
+fn interrupted(held: &AnyLoop) -> JobError {
+    JobError::Interrupted {
+        id: held.id().to_string(),
+    }
 }
 
 /// Gives a loop up; that it could not be is the lesser trouble by then.
@@ -312,20 +327,6 @@ fn cancel(held: AnyLoop) {
     };
     if let Ok(cancelled) = verb.run(held) {
         let _ = runner::clear(cancelled.raw());
-    }
-}
-
-/// The first heading, else the first line, else the file's name.
-fn topic(plan: &str, path: &Utf8Path) -> String {
-    let heading = plan.lines().find(|line| line.starts_with('#'));
-    let line = heading
-        .or_else(|| plan.lines().find(|line| !line.trim().is_empty()))
-        .unwrap_or_default();
-    let topic = text::one_line(line.trim_start_matches('#').trim(), 200);
-    if topic.is_empty() {
-        path.file_name().unwrap_or("plan").to_owned()
-    } else {
-        topic
     }
 }
 
@@ -340,11 +341,12 @@ fn through(
         personas: job.settings.personas.all().len() as u64,
     };
     let program = super::program();
-    if listener(Event::Started { held: &held }).is_break() {
-        return Err(JobError::Interrupted);
-    }
     let mut summary = String::new();
     loop {
+        // One that was kept may have been left here.
+        if held.phase() == Phase::Summarizing && summary.is_empty() {
+            summary = summed_up(&held, job)?;
+        }
         if held.phase() == Phase::Reviewing {
             let fields = held.fields();
             let persona = job.settings.personas.of_round(fields.round());
@@ -354,7 +356,7 @@ fn through(
                 persona: &persona.label,
             };
             if listener(round).is_break() {
-                return Err(JobError::Interrupted);
+                return Err(interrupted(&held));
             }
             let round = review::Job {
                 spec: &REVIEWING_REVIEW,
@@ -366,11 +368,19 @@ fn through(
                 listener(Event::Review(said))
             })
             .map_err(|error| match error {
-                RoundError::Interrupted => JobError::Interrupted,
+                RoundError::Interrupted => interrupted(&held),
                 error => JobError::Round(error),
             })?;
-            if listener(Event::Reviewed { report: &report }).is_break() {
-                return Err(JobError::Interrupted);
+            let notes = match report.how.digest() {
+                Some(_) => report::after_review(&held),
+                None => Vec::new(),
+            };
+            let reviewed = Event::Reviewed {
+                report: &report,
+                notes: &notes,
+            };
+            if listener(reviewed).is_break() {
+                return Err(interrupted(&held));
             }
             if let (Some(drafter), RunOutcome::Findings { .. }) = (job.drafter, &report.how) {
                 draft(&held, drafter, job, listener)?;
@@ -407,11 +417,6 @@ fn through(
                     id: now.id().to_string(),
                     problem,
                 })?;
-                if now.phase() == Phase::Summarizing {
-                    let own = context::of(&now, job.settings, Timestamp::now());
-                    let said = words::said(now.raw(), edge.words(&TABLE), own);
-                    summary = for_people(&said.map_err(JobError::Render)?.unwrap_or_default());
-                }
                 if now.phase().is_terminal() {
                     return Ok(outcome(&now, job, summary));
                 }
@@ -419,6 +424,15 @@ fn through(
             }
         }
     }
+}
+
+/// Returns the summary of a loop that sums up: every edge that leads there has the same.
+fn summed_up(held: &AnyLoop, job: &Job<'_>) -> Result<String, JobError> {
+    let mut edges = TABLE.edges.iter().filter(|edge| edge.to == held.raw().phase());
+    let message = edges.find_map(|edge| edge.words(&TABLE));
+    let own = context::of(held, job.settings, Timestamp::now());
+    let said = words::said(held.raw(), message, own).map_err(JobError::Render)?;
+    Ok(for_people(&said.unwrap_or_default()))
 }
 
 /// Returns the summary without the lines that are for an agent.
@@ -439,6 +453,7 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
         (_, DecisionSignal::Stalled) => Ending::Stalled,
         (_, DecisionSignal::MaxReached | DecisionSignal::None) => Ending::StoppedAtMaxRounds,
     };
+    let (report, fixes) = report::there(held);
     let cause = rounds::runs(raw)
         .iter()
         .rev()
@@ -446,7 +461,9 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
     Outcome {
         id: held.id().to_string(),
         ending,
-        plan: job.plan.to_owned(),
+        plan: (!super::reviews_changes(held)).then(|| raw.path("{subject}")),
+        report: report.map(|path| raw.store().root().join(path)),
+        fixes: fixes.map(|path| raw.store().root().join(path)),
         rounds: rounds::rounds(raw, &job.settings.personas),
         seconds: rounds::seconds(raw, Timestamp::now()),
         state: raw.store().path_of(held.id()),
@@ -473,7 +490,7 @@ fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'
         .map_err(JobError::Render)?
         .unwrap_or_default();
     if listener(Event::Drafting).is_break() {
-        return Err(JobError::Interrupted);
+        return Err(interrupted(held));
     }
     // The drafter is the person's own command and gets the person's own environment.
     let environment =
@@ -495,7 +512,7 @@ fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'
     });
     match ended.how {
         ProcessEnd::Exited(0) => Ok(()),
-        ProcessEnd::Stopped => Err(JobError::Interrupted),
+        ProcessEnd::Stopped => Err(interrupted(held)),
         how => {
             let said = text::one_line(ended.stderr_tail.lines().last().unwrap_or_default(), 200);
             let problem = match how {

@@ -10,6 +10,7 @@
 
 claudex_loop::machine!(plan as typestate);
 
+pub mod changes;
 pub mod closing;
 pub mod context;
 pub mod doctor;
@@ -17,11 +18,13 @@ pub mod driver;
 pub mod interview;
 pub mod new;
 pub mod report;
+pub mod resume;
 pub mod run;
 pub mod runner;
 pub mod start;
 pub mod summary;
 pub mod verbs;
+pub mod work;
 
 use claudex_loop::behaviours::ask::{Answer, Asked};
 use claudex_loop::program::Program;
@@ -69,6 +72,7 @@ pub fn program() -> Program<typestate::Plan> {
     typestate::program(PlanLoop)
         .command(run::command(), run::run)
         .command(new::command(), new::run)
+        .flag("review", changes::CHANGES, changes::run)
         .arguments(start::arguments)
         .start(start::fields)
         .context(context::of)
@@ -77,6 +81,8 @@ pub fn program() -> Program<typestate::Plan> {
         .reviewed(report::after_review)
         .answered(interview::take)
         .refused(verbs::instead)
+        .taking(resume::not_a_sessions)
+        .next_action(resume::next_action)
         .caveats(notes)
         .check(doctor::check)
 }

@@ -20,32 +20,38 @@ use claudex_loop::store::{StartError, StoreError};
 use claudex_loop::text;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::INFO;
 use super::driver::{self, Ending, Event, Job, JobError};
+use super::start::PLAN;
+use super::work::Work;
+use super::{INFO, resume, reviews_changes};
 
 /// Most findings of a round that are shown; their file has all.
 const SHOWN: usize = 20;
 
 /// Take a plan document through the whole loop, outside Claude Code
 #[derive(Debug, Args)]
-struct Run {
+pub struct Run {
     /// The plan, a Markdown file
-    #[arg(value_name = "PLAN.md")]
-    plan: Utf8PathBuf,
+    #[arg(value_name = "PLAN.md", required_unless_present = "resume")]
+    pub plan: Option<Utf8PathBuf>,
+    /// Go on with a loop that was interrupted, with the rounds that it has
+    #[arg(long, value_name = "LOOP", conflicts_with_all = ["plan", "rounds"])]
+    pub resume: Option<String>,
     /// How many rounds at most [default: 3, or CLAUDEX_MAX_PLAN_ROUNDS]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    rounds: Option<String>,
+    pub rounds: Option<String>,
     /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default: CLAUDEX_REVIEWER, else auto]
     #[arg(long, value_name = "NAME")]
-    reviewer: Option<String>,
+    pub reviewer: Option<String>,
     /// A command that revises the plan between rounds; it gets the findings on stdin
     #[arg(long, value_name = "COMMAND")]
-    drafter: Option<String>,
+    pub drafter: Option<String>,
+    /// How long a review, or the drafter, may take.
     #[command(flatten)]
-    time: Time,
+    pub time: Time,
     /// Print the outcome as JSON on stdout, and nothing else there
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 /// What the help of the command says last.
@@ -61,15 +67,33 @@ pub fn command() -> Command {
     )
 }
 
-/// Takes a plan through the loop.
+/// Takes a plan through the loop, or goes on with one that was kept.
 ///
 /// # Errors
-/// The arguments cannot be, another loop is active, or the reviewer gave no verdict.
+/// The arguments cannot be, another loop is active, there is no such loop to go on with, or the reviewer gave no verdict.
 pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
-    let here = loops::here()?;
-    let plan = plan_path(&here, &arguments.plan)?;
-    let root = locate::root(info.state, plan.parent().unwrap_or(&here));
+    let work = match (&arguments.resume, &arguments.plan) {
+        (Some(id), _) => Work::Kept(resume::held(id)?),
+        (None, plan) => Work::Plan(plan_path(
+            &loops::here()?,
+            plan.as_deref().unwrap_or(PLAN.into()),
+        )?),
+    };
+    drive(info, work, &arguments, matches)
+}
+
+/// Takes a loop to its end, shows how it goes and what came of it.
+///
+/// # Errors
+/// As [`run`].
+pub fn drive(
+    info: &'static ProgramInfo,
+    work: Work,
+    arguments: &Run,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
+    let root = work.root();
     let settings = loops::settings(info, &root, None)?;
     if let Some(named) = arguments.reviewer.as_deref()
         && Caller::from_env().actor(false) == Actor::Agent
@@ -82,7 +106,6 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let rounds = arguments.rounds.as_deref().map(rounds).transpose()?;
     let job = Job {
-        plan: &plan,
         rounds,
         drafter: arguments.drafter.as_deref(),
         limits: arguments.time.limits(chosen.limits),
@@ -90,7 +113,7 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
     };
     let mut display = Display::new(arguments.json);
     let interrupted = review::interrupts();
-    let outcome = driver::run(&job, chosen.reviewer.as_ref(), &mut |event| {
+    let outcome = driver::run(work, &job, chosen.reviewer.as_ref(), &mut |event| {
         display.show(&event, &chosen.shown);
         if interrupted.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -99,7 +122,10 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
         }
     });
     display.finish();
-    let outcome = outcome.map_err(failure)?;
+    let outcome = outcome.map_err(|error| match error {
+        JobError::Interrupted { id } => resume::kept(&id, matches),
+        error => failure(error),
+    })?;
     if arguments.json {
         out::json(&outcome);
     } else if outcome.ending == Ending::ReviewerFailed {
@@ -165,10 +191,14 @@ fn failure(error: JobError) -> Failure {
             Exit::Active
         }
         JobError::Plan { .. } | JobError::NotText { .. } | JobError::Empty { .. } => Exit::Usage,
-        JobError::Interrupted => Exit::Interrupted,
+        JobError::Elsewhere { .. } => Exit::Refused,
         _ => Exit::Internal,
     };
     match error {
+        JobError::Changes(refused) => refused.into(),
+        JobError::Start(StartError::Active { ref id, .. }) if let Some(help) = resume::in_the_way(id) => {
+            Failure::plain(exit, "claudex::start::active", error.to_string(), &help)
+        }
         JobError::Start(error) if exit == Exit::Active => start::refused(INFO, error).exiting(exit),
         error => Failure::new(exit, error),
     }
@@ -208,12 +238,14 @@ impl Display {
 
     fn show(&mut self, event: &Event<'_>, reviewer: &str) {
         match event {
-            Event::Started { held } => {
-                self.say(&format!(
-                    "Loop {} reviews {} (reviewer: {reviewer})",
-                    held.id(),
-                    held.fields().subject()
-                ));
+            Event::Started { held, again } => {
+                let id = held.id();
+                let subject = match reviews_changes(held) {
+                    true => "the changes of the work tree".to_owned(),
+                    false => held.fields().subject(),
+                };
+                let what = if *again { "goes on with" } else { "reviews" };
+                self.say(&format!("Loop {id} {what} {subject} (reviewer: {reviewer})"));
             }
             Event::Round { round, of, persona } => {
                 self.lines = review::Lines::limited(self.bar.is_none());
@@ -228,7 +260,7 @@ impl Display {
                     self.say(&format!("  {line}"));
                 }
             }
-            Event::Reviewed { report } => {
+            Event::Reviewed { report, notes } => {
                 self.say(&format!("  {}", review::result(report)));
                 let mut all: Vec<_> = report.findings.0.iter().collect();
                 all.sort_by_key(|finding| finding.severity);
@@ -238,6 +270,9 @@ impl Display {
                 }
                 if let Some(more) = all.len().checked_sub(SHOWN).filter(|more| *more > 0) {
                     self.say(&format!("    and {more} more in that file"));
+                }
+                for note in *notes {
+                    self.say(&format!("  {note}"));
                 }
             }
             Event::Drafting => {

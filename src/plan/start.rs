@@ -3,22 +3,22 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, Command};
-use claudex_loop::Actor;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
-use claudex_loop::program::start::{StartFields, StartRequest, WORDS};
+use claudex_loop::program::start::{StartFields, StartRequest};
 use claudex_loop::program::{locate, suggest};
-use claudex_loop::review::changes::{Changes, ChangesError};
+use claudex_loop::review::changes::{Changes, ChangesError, Compared};
 use claudex_loop::review::worktree::WorktreeError;
 use claudex_loop::review::{Digest, copy};
 use claudex_loop::store::{LoopId, Store, Value};
 use claudex_loop::text;
+use claudex_loop::{Actor, Timestamp};
 use derive_more::{Display, Error};
 
-use super::{AnyLoop, INFO, Mode, closing};
+use super::{AnyLoop, INFO, Mode, changes, closing};
 
 /// The plan's name.
-const PLAN: &str = "PLAN.md";
+pub const PLAN: &str = "PLAN.md";
 
 /// The flags that are for plan mode alone, by field.
 const PLAN_ONLY: [(&str, &str); 5] = [
@@ -31,28 +31,38 @@ const PLAN_ONLY: [(&str, &str); 5] = [
 
 /// Names the flags of a start as people type them, and says how far `more` may go.
 pub fn arguments(command: Command) -> Command {
-    let named = |arg: Arg, long: &'static str, value: &'static str| arg.long(long).value_name(value);
-    let rounds = |arg: Arg| arg.value_parser(rounds).value_name("N").allow_hyphen_values(true);
+    let of_count = |arg: Arg| arg.value_parser(rounds).value_name("N").allow_hyphen_values(true);
+    let of_both = move |mode: Command| {
+        mode.mut_arg("max_rounds", |arg| of_count(arg).long("rounds"))
+            .mut_arg("interview_used", |arg| arg.long("interviewed"))
+            .mut_arg("subject", |arg| {
+                arg.long("plan")
+                    .help(format!("The plan’s file [default: {PLAN}]"))
+            })
+            .mut_arg("continues", |arg| arg.long("continue").value_name("LOOP"))
+            // The start sets it itself.
+            .mut_arg("subject_before", |arg| arg.hide(true))
+            .arg(
+                Arg::new("skip_interview")
+                    .long("skip-interview")
+                    .action(ArgAction::SetTrue)
+                    .help("Ask nothing before the plan is drafted"),
+            )
+    };
+    let of_review = move |mode: Command| {
+        let hidden = |mode: Command, (flag, _)| mode.mut_arg(flag, |arg| arg.hide(true));
+        PLAN_ONLY.into_iter().fold(of_both(mode), hidden)
+    };
     command
         .mut_subcommand("start", |start| {
             start
-                .mut_arg("max_rounds", |arg| rounds(arg).long("rounds"))
-                .mut_arg("interview_used", |arg| arg.long("interviewed"))
-                .mut_arg("subject", |arg| named(arg, "plan", "PATH"))
-                .mut_arg("continues", |arg| named(arg, "continue", "ID"))
-                .mut_arg("subject_before", |arg| arg.hide(true))
-                .mut_arg("max_failures", |arg| arg.hide(true))
-                .mut_arg(WORDS, |arg| arg.help("What the plan is about, after the flags"))
-                .arg(
-                    Arg::new("skip_interview")
-                        .long("skip-interview")
-                        .action(ArgAction::SetTrue)
-                        .help("Ask nothing before the plan is drafted"),
-                )
+                .mut_subcommand("plan", of_both)
+                .mut_subcommand("review", of_review)
         })
+        .mut_subcommand("review", changes::arguments)
         .mut_subcommand("more", |more| {
             more.mut_arg("rounds", |arg| {
-                rounds(arg)
+                of_count(arg)
                     .help("How many further rounds")
                     .required(false)
                     .default_value("1")
@@ -212,30 +222,56 @@ fn of_plan(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
     })
 }
 
-/// Returns the fields of a loop that reviews the changes of the work tree.
+/// Returns the fields of a loop that is started to review the changes of the work tree.
 fn of_review(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
     for (field, flag) in PLAN_ONLY {
         if request.text(field).is_some() || request.flag(field) {
             return Err(StartRefused::PlanOnly { flag });
         }
     }
-    let store = request.store;
+    let topic = request.text("topic").unwrap_or_default();
+    let found = changes(request.store, topic, request.now)?;
+    Ok(StartFields {
+        fields: vec![
+            ("topic", Value::Text(found.topic)),
+            ("subject", Value::Word(found.subject.into_string())),
+        ],
+        note: Some(closing::started(&found.compared)),
+        id: Some(found.id),
+    })
+}
+
+/// The changes that a loop is started to review.
+pub struct ChangesFound {
+    /// What they are about.
+    pub topic: String,
+    /// The id of the loop.
+    pub id: LoopId,
+    /// Where their copy will lie.
+    pub subject: Utf8PathBuf,
+    /// What they were compared with.
+    pub compared: Compared,
+}
+
+/// Returns the changes of the work tree as they are now, under this topic, else their title.
+///
+/// # Errors
+/// There are none, or they cannot be read.
+pub fn changes(store: &Store, topic: &str, now: Timestamp) -> Result<ChangesFound, StartRefused> {
     let Changes { title, compared, .. } = copy::now(store).map_err(StartRefused::Changes)?;
-    let id = LoopId::new_stamp(request.now).map_err(|source| StartRefused::Io {
+    let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {
         path: store.folder().to_owned(),
         source,
     })?;
-    let topic = match request.text("topic").unwrap_or_default().trim() {
+    let topic = match topic.trim() {
         "" => title,
         topic => topic.to_owned(),
     };
-    Ok(StartFields {
-        fields: vec![
-            ("topic", Value::Text(topic)),
-            ("subject", Value::Word(copy::copy_of(store, &id).into_string())),
-        ],
-        note: Some(closing::started(&compared)),
-        id: Some(id),
+    Ok(ChangesFound {
+        topic,
+        subject: copy::copy_of(store, &id),
+        id,
+        compared,
     })
 }
 

@@ -25,7 +25,7 @@ pub(super) enum Command {
     Status(Look),
     /// List the loops of this project
     List(Format),
-    /// Show what happened to a loop, change by change; without an id, which loops there are
+    /// Show what happened to a loop, change by change; without one, which loops there are
     #[command(alias = "history")]
     Journal(Journal),
     /// Explain what the last stop decided for a loop, and by which facts
@@ -116,8 +116,8 @@ pub(super) enum Asking {
     /// Answer the question that the loop asks (a person's command)
     #[command(allow_missing_positional = true)]
     Answer {
-        /// The loop's id [default: the active one]
-        #[arg(value_name = "ID", allow_hyphen_values = true)]
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP", allow_hyphen_values = true)]
         id: Option<String>,
         /// The option, letter by letter; or a text of your own, where the question takes one
         #[arg(value_name = "LABEL", required = true, allow_hyphen_values = true)]
@@ -130,8 +130,8 @@ pub(super) enum Asking {
 pub(super) enum Verifying {
     /// Run the commands that verify the work, once a person has permitted them
     Verify {
-        /// The loop's id [default: the active one]
-        #[arg(value_name = "ID")]
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP")]
         id: Option<String>,
         /// Show the commands and permit exactly these, without a question (a person's, in a terminal)
         #[arg(long)]
@@ -144,8 +144,8 @@ pub(super) enum Verifying {
 pub(super) enum Choosing {
     /// Have the stops of this session drive a loop, until it is over or another one is chosen
     Use {
-        /// The loop's id
-        #[arg(value_name = "ID")]
+        /// The loop
+        #[arg(value_name = "LOOP")]
         id: Option<String>,
     },
 }
@@ -166,8 +166,8 @@ pub(super) enum Hook {
 /// `review`
 #[derive(Debug, Args)]
 pub(super) struct Review {
-    /// The loop's id [default: the active one]
-    #[arg(value_name = "ID")]
+    /// The loop [default: the active one]
+    #[arg(value_name = "LOOP")]
     pub(super) id: Option<String>,
     /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default: as configured, else auto]
     #[arg(long, value_name = "NAME")]
@@ -233,8 +233,8 @@ pub(super) struct Format {
 /// A loop that a command is about.
 #[derive(Debug, Args)]
 pub(super) struct Target {
-    /// The loop's id [default: the active one]
-    #[arg(value_name = "ID")]
+    /// The loop [default: the active one]
+    #[arg(value_name = "LOOP")]
     pub(super) id: Option<String>,
     /// Take the id from what the command's prompt hook stored
     #[arg(long, hide = true, conflicts_with = "id")]

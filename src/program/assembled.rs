@@ -107,6 +107,13 @@ pub(super) struct OwnCommand {
 /// Does the work of a subcommand of the program's own.
 pub type RunCommand = fn(&'static ProgramInfo, &ArgMatches) -> Result<Exit, Failure>;
 
+/// What a command of every program's does where a flag of the program's own is given.
+pub(super) struct OwnFlag {
+    pub(super) command: &'static str,
+    pub(super) flag: &'static str,
+    pub(super) run: RunCommand,
+}
+
 /// A verb of the program's own.
 pub(super) struct OwnVerb<A> {
     pub(super) command: clap::Command,
@@ -149,7 +156,7 @@ impl<A> From<FieldError> for NotTaken<A> {
 /// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].
 ///
 /// Without more it has everything that follows from the machine file. The other methods add what only this program has; each
-/// can be called once, but for [`Program::command`], [`Program::verb`], [`Program::reviewer`] and [`Program::check`].
+/// can be called once, but for [`Program::command`], [`Program::flag`], [`Program::verb`], [`Program::reviewer`] and [`Program::check`].
 pub struct Program<M: CommandLine> {
     /// Names the program in its messages.
     pub(super) info: &'static ProgramInfo,
@@ -157,6 +164,7 @@ pub struct Program<M: CommandLine> {
     asks: Box<Asks<M::Any>>,
     verifies: Box<Verifies<M::Any>>,
     pub(super) commands: Vec<OwnCommand>,
+    pub(super) flags: Vec<OwnFlag>,
     pub(super) verbs: Vec<OwnVerb<M::Any>>,
     pub(super) arguments: fn(clap::Command) -> clap::Command,
     pub(super) start: fn(StartRequest<'_>) -> Result<StartFields, Failure>,
@@ -188,6 +196,7 @@ impl<M: CommandLine> Program<M> {
             asks: Box::new(|_| Ok(None)),
             verifies: Box::new(|_| Ok(Vec::new())),
             commands: Vec::new(),
+            flags: Vec::new(),
             verbs: Vec::new(),
             arguments: |command| command,
             start: |_| Ok(StartFields::default()),
@@ -262,6 +271,13 @@ impl<M: CommandLine> Program<M> {
         self
     }
 
+    /// Has a command that every program has do this where an argument is given, which [`Program::arguments`] adds to it.
+    #[must_use]
+    pub fn flag(mut self, command: &'static str, flag: &'static str, run: RunCommand) -> Self {
+        self.flags.push(OwnFlag { command, flag, run });
+        self
+    }
+
     /// Adds a verb of the program's own, which changes the loop that its `--id` names, else the active one. Unlike the verbs of
     /// transitions it decides in Rust which it takes, also of those that have `own` in the machine file and so no other verb, and may set
     /// the data of fields with them. It acts in the name of who calls it.
@@ -270,8 +286,8 @@ impl<M: CommandLine> Program<M> {
         let command = command.arg(
             clap::Arg::new(LOOP)
                 .long("id")
-                .value_name("ID")
-                .help("The loop; else the active one"),
+                .value_name("LOOP")
+                .help("The loop [default: the active one]"),
         );
         self.verbs.push(OwnVerb { command, run });
         self

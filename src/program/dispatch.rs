@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches, Subcommand as _};
 use jiff::Timestamp;
 
@@ -65,6 +66,15 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         return verbs::own(program, own, given);
     }
     if let Some(own) = program.commands.iter().find(|own| own.command.get_name() == name) {
+        not_inside_a_reviewer(name)?;
+        return (own.run)(info, given);
+    }
+    let is_given = |flag| given.value_source(flag) == Some(ValueSource::CommandLine);
+    if let Some(own) = program
+        .flags
+        .iter()
+        .find(|own| own.command == name && is_given(own.flag))
+    {
         not_inside_a_reviewer(name)?;
         return (own.run)(info, given);
     }

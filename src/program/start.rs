@@ -1,7 +1,7 @@
 //! `start`: a loop of any machine, from flags that the machine file names.
 //!
-//! The flags are the fields with `at_start`, each of its field's type. A machine that requires one text takes it as the
-//! words after the flags, too. What a program puts into fields besides comes from [`Program::start`].
+//! The flags are the fields with `at_start`, each of its field's type; of several modes each is a subcommand with its own. A machine
+//! that requires one text takes it as the words after the flags, too. What a program puts into fields besides comes from [`Program::start`].
 
 use camino::Utf8Path;
 use clap::builder::{ArgAction, PossibleValuesParser};
@@ -13,21 +13,19 @@ use super::assembled::{CommandLine, Program};
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::settings::Settings;
+use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{incompatible, locate, loops, messages, out, suggest, typed};
 use crate::behaviours::LoopHandle;
 use crate::behaviours::words;
 use crate::files::scratch;
 use crate::machine::Actor;
 use crate::machine::begin::Beginning;
-use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
+use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::time;
 use crate::store::{IdForm, InvalidId, LoopId, StartError, Store, StoreError, Value};
 use crate::text;
 
-/// Names of arguments that are no fields; no field's name has a space.
-const MODE: &str = "the mode";
-/// Names the argument that takes the text without a flag.
+/// Names the argument that takes the text without a flag; no field's name has a space.
 pub const WORDS: &str = "the words";
 const ID: &str = "the id";
 
@@ -91,31 +89,36 @@ fn kebab(name: &str) -> String {
     name.replace('_', "-")
 }
 
-/// What stands for the value in the help.
-fn shouted(name: &str) -> String {
-    kebab(name).to_uppercase()
+/// The subcommand, which has one for each of several modes.
+pub(super) fn command<M: CommandLine>() -> Command {
+    let command = Command::new("start").about("Start a loop that the Stop hook drives");
+    match M::TABLE.modes {
+        [] => command,
+        [only] => with_arguments::<M>(command, only),
+        modes => modes
+            .iter()
+            .map(|mode| {
+                with_arguments::<M>(
+                    Command::new(mode.name).about(mode.doc.trim_end_matches('.')),
+                    mode,
+                )
+            })
+            .fold(command, Command::subcommand)
+            .subcommand_required(true)
+            .disable_help_subcommand(true)
+            .subcommand_value_name("MODE")
+            .subcommand_help_heading("Modes"),
+    }
 }
 
-/// The subcommand.
-pub(super) fn command<M: CommandLine>() -> Command {
-    let mut command = Command::new("start").about("Start a loop that the Stop hook drives");
-    if M::TABLE.modes.len() > 1 {
-        let names = M::TABLE.modes.iter().map(|mode| {
-            let value = clap::builder::PossibleValue::new(mode.name);
-            if mode.doc.is_empty() {
-                value
-            } else {
-                value.help(mode.doc)
-            }
-        });
-        command = command.arg(
-            Arg::new(MODE)
-                .value_name("MODE")
-                .required(true)
-                .help("Where it begins")
-                .value_parser(PossibleValuesParser::new(names)),
-        );
-    }
+/// Returns the command that starts a loop in a mode, of the whole command line.
+pub(super) fn of_mode(whole: &Command, mode: &str) -> Option<Command> {
+    let start = whole.find_subcommand("start")?;
+    Some(start.find_subcommand(mode).unwrap_or(start).clone())
+}
+
+/// Adds what a start in a mode takes.
+fn with_arguments<M: CommandLine>(mut command: Command, mode: &ModeInfo) -> Command {
     if M::TABLE.state.ids == IdForm::Name {
         command = command.arg(
             Arg::new(ID)
@@ -128,12 +131,12 @@ pub(super) fn command<M: CommandLine>() -> Command {
     let in_words = in_words::<M>().map(|field| field.name);
     command = command.arg(typed::flag());
     for field in fields(M::TABLE) {
-        command = command.arg(flag(field));
+        command = command.arg(flag(field, mode));
     }
     if let Some(name) = in_words {
         command = command.arg(
             Arg::new(WORDS)
-                .value_name(shouted(name))
+                .value_name(kebab(name).to_uppercase())
                 .num_args(1..)
                 .trailing_var_arg(true)
                 .allow_hyphen_values(true)
@@ -153,11 +156,26 @@ fn id_flag(table: &'static Table) -> &'static str {
     }
 }
 
-fn flag(field: &'static FieldInfo) -> Arg {
+fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
+    let value = match field.kind {
+        FieldKind::Count => "N".to_owned(),
+        FieldKind::Path => "PATH".to_owned(),
+        FieldKind::Time => "TIME".to_owned(),
+        _ => kebab(field.name).to_uppercase(),
+    };
+    let mut letters = field.doc.chars();
+    let doc: String = letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .chain(letters)
+        .collect();
     let arg = Arg::new(field.name)
         .long(kebab(field.name))
-        .value_name(shouted(field.name))
-        .help(field.doc);
+        .value_name(value)
+        .help(format!("{doc}{}", usual(field, mode)))
+        // It is refused with the reason.
+        .hide(!field.exists_in(mode.start));
     match field.kind {
         FieldKind::Count => arg.value_parser(value_parser!(u64)),
         FieldKind::Flag => arg
@@ -173,6 +191,23 @@ fn flag(field: &'static FieldInfo) -> Arg {
         FieldKind::Text | FieldKind::Path | FieldKind::Data(_) | FieldKind::Held => {
             arg.action(ArgAction::Set).allow_hyphen_values(true)
         }
+    }
+}
+
+/// Returns what a field is where nobody says: ` [default: 3]`.
+fn usual(field: &FieldInfo, mode: &ModeInfo) -> String {
+    let of_mode = mode.initial.iter().find(|(name, _)| *name == field.name);
+    let value = match of_mode.map_or(field.initial, |(_, value)| *value) {
+        Constant::Count(count) => count.to_string(),
+        Constant::Text(text) if field.kind != FieldKind::Text => text.to_owned(),
+        _ => String::new(),
+    };
+    match value.as_str() {
+        "" => value,
+        _ if [MAX_ROUNDS, MAX_FAILURES].contains(&field.name) => {
+            format!(" [default: {value}, or as configured]")
+        }
+        _ => format!(" [default: {value}]"),
     }
 }
 
@@ -244,15 +279,12 @@ fn given<M: CommandLine>(
     Ok(given)
 }
 
-fn mode<M: CommandLine>(matches: &ArgMatches) -> Result<&'static ModeInfo, Failure> {
+/// Returns the mode of a start, and what was given for it.
+fn mode<M: CommandLine>(matches: &ArgMatches) -> Result<(&'static ModeInfo, &ArgMatches), Failure> {
     let modes = M::TABLE.modes;
-    let name = match modes.len() {
-        0 | 1 => None,
-        _ => matches.get_one::<String>(MODE),
-    };
-    let found = match name {
-        Some(name) => modes.iter().find(|mode| mode.name == name),
-        None => modes.first(),
+    let found = match matches.subcommand() {
+        Some((name, given)) => modes.iter().find(|mode| mode.name == name).zip(Some(given)),
+        None => modes.first().zip(Some(matches)),
     };
     found.ok_or_else(|| {
         Failure::plain(
@@ -271,7 +303,7 @@ pub const LONGEST: usize = 64 * 1024;
 pub(super) fn start<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
-    let mode = mode::<M>(matches)?;
+    let (mode, matches) = mode::<M>(matches)?;
     let from_prompt = matches.get_flag(typed::FROM_PROMPT);
     let reparsed = match from_prompt {
         true => Some(from_typed::<M>(program, mode, &caller)?),
@@ -354,17 +386,11 @@ fn from_typed<M: CommandLine>(
         "start".to_owned()
     };
     let typed = typed::taken(program.info, &name, caller)?;
-    let mut command = super::arguments::command(program)
-        .find_subcommand("start")
-        .cloned()
+    let mut command = of_mode(&super::arguments::command(program), mode.name)
         .unwrap_or_else(command::<M>)
         .no_binary_name(true);
     let (flags, rest) = typed::split(&command, &typed);
-    let mut given: Vec<&str> = Vec::new();
-    if M::TABLE.modes.len() > 1 {
-        given.push(mode.name);
-    }
-    given.extend(flags);
+    let mut given = flags;
     given.push("--from-prompt");
     if !rest.is_empty() {
         given.extend(["--", rest]);
@@ -407,7 +433,7 @@ fn begin<M: CommandLine>(
                 "nothing was started",
             )
         })?;
-    not_a_flag(program, matches)?;
+    not_a_flag(program, mode, matches)?;
     let given = given::<M>(mode, matches)?;
     let now = Timestamp::now();
     remove_scratch_on_signals();
@@ -444,7 +470,11 @@ fn begin<M: CommandLine>(
 }
 
 /// Refuses a first word that looks like a flag and is none: whoever means it as text writes `--` before it.
-fn not_a_flag<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Result<(), Failure> {
+fn not_a_flag<M: CommandLine>(
+    program: &Program<M>,
+    mode: &ModeInfo,
+    matches: &ArgMatches,
+) -> Result<(), Failure> {
     let words = M::REQUIRED
         .first()
         .and_then(|_| matches.try_get_many::<String>(WORDS).ok().flatten());
@@ -455,10 +485,9 @@ fn not_a_flag<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Res
     else {
         return Ok(());
     };
-    let command = super::arguments::command(program);
+    let command = of_mode(&super::arguments::command(program), mode.name);
     let known: Vec<String> = command
-        .find_subcommand("start")
-        .into_iter()
+        .iter()
         .flat_map(Command::get_arguments)
         .filter(|argument| !argument.is_hide_set())
         .filter_map(|argument| Some(format!("--{}", argument.get_long()?)))
@@ -544,7 +573,7 @@ fn active(info: &ProgramInfo, id: &str, message: &str) -> Failure {
         .unwrap_or_default();
     let program = info.program;
     let help = if listed.iter().any(|(_, one)| one.id.as_str() == id && one.ours) {
-        let give_up = incompatible::way_out(info, id).map(|way| format!(", or give it up:\n    {way}"));
+        let give_up = incompatible::way_out(info, id).map(|way| format!("\nto give it up:\n    {way}"));
         format!(
             "see it with `{program} status`; to take it over into this session:{}{}",
             info.command(&format!("adopt {id}")),

@@ -44,7 +44,7 @@ mod tests {
     fn rows(topics: &[&str]) -> Vec<(Vec<String>, String)> {
         let cells = |cells: [&str; 6]| cells.map(str::to_owned).to_vec();
         let head = (
-            cells(["ID", "MODE", "PHASE", "ROUND", "H/M/L", "AGE"]),
+            cells(["LOOP", "MODE", "PHASE", "ROUND", "H/M/L", "AGE"]),
             "TOPIC".to_owned(),
         );
         let row = |topic: &&str| {
@@ -71,7 +71,7 @@ mod tests {
         let lines = lines(&rows, Some(80));
         assert_eq!(lines.len(), 4, "{lines:#?}");
         assert!(lines.iter().all(|line| screen::width(line) <= 80), "{lines:#?}");
-        assert!(lines[0].starts_with("ID ") && lines[0].ends_with("TOPIC"));
+        assert!(lines[0].starts_with("LOOP ") && lines[0].ends_with("TOPIC"));
         let wanted = "20261122-005333-0a1b2c  plan  summarizing*  3/3    1/22/0  2h   Move the queu...";
         assert_eq!(lines[1], wanted);
         let whole = super::lines(&rows, None);

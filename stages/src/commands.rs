@@ -35,7 +35,7 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         .about("Say the one thing that is to be done now; it moves nothing")
         .arg(
             Arg::new(ID)
-                .value_name("ID")
+                .value_name("LOOP")
                 .help("The pipeline; else the active one"),
         )
         .arg(json());

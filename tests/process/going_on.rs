@@ -366,7 +366,7 @@ fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
     project
         .run(&["start", "plan", "--continue"])
         .exits(2)
-        .says("a value is required for ‘--continue <ID>’");
+        .says("a value is required for ‘--continue <LOOP>’");
     project
         .run(&["start", "review", "--continue", &first])
         .exits(2)

@@ -71,6 +71,63 @@ fn refusals_have_a_code_and_a_help() {
     }
 }
 
+#[test]
+fn a_start_lists_the_flags_of_its_mode_with_their_values_and_defaults() {
+    let project = Project::new();
+    let shows = |mode: &str, wanted: &[&str]| {
+        let help = project.run(&["start", mode, "--help"]).exits(0).out;
+        let flags = help
+            .lines()
+            .filter(|line| line.trim_start().starts_with("--"))
+            .count();
+        assert_eq!(flags, wanted.len(), "{help}");
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        for flag in wanted {
+            assert!(help.contains(flag), "{flag}: {help}");
+        }
+    };
+    let of_plan = [
+        "--topic <TOPIC> What it is about",
+        "--rounds <N> How many rounds at most [default: 3, or as configured]",
+        "--from-draft[=<true|false>] The plan that is there is the draft",
+        "--interviewed[=<true|false>] The topic holds answers of an interview",
+        "--plan <PATH> The plan’s file [default: PLAN.md]",
+        "--continue <LOOP> The loop whose findings this one goes on from",
+        "--max-failures <N> How many failures of a review end the loop [default: 3, or as configured]",
+        "--skip-interview Ask nothing before the plan is drafted",
+    ];
+    shows("plan", &of_plan);
+    let rounds = "--rounds <N> How many rounds at most [default: 1, or as configured]";
+    shows("review", &[of_plan[0], rounds, of_plan[6]]);
+    let modes = project.run(&["start", "--help"]).exits(0).out;
+    assert!(
+        modes.contains("\nModes:\n  plan    The agent drafts PLAN.md"),
+        "{modes}"
+    );
+}
+
+#[test]
+fn one_word_stands_for_a_loop_in_every_help() {
+    let project = Project::new();
+    for command in [
+        "status",
+        "journal",
+        "review",
+        "resume",
+        "adopt",
+        "answer",
+        "cancel",
+        "mark-done",
+        "more",
+    ] {
+        let help = project.run(&[command, "--help"]).exits(0).out;
+        assert!(
+            help.contains("  [LOOP]") && !help.contains("ID]"),
+            "{command}: {help}"
+        );
+    }
+}
+
 /// Verbs that people type.
 const VERBS: [&str; 8] = [
     "run",

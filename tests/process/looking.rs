@@ -137,7 +137,7 @@ fn the_journal_without_an_id_lists_the_loops_also_after_the_slash_command() {
         .run(&["journal"])
         .exits(0)
         .says(&id)
-        .says("claudex-loop journal ID");
+        .says("claudex-loop journal LOOP");
     project
         .run_in_session("s1", &["journal", "--from-prompt"])
         .exits(0)

@@ -290,7 +290,7 @@ fn a_phase_is_explained() {
         "with the verb `mark-done`",
         "begin <- drafting",
         "more <- summarizing",
-        "max_rounds        a whole number from 0; the last round",
+        "max_rounds        a whole number from 0; how many rounds at most",
     ] {
         assert!(ran.out.contains(text), "{text}\n{}", ran.out);
     }

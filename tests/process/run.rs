@@ -1,8 +1,11 @@
 //! The main job, `claudex-loop run PLAN.md`: its exit codes, its JSON, its drafter, and that no hook drives its loop.
 
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use crate::support::{Background, Project, Stop, descendants, is_alive, thorough_plan, tree, wait_for};
+use crate::support::{
+    Background, Project, Ran, Stop, age, descendants, is_alive, thorough_plan, tree, wait_for,
+};
 use serde_json::{Value, json};
 
 const THIN: &str = "# Move the queue\n\nWe will move it soon.\n";
@@ -419,30 +422,130 @@ fn no_hook_drives_the_loop_of_a_job_that_runs() {
     running.end().exits(0).says("plan loop complete");
 }
 
+/// Runs until the reviewer of a round hangs, ends that by a signal, and returns the loop's id and what was said.
+fn interrupted(project: &Project, signal: &str, arguments: &[&str], round: u32) -> (String, Ran) {
+    let child = project
+        .command(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let running = Background::of(child);
+    let loops = || -> Value { serde_json::from_str(&project.run(&["list", "--json"]).out).unwrap() };
+    wait_for("its reviewer", || {
+        loops()[0]["round"] == round && loops()[0]["running"] == true && !descendants(running.id()).is_empty()
+    });
+    let processes = descendants(running.id());
+    running.signal(signal);
+    let ran = running.end().exits(130);
+    wait_for("its processes to be gone", || {
+        !processes.iter().any(|pid| is_alive(*pid))
+    });
+    (loops()[0]["id"].as_str().unwrap().to_owned(), ran)
+}
+
 #[test]
-fn a_job_that_is_interrupted_cancels_its_loop_and_leaves_nothing_alive() {
+fn a_job_that_is_interrupted_is_kept_and_goes_on_with_its_finished_rounds() {
     for signal in ["TERM", "INT"] {
         let project = Project::new();
         project.plan(THIN);
-        let child = project
-            .command(&["run", "PLAN.md", "--reviewer", "fake-hang"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let running = Background::of(child);
-        wait_for("its reviewer", || !descendants(running.id()).is_empty());
-        let processes = descendants(running.id());
-        running.signal(signal);
-        running
-            .end()
-            .exits(130)
-            .says("interrupted; the loop was cancelled");
-        wait_for("its processes to be gone", || {
-            !processes.iter().any(|pid| is_alive(*pid))
-        });
-        project.start(&[]);
+        let reviewer = ["--reviewer", "fake-findings.hang"];
+        let (id, ran) = interrupted(
+            &project,
+            signal,
+            &[&["run", "PLAN.md"][..], &reviewer].concat(),
+            2,
+        );
+        let line = format!("    claudex-loop run --resume {id}");
+        ran.says(&format!("{line} --reviewer fake-findings.hang"));
+        // Whoever looks, begins anew or takes it for a session's is told the same.
+        project.run(&["status"]).exits(0).says(line.trim());
+        project.run(&["run", "PLAN.md"]).exits(6).says(&line);
+        project.run(&["resume", &id]).exits(1).says(&line);
+        let outcome = job(
+            &project,
+            &["--resume", &id, "--reviewer", "fake-findings.clean"],
+            4,
+        )
+        .expect("an outcome");
+        assert_eq!(outcome["id"], id.as_str());
+        let counts = |round: usize| outcome["rounds"][round]["counts"]["high"].as_u64();
+        assert_eq!(
+            [counts(0), counts(1), counts(2)],
+            [Some(1), Some(0), Some(0)],
+            "{outcome}"
+        );
+        let journal = project.run(&["journal", &id]).out;
+        assert_eq!(
+            journal.matches(": round 1, ").count(),
+            1,
+            "it is not reviewed again: {journal}"
+        );
+        assert_eq!(
+            journal.matches(": round 2, ").count(),
+            2,
+            "what was cut off is: {journal}"
+        );
     }
+}
+
+#[test]
+fn a_kept_job_that_was_put_aside_goes_on_and_what_cannot_be_typed_again_is_named() {
+    let project = Project::new();
+    project.plan(THIN);
+    let arguments = [
+        "run",
+        "PLAN.md",
+        "--reviewer",
+        "fake-hang",
+        "--drafter",
+        "echo 'more' >> PLAN.md",
+    ];
+    let (id, ran) = interrupted(&project, "INT", &arguments, 1);
+    ran.says(&format!("claudex-loop run --resume {id} --reviewer fake-hang\n"))
+        .says("with the same --drafter");
+    sweep(&project, &id);
+    project
+        .run(&["run", "--resume", &id, "--reviewer", "fake-clean"])
+        .exits(0)
+        .says(&format!("Loop {id} goes on with PLAN.md"))
+        .says("plan loop complete");
+}
+
+/// Has a loop put aside as one that showed no sign of life.
+fn sweep(project: &Project, id: &str) {
+    age(&project.state_path(id), Duration::from_secs(24 * 3600));
+    project
+        .run(&["sweep"])
+        .exits(0)
+        .says(&format!("Loop {id} was moved"));
+}
+
+#[test]
+fn only_a_loop_of_run_that_is_not_over_goes_on() {
+    let project = Project::new();
+    project.plan(THIN);
+    let over = job(&project, &["PLAN.md", "--reviewer", "fake-clean"], 0).expect("an outcome");
+    let id = over["id"].as_str().unwrap();
+    let says = |project: &Project, id: &str, phrase: &str| {
+        let before = tree(&project.folder());
+        project.run(&["run", "--resume", id]).exits(1).says(phrase);
+        assert_eq!(tree(&project.folder()), before);
+    };
+    says(
+        &project,
+        id,
+        &format!("run does not go on with loop {id}: it is over (done)"),
+    );
+    let id = project.start(&[]);
+    says(&project, &id, "no session has taken it up yet");
+    sweep(&project, &id);
+    says(&project, &id, "no session has taken it up yet");
+    project.run(&["run", "--resume", &id, "PLAN.md"]).exits(2);
+    project
+        .run(&["run", "--resume", "x"])
+        .exits(2)
+        .says("is not the id of a loop");
 }
 
 #[test]

@@ -202,7 +202,7 @@ fn variant(context: &Context<'_>, transition: &str) -> TokenStream {
         (true, false) => quote! { #[command(name = #verb)] },
     };
     let positional = if parsed {
-        quote! { #[arg(value_name = "ID")] }
+        quote! { #[arg(value_name = "LOOP")] }
     } else {
         quote! {}
     };
@@ -215,7 +215,7 @@ fn variant(context: &Context<'_>, transition: &str) -> TokenStream {
         #[doc = #doc]
         #attribute
         #ident {
-            /// The loop's id; absent: the active loop.
+            /// The loop [default: the active one]
             #positional
             id: Option<String>,
             /// Take the id from what the command's prompt hook stored.

@@ -2135,8 +2135,8 @@ pub enum Verb {
     /// The captain signs.
     #[command(name = "sign")]
     Sign {
-        /// The loop's id; absent: the active loop.
-        #[arg(value_name = "ID")]
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP")]
         id: Option<String>,
         /// Take the id from what the command's prompt hook stored.
         #[arg(long, hide = true, conflicts_with = "id")]
@@ -2148,8 +2148,8 @@ pub enum Verb {
     /// `lower`
     #[command(name = "lower")]
     Lower {
-        /// The loop's id; absent: the active loop.
-        #[arg(value_name = "ID")]
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP")]
         id: Option<String>,
         /// Take the id from what the command's prompt hook stored.
         #[arg(long, hide = true, conflicts_with = "id")]
@@ -2158,8 +2158,8 @@ pub enum Verb {
     /// A transition whose name is a word of Rust.
     #[command(name = "move")]
     Move {
-        /// The loop's id; absent: the active loop.
-        #[arg(value_name = "ID")]
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP")]
         id: Option<String>,
         /// Take the id from what the command's prompt hook stored.
         #[arg(long, hide = true, conflicts_with = "id")]
@@ -2168,8 +2168,8 @@ pub enum Verb {
     /// Further legs.
     #[command(name = "grant")]
     Grant {
-        /// The loop's id; absent: the active loop.
-        #[arg(value_name = "ID")]
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP")]
         id: Option<String>,
         /// Take the id from what the command's prompt hook stored.
         #[arg(long, hide = true, conflicts_with = "id")]
@@ -2190,8 +2190,8 @@ pub enum Verb {
     /// `steer`
     #[command(name = "steer")]
     Steer {
-        /// The loop's id; absent: the active loop.
-        #[arg(value_name = "ID")]
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP")]
         id: Option<String>,
         /// Take the id from what the command's prompt hook stored.
         #[arg(long, hide = true, conflicts_with = "id")]
@@ -2212,8 +2212,8 @@ pub enum Verb {
     /// `lighten`
     #[command(name = "lighten")]
     Lighten {
-        /// The loop's id; absent: the active loop.
-        #[arg(value_name = "ID")]
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP")]
         id: Option<String>,
         /// Take the id from what the command's prompt hook stored.
         #[arg(long, hide = true, conflicts_with = "id")]
@@ -2225,8 +2225,8 @@ pub enum Verb {
     /// `take`
     #[command(name = "take")]
     Take {
-        /// The loop's id; absent: the active loop.
-        #[arg(value_name = "ID")]
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP")]
         id: Option<String>,
         /// Take the id from what the command's prompt hook stored.
         #[arg(long, hide = true, conflicts_with = "id")]
@@ -2235,8 +2235,8 @@ pub enum Verb {
     /// `leave`
     #[command(name = "leave")]
     Leave {
-        /// The loop's id; absent: the active loop.
-        #[arg(value_name = "ID")]
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP")]
         id: Option<String>,
         /// Take the id from what the command's prompt hook stored.
         #[arg(long, hide = true, conflicts_with = "id")]
@@ -2248,8 +2248,8 @@ pub enum Verb {
     /// `head`
     #[command(name = "head")]
     Head {
-        /// The loop's id; absent: the active loop.
-        #[arg(value_name = "ID")]
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP")]
         id: Option<String>,
         /// Take the id from what the command's prompt hook stored.
         #[arg(long, hide = true, conflicts_with = "id")]
@@ -2261,8 +2261,8 @@ pub enum Verb {
     /// The ship is given up.
     #[command(name = "scuttle")]
     Scuttle {
-        /// The loop's id; absent: the active loop.
-        #[arg(value_name = "ID")]
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP")]
         id: Option<String>,
         /// Take the id from what the command's prompt hook stored.
         #[arg(long, hide = true, conflicts_with = "id")]

@@ -23,7 +23,7 @@ pub(in crate::program) fn journal<M: CommandLine>(
             out::line("");
             out::line(&format!(
                 "The history of one:{}",
-                info.named_command("history", "journal ID")
+                info.named_command("history", "journal LOOP")
             ));
         }
         return Ok(listed);

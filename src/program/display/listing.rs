@@ -132,7 +132,7 @@ impl Row {
 
 /// Returns the head of the table.
 fn head(machine: &Table) -> (Vec<String>, String) {
-    let mut head = vec!["ID"];
+    let mut head = vec!["LOOP"];
     if machine.modes.len() > 1 {
         head.push("MODE");
     }
@@ -212,7 +212,7 @@ pub(in crate::program) fn list<M: CommandLine>(json: bool) -> Result<Exit, Failu
     }
     if rows.iter().any(|row| row.swept) {
         let program = M::INFO.program;
-        legend.push(format!("swept: this brings it back:\n    {program} resume ID"));
+        legend.push(format!("swept: this brings it back:\n    {program} resume LOOP"));
     }
     if !legend.is_empty() {
         out::line("");

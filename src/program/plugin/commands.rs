@@ -150,7 +150,7 @@ fn known<M: CommandLine>(whole: &clap::Command, command: &CommandInfo) -> Known 
                 call,
                 Further::LoopAndStatus,
                 "Start a loop",
-                hint::start::<M>(whole),
+                hint::start::<M>(whole, mode),
                 body!("start.md"),
             )
         }

@@ -10,11 +10,12 @@ pub(super) fn id<M: CommandLine>() -> String {
     format!("[{}]", M::TABLE.state.fields.id.replace('_', "-"))
 }
 
-/// What a start takes: `[--soak <soak>] <version>`.
-pub(super) fn start<M: CommandLine>(whole: &Command) -> String {
+/// What a start in a mode takes: `[--soak <soak>] <version>`.
+pub(super) fn start<M: CommandLine>(whole: &Command, mode: &str) -> String {
     let in_words = start::in_words::<M>().map(|field| field.name);
     let is_said_in_words = |flag: &&Arg| in_words.is_some_and(|name| flag.get_id() == name);
-    let mut parts: Vec<String> = flags(whole, "start")
+    let command = start::of_mode(whole, mode);
+    let mut parts: Vec<String> = flags(command.as_ref())
         .filter(|flag| !is_said_in_words(flag))
         .map(|flag| part(flag, M::REQUIRED.contains(&flag.get_id().as_str())))
         .collect();
@@ -24,17 +25,14 @@ pub(super) fn start<M: CommandLine>(whole: &Command) -> String {
 
 /// What a transition takes: `[id] --why <why>`.
 pub(super) fn verb<M: CommandLine>(whole: &Command, verb: &str) -> String {
-    let flags = flags(whole, verb).map(|flag| part(flag, flag.is_required_set()));
+    let flags = flags(whole.find_subcommand(verb)).map(|flag| part(flag, flag.is_required_set()));
     let parts: Vec<String> = std::iter::once(id::<M>()).chain(flags).collect();
     parts.join(" ")
 }
 
-/// The flags of a subcommand that people see.
-fn flags<'c>(whole: &'c Command, name: &str) -> impl Iterator<Item = &'c Arg> {
-    let arguments = whole
-        .find_subcommand(name)
-        .into_iter()
-        .flat_map(Command::get_arguments);
+/// The flags of a command that people see.
+fn flags(command: Option<&Command>) -> impl Iterator<Item = &Arg> {
+    let arguments = command.into_iter().flat_map(Command::get_arguments);
     arguments.filter(|argument| !argument.is_hide_set() && !argument.is_positional())
 }
 

@@ -1,5 +1,6 @@
 //! Review mode: changes in, findings and reports out, and not a byte of the project touched on the way.
 
+mod changes;
 mod ends;
 mod hostile;
 mod killed;

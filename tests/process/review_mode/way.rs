@@ -397,9 +397,11 @@ fn status_says_what_a_review_waits_for() {
         .run(&["status"])
         .exits(0)
         .says("mode:      review")
-        .says(&format!(
-            "run the review:\n               claudex-loop review {id}"
-        ));
+        .says("waits for: its review, or a session that takes it up");
+    project.fire_as("s1").blocked();
+    project.run(&["status"]).exits(0).says(&format!(
+        "run the review:\n               claudex-loop review {id}"
+    ));
     project.review(&id, "lint").exits(0);
     project
         .run(&["status"])

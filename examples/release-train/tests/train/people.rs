@@ -124,7 +124,7 @@ fn status_list_and_journal_are_for_people_and_for_programs() {
     );
     let list = yard.done(&["list"]);
     assert!(
-        list.starts_with("ID ") && list.contains("VERSION") && list.contains("approving"),
+        list.starts_with("LOOP ") && list.contains("VERSION") && list.contains("approving"),
         "{list}"
     );
 

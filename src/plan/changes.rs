@@ -1,0 +1,71 @@
+//! `review --changes`: the work tree's changes, from the start of a loop over its review to its end, in a terminal.
+
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches as _};
+use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::info::ProgramInfo;
+use claudex_loop::program::{Time, loops};
+
+use super::run::{self, Run};
+use super::work::Work;
+
+/// The flag, and the name of its argument.
+pub const CHANGES: &str = "changes";
+
+/// What the help of the command says last.
+const EXIT_CODES: &str = "\
+Exit codes: 0 complete, 5 the reviewer could not run;
+            with --changes also 4 findings are open, 6 another loop is active";
+
+/// Adds the flags to `review`.
+pub fn arguments(review: Command) -> Command {
+    review
+        .arg(
+            Arg::new(CHANGES)
+                .long(CHANGES)
+                .value_name("TOPIC")
+                .num_args(0..)
+                .conflicts_with_all(["id", "file", "follow"])
+                .help("Have the work tree’s changes reviewed, in a loop that begins and ends here"),
+        )
+        .arg(
+            Arg::new("rounds")
+                .long("rounds")
+                .value_name("N")
+                .requires(CHANGES)
+                .allow_hyphen_values(true)
+                .help("How many rounds at most [default: 1, or CLAUDEX_MAX_REVIEW_ROUNDS]"),
+        )
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .requires(CHANGES)
+                .action(ArgAction::SetTrue)
+                .help("Print the outcome as JSON on stdout, and nothing else there"),
+        )
+        .after_help(EXIT_CODES)
+}
+
+/// Takes the work tree's changes through the loop.
+///
+/// # Errors
+/// As [`run::run`]; and there is nothing to review, or git cannot read it.
+pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let text = |name: &str| matches.get_one::<String>(name).cloned();
+    let words = matches.get_many::<String>(CHANGES).into_iter().flatten();
+    let words: Vec<&str> = words.map(String::as_str).collect();
+    let arguments = Run {
+        plan: None,
+        resume: None,
+        rounds: text("rounds"),
+        reviewer: text("reviewer"),
+        drafter: None,
+        time: Time::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?,
+        json: matches.get_flag("json"),
+    };
+    run::drive(
+        info,
+        Work::Changes(loops::here()?, words.join(" ")),
+        &arguments,
+        matches,
+    )
+}

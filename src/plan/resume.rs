@@ -1,0 +1,153 @@
+//! `run --resume`: which loop `run` goes on with, and the line that does it.
+
+use clap::ArgMatches;
+use claudex_loop::Actor;
+use claudex_loop::program::NextAction;
+use claudex_loop::program::caller::UNKNOWN;
+use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::{locate, loops, shell};
+use claudex_loop::text;
+
+use super::driver::RUN;
+use super::{AnyLoop, INFO, Verb, reviews_changes};
+
+/// The flags that whoever goes on gives again, by argument.
+const AGAIN: [&str; 4] = ["reviewer", "drafter", "timeout", "idle_timeout"];
+
+/// Opens the loop that `run` began and that is not over, and brings it back where it was put aside. A review of changes that no
+/// session has taken up is taken over: it was started in a terminal, and ends there.
+///
+/// # Errors
+/// There is no such loop, it is over, it is a session's, or its review is running.
+pub fn held(id: &str) -> Result<AnyLoop, Failure> {
+    let (store, id) = loops::find(INFO, Some(id))?;
+    let refused = |problem: String, help: String| {
+        let problem = format!("run does not go on with loop {id}: {problem}");
+        Err(Failure::plain(
+            Exit::Refused,
+            "claudex::run::resume",
+            problem,
+            &help,
+        ))
+    };
+    let is_a_sessions = |session: &str| {
+        let owner = match session {
+            UNKNOWN => {
+                "no session has taken it up yet, and the next one that ends a turn here does".to_owned()
+            }
+            session => format!(
+                "it is session {}’s, whose stops drive it",
+                text::one_line(session, 80)
+            ),
+        };
+        let help = format!("where it is, and what comes next:\n    claudex-loop status {id}");
+        refused(owner, help)
+    };
+    if let Some(swept) = store.swept().into_iter().find(|swept| swept.id == id) {
+        match swept.session.as_deref() {
+            Some(RUN) => store
+                .bring_back(&id)
+                .map_err(|error| Failure::new(Exit::Refused, error))?,
+            session => return is_a_sessions(session.unwrap_or(UNKNOWN)),
+        };
+    }
+    let held = AnyLoop::open(&store, &id, Actor::Hook).map_err(|error| Failure::new(Exit::Refused, error))?;
+    let session = held.fields().session_id();
+    if is_nobodys_review(&held) && !store.is_running(&id) {
+        let raw = held.raw();
+        let taken = store.set_session(raw.record(), RUN, "adopt", &Actor::Person.to_string());
+        taken.map_err(|error| Failure::new(Exit::Internal, error))?;
+        return AnyLoop::open(&store, &id, Actor::Hook).map_err(|error| Failure::new(Exit::Refused, error));
+    }
+    match held.phase() {
+        phase if phase.is_terminal() => refused(
+            format!("it is over ({phase})"),
+            format!("what happened:\n    claudex-loop journal {id}"),
+        ),
+        _ if session != RUN => is_a_sessions(&session),
+        _ if store.is_running(&id) => refused(
+            "its review is running in another process".to_owned(),
+            format!("follow it:\n    claudex-loop review {id} --follow"),
+        ),
+        _ => Ok(held),
+    }
+}
+
+/// Returns whether a loop reviews changes, is not over, and belongs to no session.
+fn is_nobodys_review(held: &AnyLoop) -> bool {
+    let is_nobodys = [UNKNOWN, ""].contains(&held.fields().session_id().as_str());
+    is_nobodys && reviews_changes(held) && !held.phase().is_terminal()
+}
+
+/// Says what comes next in a loop of a terminal that is not being reviewed: one of `run`, whose drafter is at work or where nobody is,
+/// or a review of changes.
+pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
+    let id = held.id();
+    let command = format!("    claudex-loop run --resume {id}");
+    if held.phase().is_terminal() || held.raw().store().is_running(id) {
+        return None;
+    }
+    if held.fields().session_id() == RUN {
+        let next = format!("where that was interrupted, go on with it:\n{command}");
+        return Some(NextAction::new("its run", next));
+    }
+    let next = format!("have it reviewed and ended here:\n{command}");
+    is_nobodys_review(held).then(|| NextAction::new("its review, or a session that takes it up", next))
+}
+
+/// Refuses the verb by which sessions go on to a loop of `run`, which no session drives.
+///
+/// # Errors
+/// It is one.
+pub fn not_a_sessions(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
+    let id = held.id();
+    if !matches!(verb, Verb::Resume { .. }) || held.fields().session_id() != RUN || held.phase().is_terminal()
+    {
+        return Ok(());
+    }
+    Err(Failure::plain(
+        Exit::Refused,
+        "claudex::run::resume",
+        format!("loop {id} is one that `run` drives, and no session does"),
+        &format!(
+            "to go on with it:\n    claudex-loop run --resume {id}\nto have a session take it over:{}",
+            INFO.command(&format!("adopt {id}"))
+        ),
+    ))
+}
+
+/// Says how to go on with a loop of `run` that another one is refused for, or to give it up.
+pub fn in_the_way(id: &str) -> Option<String> {
+    let active = locate::active_loops(INFO.state, &locate::here().ok()?);
+    let (_, listed) = active.into_iter().find(|(_, listed)| listed.id.as_str() == id)?;
+    (listed.session.as_deref() == Some(RUN)).then(|| {
+        format!("to go on with it:\n    claudex-loop run --resume {id}\nto give it up:\n    claudex-loop cancel {id}")
+    })
+}
+
+/// Says that a loop is kept which `run` was interrupted in, and the line that goes on with it.
+pub fn kept(id: &str, matches: &ArgMatches) -> Failure {
+    let (mut line, mut besides) = (format!("claudex-loop run --resume {id}"), String::new());
+    for name in AGAIN {
+        let Some(given) = matches
+            .try_get_raw(name)
+            .ok()
+            .flatten()
+            .and_then(|mut raw| raw.next())
+        else {
+            continue;
+        };
+        let (flag, given) = (name.replace('_', "-"), given.to_string_lossy());
+        // A message has no quotes that a shell takes, so what needs some is only named.
+        match shell::quoted(&given) == given {
+            true => line += &format!(" --{flag} {given}"),
+            false => besides = format!("\nwith the same --{flag}"),
+        }
+    }
+    Failure::plain(
+        Exit::Interrupted,
+        "claudex::run::interrupted",
+        format!("interrupted; loop {id} is kept, with the rounds that are finished"),
+        &format!("to go on with it:\n    {line}{besides}"),
+    )
+}

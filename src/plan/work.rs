@@ -1,0 +1,117 @@
+//! What `run` takes through a loop: a plan, the work tree's changes, or a loop that was kept. The first two start one.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use claudex_loop::program::locate;
+use claudex_loop::store::Store;
+use claudex_loop::{Actor, Beginning, text};
+
+use super::driver::{Job, JobError, RUN};
+use super::{AnyLoop, INFO, Mode, Start, closing, start};
+
+/// What a job is about.
+#[derive(Debug)]
+pub enum Work {
+    /// A plan, by its absolute path.
+    Plan(Utf8PathBuf),
+    /// The changes of the work tree of this folder, and what they are about, where that was said.
+    Changes(Utf8PathBuf, String),
+    /// A loop that was kept when its job was interrupted.
+    Kept(AnyLoop),
+}
+
+impl Work {
+    /// Returns the root of the project that it is done in.
+    pub fn root(&self) -> Utf8PathBuf {
+        match self {
+            Self::Plan(plan) => locate::root(INFO.state, plan.parent().unwrap_or(plan)),
+            Self::Changes(folder, _) => locate::root(INFO.state, folder),
+            Self::Kept(held) => held.raw().store().root().to_owned(),
+        }
+    }
+
+    /// Returns the loop, which is started unless it was kept.
+    ///
+    /// # Errors
+    /// The plan or the changes cannot be reviewed, or the loop cannot be started.
+    pub fn begin(self, job: &Job<'_>) -> Result<AnyLoop, JobError> {
+        match self {
+            Self::Plan(plan) => of_plan(&plan, job),
+            Self::Changes(folder, topic) => of_changes(&folder, &topic, job),
+            Self::Kept(held) => Ok(held),
+        }
+    }
+}
+
+/// Starts the loop of a plan: what is there is its draft.
+fn of_plan(plan: &Utf8Path, job: &Job<'_>) -> Result<AnyLoop, JobError> {
+    let path = || plan.to_owned();
+    let bytes = claudex_loop::files::read_in(&[], plan);
+    let bytes = bytes.map_err(|source| JobError::Plan { path: path(), source })?;
+    let text = String::from_utf8(bytes).map_err(|_| JobError::NotText { path: path() })?;
+    if text.trim().is_empty() {
+        return Err(JobError::Empty { path: path() });
+    }
+    let store = locate::for_start(INFO.state, plan.parent().unwrap_or(Utf8Path::new("/")));
+    let start = Start {
+        from_draft: Some(true),
+        subject: Some(plan.strip_prefix(store.root()).unwrap_or(plan).to_string()),
+        ..with(Mode::Plan, topic(&text, plan), job)
+    };
+    begin(start, &store, Beginning::now(RUN), job)
+}
+
+/// Starts the loop of the work tree's changes.
+fn of_changes(folder: &Utf8Path, topic: &str, job: &Job<'_>) -> Result<AnyLoop, JobError> {
+    let store = locate::for_start(INFO.state, folder);
+    let how = Beginning::now(RUN);
+    let found = start::changes(&store, topic, how.now).map_err(JobError::Changes)?;
+    let start = Start {
+        subject: Some(found.subject.into_string()),
+        ..with(Mode::Review, found.topic, job)
+    };
+    let id = Some(found.id);
+    let held = begin(start, &store, Beginning { id, ..how }, job)?;
+    let (name, data) = closing::started(&found.compared);
+    if let Err(error) = store.note(held.id(), name, data) {
+        store.log(&format!("{} could not note {name}: {error}", held.id()));
+    }
+    Ok(held)
+}
+
+/// Returns the fields that every start of a job has.
+fn with(mode: Mode, topic: String, job: &Job<'_>) -> Start {
+    let usual = job.settings.rounds.get(mode.to_string().as_str()).copied();
+    Start {
+        mode,
+        topic,
+        max_rounds: job.rounds.or(usual),
+        max_failures: job.settings.max_failures,
+        from_draft: None,
+        interview_used: None,
+        subject: None,
+        subject_before: None,
+        continues: None,
+    }
+}
+
+fn begin(start: Start, store: &Store, how: Beginning, job: &Job<'_>) -> Result<AnyLoop, JobError> {
+    let how = Beginning {
+        stale_after: Some(job.settings.stale_after),
+        ..how
+    };
+    start.begin(store, how, Actor::Person).map_err(JobError::Start)
+}
+
+/// The first heading, else the first line, else the file's name.
+fn topic(plan: &str, path: &Utf8Path) -> String {
+    let heading = plan.lines().find(|line| line.starts_with('#'));
+    let line = heading
+        .or_else(|| plan.lines().find(|line| !line.trim().is_empty()))
+        .unwrap_or_default();
+    let topic = text::one_line(line.trim_start_matches('#').trim(), 200);
+    if topic.is_empty() {
+        path.file_name().unwrap_or("plan").to_owned()
+    } else {
+        topic
+    }
+}
