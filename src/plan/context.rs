@@ -3,10 +3,14 @@
 //! Whatever a person or a model wrote (topic, plan, findings) goes in as quoted data: one plain line, capped.
 
 use claudex_loop::Timestamp;
+use claudex_loop::machine::Raw;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{rounds, shell};
-use claudex_loop::review::findings::Counts;
-use claudex_loop::review::findings_json;
+use claudex_loop::review::evidence;
+use claudex_loop::review::finding_history::{self, FindingHistory, Standing};
+use claudex_loop::review::findings::{Counts, Finding, Severity};
+use claudex_loop::review::findings_file;
+use claudex_loop::review::findings_json::{self, FindingsJson};
 use claudex_loop::review::personas::Personas;
 use claudex_loop::review::runs::Run;
 use claudex_loop::text;
@@ -19,6 +23,14 @@ use super::{AnyLoop, report, runner, summary};
 
 /// How many characters of a topic a message shows.
 const TOPIC: usize = 300;
+/// How many characters of a finding.
+const FINDING: usize = 200;
+/// How many findings of the round before.
+const TOP: usize = 3;
+/// How many findings of those that nobody looked at again.
+const LEFT: usize = 5;
+/// How many characters of a persona's label.
+const LABEL: usize = 100;
 
 /// Returns the variables.
 pub fn of(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Map<String, Json> {
@@ -38,14 +50,21 @@ pub struct Facts {
     driven: bool,
     persona: String,
     next_persona: String,
-    /// The personas of the rounds that are left, but for those that have looked; empty where none is left out.
-    unseen: String,
+    /// After how many of its rounds the loop ended, and which personas of the others have not looked.
+    ended: String,
+    /// High findings that no later round of the same persona has looked at again, each a line.
+    left_high: Vec<String>,
+    /// The line with which a person has the missing personas look.
+    look: Option<String>,
     plan: String,
     plan_name: String,
     plan_path: String,
-    runner: String,
+    /// The one line with which the agent runs the review.
+    review_line: String,
     findings: String,
     previous: Option<String>,
+    /// The gravest findings of the round before, each a line.
+    top: Vec<String>,
     rounds: String,
     /// How the findings of all rounds stand; None where that says nothing new.
     across: Option<String>,
@@ -84,6 +103,7 @@ impl Facts {
         let of_round = runs.iter().rev().find(|run| run.began.round == round);
         let reviewed = lines.last().is_some_and(|line| line.counts.is_some());
         let (report, fixes) = report::there(held);
+        let unseen = unseen(personas, round, fields.max_rounds());
         Self {
             reviewed,
             no_verdict: of_round.and_then(told).filter(|_| !reviewed),
@@ -95,13 +115,16 @@ impl Facts {
             driven: fields.session_id() != RUN,
             persona: personas.of_round(round).label.clone(),
             next_persona: personas.of_round(round + 1).label.clone(),
-            unseen: unseen(personas, round, fields.max_rounds()),
+            ended: ended(&unseen, round, fields.max_rounds()),
+            left_high: left_high(raw),
+            look: (!unseen.is_empty()).then(|| look(held, unseen.len())),
             plan: text::one_line(&fields.subject(), TOPIC),
             plan_name: text::exact(fields.subject()),
             plan_path: text::one_line(raw.path("{subject}").as_str(), TOPIC),
-            runner: format!("bash {}", shell::quoted(runner::path(raw).as_str())),
+            review_line: runner::line(raw),
             findings: text::exact(findings_json::findings_path(raw.store(), raw.id(), round)),
             previous: previous.map(|counts| counts.to_string()),
+            top: top(raw, round),
             rounds: rounds::table(&lines),
             across: rounds::across(raw),
             stalled: fields.decision_signal() == DecisionSignal::Stalled,
@@ -118,14 +141,80 @@ impl Facts {
     }
 }
 
+/// Returns the gravest findings of the round before, for whoever sees no more of a block than its first lines.
+fn top(raw: &Raw, round: u64) -> Vec<String> {
+    let runs = rounds::runs(raw);
+    let of_round = |run: &&Run| run.began.round + 1 == round && run.ended.is_some();
+    let verdict = runs.iter().rev().filter(of_round).find_map(|run| {
+        let json = FindingsJson::of_run(raw.store(), raw.id(), run);
+        json.ok().flatten()
+    });
+    let mut findings = verdict.map(|verdict| verdict.findings.0).unwrap_or_default();
+    findings.sort_by_key(|finding| finding.severity);
+    let line = |finding: &Finding| {
+        let line = format!("{}, {}", finding.severity, findings_file::bullet(finding));
+        quoted(&line)
+    };
+    findings.iter().take(TOP).map(line).collect()
+}
+
 /// Names the personas that no round has had up to this one, of those that the rounds after it have.
-fn unseen(personas: &Personas, round: u64, most: u64) -> String {
+fn unseen(personas: &Personas, round: u64, most: u64) -> Vec<&str> {
     let labels = personas.all().iter().map(|persona| persona.label.as_str());
     let at = |round| usize::try_from(round).unwrap_or(usize::MAX);
     let seen: Vec<&str> = labels.clone().take(at(round)).collect();
     let mut left: Vec<&str> = labels.take(at(most)).skip(at(round)).collect();
     left.retain(|label| !seen.contains(label));
-    left.join(", ")
+    left
+}
+
+/// Says how many of its rounds a loop had, and who has not looked.
+fn ended(unseen: &[&str], round: u64, most: u64) -> String {
+    let rounds = if most == 1 { "round" } else { "rounds" };
+    let names: Vec<String> = unseen
+        .iter()
+        .map(|label| text::one_line(label.strip_suffix(" review").unwrap_or(label), LABEL))
+        .collect();
+    match &names[..] {
+        [] => format!("Ended after {round} of {most} {rounds}."),
+        [one] => format!("Ended after {round} of {most} {rounds}; {one} has not looked."),
+        [all @ .., last] => {
+            let all = all.join(", ");
+            format!("Ended after {round} of {most} {rounds}; {all} and {last} have not looked.")
+        }
+    }
+}
+
+/// Returns the high findings that nobody looked at again, each with its round and the file that has it in full.
+fn left_high(raw: &Raw) -> Vec<String> {
+    let history = rounds::spec(raw).and_then(|spec| evidence::history(raw, spec).ok());
+    let mut left = finding_history::standings(&history.unwrap_or_default());
+    left.retain(|one| one.standing == Standing::Unseen && one.severity == Severity::High);
+    let line = |one: &FindingHistory| {
+        let round = one.rounds.last().copied().unwrap_or_default();
+        let file = text::exact(findings_json::findings_path(raw.store(), raw.id(), round));
+        format!("Round {round}: {} (`{file}`)", quoted(&one.what))
+    };
+    let mut lines: Vec<String> = left.iter().take(LEFT).map(line).collect();
+    if let Some(more) = left.len().checked_sub(LEFT).filter(|more| *more > 0) {
+        lines.push(format!("and {more} more in these files"));
+    }
+    lines
+}
+
+/// Returns a reviewer's line as data: one plain line, in which nothing ends a shell's quotes.
+fn quoted(line: &str) -> String {
+    text::pasteable(&text::one_line(line, FINDING)).replace('"', "”")
+}
+
+/// The line with which a person has the missing personas look: in the client while the loop sums up; a loop of `run` is over by then.
+fn look(held: &AnyLoop, rounds: usize) -> String {
+    if held.fields().session_id() == RUN {
+        let plan = shell::quoted(held.raw().path("{subject}").as_str());
+        format!("claudex-loop run {plan}")
+    } else {
+        format!("/claudex:more {rounds}")
+    }
 }
 
 /// The line that runs the loop again with more rounds, as whoever started it would type it.

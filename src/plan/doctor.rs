@@ -34,7 +34,7 @@ fn round_trip(root: &Utf8Path) -> Result<(), String> {
     }
     std::fs::write(folder.join("PLAN.md"), "# Plan\n").map_err(|error| format!("PLAN.md: {error}"))?;
     let (third, said) = hook::stop(INFO, folder, root)?;
-    if third != "block" || !said.contains("claudex-loop review") {
+    if third != "block" || !said.starts_with("### Claudex round 1 ") {
         return Err(format!("a stop after the plan was written gave {third}: {said}"));
     }
     Ok(())

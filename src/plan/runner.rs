@@ -1,9 +1,9 @@
 //! The runner: a file beside the state that each round writes anew. The prompt beside it is the review's.
 //!
-//! It is the one line that an agent has to run. It holds no path of the plugin, whose folder changes with each
+//! It is what an agent has to run, where its shell does not find the program by its name. It holds no path of the plugin, whose folder changes with each
 //! update, and no text of the user's.
 
-use std::io;
+use std::{env, io};
 
 use camino::Utf8PathBuf;
 use serde::Serialize;
@@ -11,6 +11,8 @@ use serde::Serialize;
 use super::AnyLoop;
 use claudex_loop::machine::message::Message;
 use claudex_loop::machine::{Actor, Raw};
+use claudex_loop::process::environment::find_program;
+use claudex_loop::program::caller::Caller;
 use claudex_loop::program::shell::quoted;
 use claudex_loop::review::findings_json;
 use claudex_loop::review::personas::Personas;
@@ -28,6 +30,24 @@ const CHAIN: usize = 10;
 /// `<id>-runner.sh`
 pub fn path(raw: &Raw) -> Utf8PathBuf {
     raw.store().sidecar(raw.id(), "-runner.sh")
+}
+
+/// Returns the line with which the agent runs the review: the program itself, which the plugin's commands permit, where the agent's shell
+/// finds it; else the runner, which works anywhere, but which the client asks its user about.
+///
+/// A client puts the plugin's `bin/` on its agent's PATH, not on its hooks', and only where no shell would stumble over its path.
+pub fn line(raw: &Raw) -> String {
+    let program = super::INFO.program;
+    let is_on_path = || find_program(program, env::var_os("PATH").as_deref(), raw.store().root()).is_some();
+    let plugin = || Some(Utf8PathBuf::from(env::var("CLAUDE_PLUGIN_ROOT").ok()?));
+    let is_brought_along = |plugin: &Utf8PathBuf| {
+        !plugin.as_str().contains(['"', '\'', '$', '`']) && plugin.join("bin").join(program).is_file()
+    };
+    if Caller::from_env().inside && (is_on_path() || plugin().as_ref().is_some_and(is_brought_along)) {
+        format!("{program} review {}", raw.id())
+    } else {
+        format!("bash {}", quoted(path(raw).as_str()))
+    }
 }
 
 /// Removes what a loop that is over needs no more: runner, prompt and lock. State, findings and journal stay.

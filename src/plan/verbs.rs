@@ -11,7 +11,7 @@ pub fn instead(held: &AnyLoop, transition: &str) -> Option<String> {
             format!("the loop is over ({phase}); {}", go_on(id.as_str()))
         }
         ("more", Phase::Summarizing) => format!(
-            "the loop was settled ({}), not stopped at its last round; if the plan is to be reviewed further, {}",
+            "the loop was settled ({}) in its last round; if the plan is to be reviewed further, {}",
             fields.decision_signal(),
             go_on(id.as_str())
         ),
@@ -19,7 +19,7 @@ pub fn instead(held: &AnyLoop, transition: &str) -> Option<String> {
             "the loop was marked done, and the next stop sums up; nothing was changed".to_owned()
         }
         ("more", phase) => format!(
-            "the loop is in phase {phase}, round {} of {}: further rounds are for a loop that sums up after its last one; \
+            "the loop is in phase {phase}, round {} of {}: further rounds are for a loop that sums up; \
              nothing was changed",
             fields.round(),
             fields.max_rounds()

@@ -97,11 +97,61 @@ fn more_begins_the_next_round() {
     project.review(&id, "fake-clean").exits(0);
     let reason = project.fire().blocked();
     assert!(reason.contains("### Claudex plan loop complete ✓"), "{reason}");
-    assert!(reason.contains("Rounds run: 4 of 4"), "{reason}");
+    assert!(reason.contains("Ended after 4 of 4 rounds."), "{reason}");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
     let more = project.changes(&id).iter().filter(|what| *what == "more").count();
     assert_eq!(more, 2);
+}
+
+#[test]
+fn who_has_not_looked_where_a_loop_ended_early_looks_after_all() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake-findings").exits(0);
+    project.plan("# Plan, revised\n");
+    project.fire().blocked();
+    project.review(&id, "fake-clean").exits(0);
+    let summary = project.fire().blocked();
+    let head =
+        "### Claudex plan loop complete ✓\n\nEnded after 2 of 3 rounds; Ops and SRE has not looked.\nLoop `";
+    assert!(summary.starts_with(head), "{summary}");
+    let left = format!(
+        "**High findings that nobody looked at again:**\n\n\
+         - Round 1: The plan has no way back when the migration fails half way (`{}`)\n\n",
+        project.findings(&id, 1).display()
+    );
+    assert!(summary.contains(&left), "{summary}");
+    assert!(summary.contains("\n    /claudex:more 1\n"), "{summary}");
+
+    project.type_line("s1", "/claudex:more 1");
+    let granted = project.run_in_session("s1", &["more", "--from-prompt"]).exits(0);
+    assert!(
+        granted.out.contains("round 3 of 3 (Ops and SRE review)"),
+        "{}",
+        granted.out
+    );
+    assert!(
+        !granted.out.contains("findings of round"),
+        "there were none: {}",
+        granted.out
+    );
+    project.review(&id, "fake-clean").exits(0);
+    let summary = project.fire().blocked();
+    assert!(
+        summary.contains("\n\nEnded after 3 of 3 rounds.\nLoop `"),
+        "{summary}"
+    );
+    assert!(!summary.contains("/claudex:more"), "{summary}");
+    project.run(&["more", &id]).exits(1).says("in its last round");
+
+    // As many as were asked for, whatever was left.
+    let (project, id) = Project::reviewing(&["--rounds", "9"]);
+    project.review(&id, "fake-clean").exits(0);
+    project.fire().blocked();
+    project
+        .run(&["more", &id, "--rounds", "2"])
+        .exits(0)
+        .says("round 2 of 3");
 }
 
 #[test]
@@ -177,7 +227,10 @@ fn more_is_refused_with_the_reason_and_the_way_on() {
     let ran = project.run(&["more"]).exits(1);
     assert!(ran.err.contains("phase reviewing, round 1 of 2"), "{}", ran.err);
     assert_eq!(project.field(&id, "max_rounds"), "2");
-    // When the plan was settled.
+    // When the plan was settled in the last round.
+    project.review(&id, "fake-findings").exits(0);
+    project.fire().blocked();
+    project.plan("# Plan, revised\n");
     project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
     let ran = project.run(&["more"]).exits(1);

@@ -19,7 +19,7 @@ fn with(source: impl AsRef<[u8]>) -> Project {
 }
 
 fn typo() -> String {
-    OURS.replace("round < max_rounds", "round < max_round")
+    OURS.replacen("round < max_rounds", "round < max_round", 1)
 }
 
 fn json(ran: &Ran) -> Value {

@@ -306,6 +306,19 @@ fn a_drafter_that_fixes_the_plan_brings_it_through() {
         outcome["rounds"][0]["counts"]["high"].as_u64().unwrap() > 0,
         "{outcome}"
     );
+    let summary = outcome["summary"].as_str().unwrap();
+    assert!(
+        summary.contains("\nEnded after 2 of 3 rounds; Ops and SRE has not looked.\n"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("**High findings that nobody looked at again:**"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("\n    claudex-loop run '/"),
+        "the personas have their round there: {summary}"
+    );
     let told = std::fs::read_to_string(project.root.join("what it was told.md")).unwrap();
     assert!(
         told.contains("### Claudex round 1 of 3, Senior-engineer review")

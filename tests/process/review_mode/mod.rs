@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::support::{Project, id_of, tree};
+use crate::support::{Project, check_length, id_of, tree};
 
 /// A repository with one commit on `main`.
 fn project() -> Project {
@@ -39,7 +39,9 @@ fn changed() -> Project {
 
 #[track_caller]
 fn start(project: &Project, arguments: &[&str]) -> String {
-    id_of(&project.run(&[&["start", "review"], arguments].concat()).exits(0))
+    let ran = project.run(&[&["start", "review"], arguments].concat()).exits(0);
+    check_length(&ran.out);
+    id_of(&ran)
 }
 
 fn read(project: &Project, path: &str) -> String {

@@ -125,7 +125,7 @@ fn clean_changes_end_the_loop_and_leave_no_patches() {
         summary.starts_with("### Claudex review loop complete"),
         "{summary}"
     );
-    assert!(summary.contains("Rounds run: 1 of 3"), "{summary}");
+    assert!(summary.contains("Ended after 1 of 3 rounds"), "{summary}");
     assert!(!summary.contains("proposed-fixes"), "{summary}");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
@@ -430,7 +430,8 @@ fn a_loop_that_ends_without_a_verdict_does_not_say_that_it_reviewed_anything() {
         "{summary}"
     );
     assert!(
-        summary.contains("round 1 not reviewed: ") && summary.contains("the fake reviewer was told to fail"),
+        summary.contains("Round 1 was not reviewed: ")
+            && summary.contains("the fake reviewer was told to fail"),
         "{summary}"
     );
     assert!(summary.contains("neither as clean nor as findings"), "{summary}");
@@ -450,7 +451,7 @@ fn a_last_round_without_a_review_is_named_though_an_earlier_one_has_its_report()
     project.fire().blocked();
     project.fire().blocked();
     let summary = project.fire().blocked();
-    assert!(summary.contains("ended with round 2 not reviewed."), "{summary}");
+    assert!(summary.contains("Round 2 was not reviewed."), "{summary}");
     assert!(summary.contains("reviews/review-"), "{summary}");
 }
 

@@ -359,7 +359,7 @@ fn each_row_comes_to_what_the_table_says() {
         let reason = bench.project.fire().blocked();
         assert!(reason.contains(&row.said), "{name}: {reason}");
         assert!(
-            reason.contains(&format!("claudex-loop review {}", bench.id)),
+            reason.contains(&format!("{}-runner.sh", bench.id)),
             "{name}: {reason}"
         );
         assert_eq!(bench.project.field(&bench.id, "failures"), "1", "{name}");

@@ -12,7 +12,7 @@ mod stop;
 mod terminal;
 
 pub(crate) use processes::{Background, descendants, is_alive, kill};
-pub(crate) use stop::Stop;
+pub(crate) use stop::{Stop, check_length};
 
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -297,7 +297,9 @@ impl Project {
     #[track_caller]
     pub(crate) fn start(&self, flags: &[&str]) -> String {
         let arguments = [&["start", "plan"], flags, &["Move the queue"]].concat();
-        id_of(&self.run(&arguments).exits(0))
+        let ran = self.run(&arguments).exits(0);
+        check_length(&ran.out);
+        id_of(&ran)
     }
 
     /// A stop of session `s1`.

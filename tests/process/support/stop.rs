@@ -15,8 +15,8 @@ pub(crate) struct Stop {
 
 impl Stop {
     /// Reads an answer, and checks what holds for all: exit 0, one JSON object on one line and nothing else, no key that
-    /// the client does not know, a reason under 9,000 characters that names the loop and how to cancel it, and a blank
-    /// line before the table.
+    /// the client does not know, a reason under 9,000 characters that names the loop and how to cancel it, no more words than an
+    /// agent reads every round, and a blank line before the table.
     #[track_caller]
     pub(crate) fn read(ran: &Ran) -> Self {
         assert_eq!(ran.code, 0, "a hook always exits 0: {ran:?}");
@@ -85,6 +85,7 @@ fn check_reason(reason: &str) {
         reason.contains(&format!("oop `{id}`")),
         "names the loop: {reason}"
     );
+    check_length(reason);
     if let Some((_, table)) = reason.split_once("**Findings by round:**") {
         assert!(
             table.starts_with("\n\n- Round 1 ("),
@@ -93,4 +94,44 @@ fn check_reason(reason: &str) {
         let (_, after) = table.rsplit_once("\n- Round ").expect("a table");
         assert!(after.contains("\n\n"), "a blank line after the table: {reason}");
     }
+}
+
+/// Checks that a text for the agent is short: 120 words of ours, 80 in the blocks of a round after the first.
+#[track_caller]
+pub(crate) fn check_length(text: &str) {
+    let title = text.strip_prefix("### Claudex round ");
+    let is_later_round = title.is_some_and(|title| !title.starts_with("1 "));
+    let most = if is_later_round { 80 } else { 120 };
+    let words = words_of_ours(text);
+    assert!(
+        words.len() <= most,
+        "{} words, at most {most}: {words:?}\n{text}",
+        words.len()
+    );
+}
+
+/// Returns the words of a block that are ours to keep short: no command, no file, no finding, and nothing else that is quoted.
+fn words_of_ours(reason: &str) -> Vec<String> {
+    let quoted = [
+        "- High, ",
+        "- Medium, ",
+        "- Low, ",
+        "- Round ",
+        "> ",
+        "**Note:** ",
+        "    ",
+    ];
+    let is_ours = |line: &&str| !quoted.iter().any(|start| line.starts_with(start));
+    // Of what is cut at a fence, at a backquote or at a quote, every second piece is between two.
+    let outside = |text: &str, mark: &str| text.split(mark).step_by(2).collect::<Vec<_>>().join(" ");
+    let prose = outside(reason, "```");
+    let prose: Vec<&str> = prose.lines().filter(is_ours).collect();
+    let prose = outside(&outside(&prose.join("\n"), "`"), "\"");
+    let is_word = |word: &&str| {
+        let is_command =
+            word.starts_with('/') || *word == "claudex-loop" || is_id(word.trim_end_matches(')'));
+        word.contains(char::is_alphabetic) && !is_command
+    };
+    let words = prose.split_whitespace().filter(is_word);
+    words.map(str::to_owned).collect()
 }
