@@ -109,7 +109,7 @@ impl Instruction {
             }
             Phase::Waiting => Self::Stop {
                 stage,
-                reason: raw.text("block_reason"),
+                reason: raw.text("next_step"),
                 resume: format!("stages resume {}", raw.id()),
             },
             Phase::Completed | Phase::Cancelled => Self::Done {

@@ -25,6 +25,10 @@ fn a_pipeline_goes_through_all_stages() {
         state.contains("    decision: READY") && state.contains("working/QUESTIONS-001.md"),
         "{state}"
     );
+    for section in ["product_definition: COMPLETE", "executive_summary: MISSING"] {
+        assert!(state.contains(&format!("\n  {section}\n")), "{state}");
+    }
+    assert!(!state.contains("validation_mode"), "{state}");
     assert!(state.contains("- Stage 6: COMPLETE\n"), "{state}");
     assert!(!project.root.join("requirements/.requirements-lock").exists());
     project.agent(&["report"]).refused();
@@ -144,8 +148,8 @@ fn a_pause_lets_turns_end_until_the_person_resumes() {
         (&json!("stop"), &json!("Mark the boxes"))
     );
     assert_eq!(
-        (project.state("waiting_for_user"), project.state("pause_stage")),
-        ("true".to_owned(), "4".to_owned())
+        ["waiting_for_user", "pause_stage", "next_step"].map(|key| project.state(key)),
+        ["true", "4", "\"Mark the boxes\""]
     );
     assert_eq!(project.stop(&json!({})).0, "approve");
     let before = project.read(STATE);
@@ -160,8 +164,8 @@ fn a_pause_lets_turns_end_until_the_person_resumes() {
     );
     assert_eq!(next["variables"]["ENTRY_TYPE"], "re_entry_after_user_input");
     assert_eq!(
-        (project.state("waiting_for_user"), project.state("pause_stage")),
-        ("false".to_owned(), "null".to_owned())
+        ["waiting_for_user", "pause_stage", "next_step"].map(|key| project.state(key)),
+        ["false", "null", "null"]
     );
     project.complete(4, "");
     assert_eq!(project.next()["variables"]["ENTRY_TYPE"], "first_entry");
@@ -216,6 +220,7 @@ fn requirements_that_are_not_ready_go_another_round() {
         .report("completed", "  validation_decision: CONDITIONAL\n")
         .done();
     assert_eq!(project.next()["stage"], 6);
+    assert!(project.read(STATE).contains("    validation_mode: skipped\n"));
 }
 
 #[test]
