@@ -1,10 +1,10 @@
 //! A loop as it was read from disk, at one revision. Only the store makes one.
 
 use super::document::Document;
-#[cfg(feature = "machine-tools")]
+#[cfg(feature = "program")]
 use super::entry::ChangeEntry;
 use super::id::LoopId;
-#[cfg(feature = "machine-tools")]
+#[cfg(feature = "program")]
 use super::recover::written;
 use super::spec::StateSpec;
 use super::value::Value;

@@ -26,6 +26,19 @@ pub const REQUIRED_SECTIONS: [&str; 8] = [
     "Business Constraints",
     "Assumptions & Risks",
 ];
+/// Every section of the document of requirements, those that its gate does not ask for, too.
+pub const SECTIONS: [&str; 10] = [
+    "Executive Summary",
+    "Product Definition",
+    "Target Users",
+    "Problem Analysis",
+    "Value Proposition",
+    "Core Workflows",
+    "Feature Inventory",
+    "Screen Inventory",
+    "Business Constraints",
+    "Assumptions & Risks",
+];
 /// Words of how something is built, which requirements do without.
 pub const TECHNICAL_WORDS: [&str; 24] = [
     "api",
@@ -132,6 +145,20 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
         });
     }
     gate
+}
+
+/// Returns how far each section of the document of requirements is, by its key in the state: COMPLETE with text, PLACEHOLDER with its
+/// heading alone, or MISSING.
+pub fn sections(requirements: &[u8]) -> impl Iterator<Item = (String, &'static str)> {
+    let outline = outline(&String::from_utf8_lossy(requirements));
+    SECTIONS.into_iter().map(move |name| {
+        let status = match section(&outline, name) {
+            Section::Written => "COMPLETE",
+            Section::Empty(_) => "PLACEHOLDER",
+            Section::Missing => "MISSING",
+        };
+        (plain(&name.replace('&', "")).replace(' ', "_"), status)
+    })
 }
 
 /// A file that a gate reads.
@@ -254,19 +281,17 @@ impl<'t> Page<'t> {
 
     fn check_requirements(&mut self, text: &str) {
         let outline = outline(text);
-        for section in REQUIRED_SECTIONS {
-            let name = plain(section);
-            let mut named = outline.iter().filter(|heading| has_words(&heading.name, &name));
-            match named.clone().next() {
-                None => {
-                    let message = format!("PRD.md has no section {section}");
+        for name in REQUIRED_SECTIONS {
+            match section(&outline, name) {
+                Section::Missing => {
+                    let message = format!("PRD.md has no section {name}");
                     self.block(0, message, "write its heading, and the section below it");
                 }
-                Some(first) if !named.any(|heading| heading.has_text) => {
-                    let message = format!("the section {section} has no text");
-                    self.block(first.at, message, "write the section");
+                Section::Empty(at) => {
+                    let message = format!("the section {name} has no text");
+                    self.block(at, message, "write the section");
                 }
-                Some(_) => {}
+                Section::Written => {}
             }
         }
         let mut found = Vec::new();
@@ -295,6 +320,24 @@ struct Heading {
     name: String,
     /// Whether anything stands below it, before the next heading of its level.
     has_text: bool,
+}
+
+/// How far a section is.
+enum Section {
+    Missing,
+    /// Its heading is here, and nothing below it.
+    Empty(usize),
+    Written,
+}
+
+fn section(outline: &[Heading], name: &str) -> Section {
+    let name = plain(name);
+    let mut named = outline.iter().filter(|heading| has_words(&heading.name, &name));
+    match named.clone().next() {
+        None => Section::Missing,
+        Some(first) if !named.any(|heading| heading.has_text) => Section::Empty(first.at),
+        Some(_) => Section::Written,
+    }
 }
 
 fn outline(text: &str) -> Vec<Heading> {

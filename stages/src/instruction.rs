@@ -109,7 +109,7 @@ impl Instruction {
             }
             Phase::Waiting => Self::Stop {
                 stage,
-                reason: raw.text("block_reason"),
+                reason: raw.text("next_step"),
                 resume: format!("stages resume {}", raw.id()),
             },
             Phase::Completed | Phase::Cancelled => Self::Done {
@@ -253,6 +253,7 @@ fn dispatch(pipeline: Pipeline<'_>) -> Instruction {
         ));
     }
     tell.extend(notes::blind_spots(pipeline));
+    tell.extend(notes::foreign_lock(pipeline));
     let known = known(pipeline);
     let since = pipeline.open_since();
     if let Some(late) = overdue(&since, stage) {

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::contract::{Flags, Stage, Status, Summary};
 use crate::follows::Step;
+use crate::gates;
 use crate::questions;
 use crate::state::{AskedOnce, Keys, Pipeline};
 use crate::typestate::AnyLoop;
@@ -101,7 +102,7 @@ pub(crate) fn note_flags(held: &mut AnyLoop, summary: &Summary, step: &Step) -> 
     let mut stages = held.fields().stages();
     let before = stages.get(key(stage)).and_then(Json::as_object).cloned();
     let mut known = before.unwrap_or_default();
-    known.extend(of_stage(stage, flags, held.fields().round(), step));
+    known.extend(of_stage(stage, flags, held, step));
     stages.insert(key(stage).to_owned(), Json::Object(known));
     held.set_stages(&stages)?;
     if summary.status != Status::Completed || *step == Step::Fail {
@@ -113,6 +114,19 @@ pub(crate) fn note_flags(held: &mut AnyLoop, summary: &Summary, step: &Step) -> 
         Stage::Retrospective => held.set_retrospective_completed_at(&json!(now())),
         _ => Ok(()),
     }
+}
+
+/// Notes how far each section of the requirements is that stage 5 wrote.
+pub(crate) fn note_sections(held: &mut AnyLoop, step: &Step) -> Result<(), FieldError> {
+    let pipeline = Pipeline(held.raw());
+    let is_written =
+        matches!(step, Step::Pass | Step::Block) && pipeline.stage() == Stage::ValidationGeneration;
+    let Some(requirements) = pipeline.file("requirements/PRD.md").filter(|_| is_written) else {
+        return Ok(());
+    };
+    let mut known = held.fields().prd_sections();
+    known.extend(gates::sections(&requirements).map(|(key, status)| (key, json!(status))));
+    held.set_prd_sections(&known)
 }
 
 /// Returns a stage's key below `stages`.
@@ -129,7 +143,8 @@ fn key(stage: Stage) -> &'static str {
 }
 
 /// Returns what stands below a stage's key.
-fn of_stage(stage: Stage, flags: &Flags, round: u64, step: &Step) -> Keys {
+fn of_stage(stage: Stage, flags: &Flags, held: &AnyLoop, step: &Step) -> Keys {
+    let (round, skips_validation) = (held.fields().round(), held.fields().open().skip_validation);
     let status = match step {
         Step::Fail => "failed",
         Step::Wait(_) => "waiting_for_user",
@@ -157,6 +172,15 @@ fn of_stage(stage: Stage, flags: &Flags, round: u64, step: &Step) -> Keys {
             ("score", json!(flags.validation_score)),
             ("decision", json!(flags.validation_decision)),
             ("prd_mode", json!(flags.prd_mode)),
+            // Which of the other ways was taken is in no summary.
+            (
+                "validation_mode",
+                if skips_validation {
+                    json!("skipped")
+                } else {
+                    Json::Null
+                },
+            ),
         ],
         _ => Vec::new(),
     };

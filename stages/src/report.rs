@@ -297,6 +297,7 @@ fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, &[u8])>, tell: V
         );
         held.set_error_log(&errors)?;
     }
+    record::note_sections(&mut held, &step)?;
     open.tell = tell;
     held.set_open(&open)?;
     held.add_text(&record::entry(stage, summary.map(|(summary, _)| summary), &step));

@@ -137,11 +137,18 @@ pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
         let old = if is_old { old } else { key };
         changed = set(&changed, old, key, &value);
     }
-    let reason = word("next_step").unwrap_or_else(|| "It waited when it was taken up.".to_owned());
+    if waits && get("next_step").is_none() {
+        changed = set(
+            &changed,
+            "next_step",
+            "next_step",
+            "It waited when it was taken up.",
+        );
+    }
     Ok(TakenUp {
         document: changed,
         round,
-        reason: waits.then_some(reason),
+        waits,
     })
 }
 
@@ -152,8 +159,8 @@ pub struct TakenUp {
     pub document: String,
     /// The round.
     pub round: Round,
-    /// Why it waits.
-    pub reason: Option<String>,
+    /// Says that it waits for the person.
+    pub waits: bool,
 }
 
 impl TakenUp {
@@ -162,16 +169,8 @@ impl TakenUp {
     /// # Errors
     /// Never: data of this program can be written.
     pub fn opened(&self, open: &Open) -> Result<String, serde_json::Error> {
-        let mut lines = format!("  open: {}\n", serde_json::to_string(open)?);
-        if let Some(reason) = &self.reason {
-            lines += &format!("  block_reason: {}\n", Json::from(reason.as_str()));
-        }
-        Ok(set(
-            &self.document,
-            "loop",
-            "loop",
-            &format!("\n{}", lines.trim_end()),
-        ))
+        let lines = format!("\n  open: {}", serde_json::to_string(open)?);
+        Ok(set(&self.document, "loop", "loop", &lines))
     }
 }
 
@@ -220,7 +219,7 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
         return Err(refused(format!("it has more than {MAX_BYTES} bytes")));
     }
     let read = normalized(&bytes).map_err(&refused)?;
-    let open = first_open(store.root(), read.round, read.reason.is_some());
+    let open = first_open(store.root(), read.round, read.waits);
     let document = read.opened(&open).map_err(|error| refused(error.to_string()))?;
     let how = Beginning::now(caller.session.unwrap_or_else(|| "unknown".to_owned()));
     let held =

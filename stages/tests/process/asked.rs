@@ -193,9 +193,25 @@ fn a_gate_that_is_closed_asks() {
         (&json!("gate_stage_5_round_1_1"), &json!("PRD"))
     );
     assert!(next["tell"].to_string().contains("PRD.md is missing"), "{next}");
+    project.write(
+        "requirements/PRD.md",
+        "## Target Users\n\nAll.\n\n## Core Workflows\n",
+    );
+    let mended = || {
+        project.person(&["answer", "Mended, check again"]).done();
+        project.agent(&["recover"]).done();
+        project.read(STATE)
+    };
+    let state = mended();
+    for section in [
+        "target_users: COMPLETE",
+        "core_workflows: PLACEHOLDER",
+        "assumptions_risks: MISSING",
+    ] {
+        assert!(state.contains(&format!("\n  {section}\n")), "{state}");
+    }
     project.requirements();
-    project.person(&["answer", "Mended, check again"]).done();
-    project.agent(&["recover"]).done();
+    assert!(mended().contains("\n  assumptions_risks: COMPLETE\n"));
     assert_eq!(project.next()["stage"], 6);
 }
 

@@ -78,7 +78,12 @@ fn every_stage_and_status_of_schema_2_is_taken_up() {
         (6, "completed", "dispatch", 7),
         (7, "pending", "dispatch", 7),
     ] {
-        let project = taken(&lines(stage, status));
+        let step = if stage == 2 {
+            "next_step: Write the agenda\n"
+        } else {
+            "next_step: null # none\n"
+        };
+        let project = taken(&(lines(stage, status) + step));
         let next = project.next();
         assert_eq!(
             (&next["instruction"], &next["stage"]),
@@ -87,6 +92,14 @@ fn every_stage_and_status_of_schema_2_is_taken_up() {
         );
         if status == "waiting_for_user" {
             assert_eq!(project.state("pause_stage"), stage.to_string());
+            assert_eq!(
+                next["reason"],
+                if stage == 2 {
+                    "Write the agenda"
+                } else {
+                    "It waited when it was taken up."
+                }
+            );
             project.person(&["resume"]).done();
             assert_eq!(
                 project.next()["variables"]["ENTRY_TYPE"],

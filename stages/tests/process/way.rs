@@ -25,6 +25,10 @@ fn a_pipeline_goes_through_all_stages() {
         state.contains("    decision: READY") && state.contains("working/QUESTIONS-001.md"),
         "{state}"
     );
+    for section in ["product_definition: COMPLETE", "executive_summary: MISSING"] {
+        assert!(state.contains(&format!("\n  {section}\n")), "{state}");
+    }
+    assert!(!state.contains("validation_mode"), "{state}");
     assert!(state.contains("- Stage 6: COMPLETE\n"), "{state}");
     assert!(!project.root.join("requirements/.requirements-lock").exists());
     project.agent(&["report"]).refused();
@@ -144,8 +148,8 @@ fn a_pause_lets_turns_end_until_the_person_resumes() {
         (&json!("stop"), &json!("Mark the boxes"))
     );
     assert_eq!(
-        (project.state("waiting_for_user"), project.state("pause_stage")),
-        ("true".to_owned(), "4".to_owned())
+        ["waiting_for_user", "pause_stage", "next_step"].map(|key| project.state(key)),
+        ["true", "4", "\"Mark the boxes\""]
     );
     assert_eq!(project.stop(&json!({})).0, "approve");
     let before = project.read(STATE);
@@ -160,8 +164,8 @@ fn a_pause_lets_turns_end_until_the_person_resumes() {
     );
     assert_eq!(next["variables"]["ENTRY_TYPE"], "re_entry_after_user_input");
     assert_eq!(
-        (project.state("waiting_for_user"), project.state("pause_stage")),
-        ("false".to_owned(), "null".to_owned())
+        ["waiting_for_user", "pause_stage", "next_step"].map(|key| project.state(key)),
+        ["false", "null", "null"]
     );
     project.complete(4, "");
     assert_eq!(project.next()["variables"]["ENTRY_TYPE"], "first_entry");
@@ -216,6 +220,7 @@ fn requirements_that_are_not_ready_go_another_round() {
         .report("completed", "  validation_decision: CONDITIONAL\n")
         .done();
     assert_eq!(project.next()["stage"], 6);
+    assert!(project.read(STATE).contains("    validation_mode: skipped\n"));
 }
 
 #[test]
@@ -230,6 +235,49 @@ fn research_is_told_the_gaps() {
     assert_eq!(next["variables"]["FOCUS"], json!(["Who pays"]));
     project.complete(2, "");
     assert_eq!(project.next()["key"], "analysis_mode_round_2");
+}
+
+#[test]
+fn the_lock_is_refreshed_and_one_of_another_is_told_until_it_is_stale() {
+    const LOCK: &str = "requirements/.requirements-lock";
+    let lock = |seconds: i64| {
+        let ago = claudex_loop::Timestamp::from_second(claudex_loop::Timestamp::now().as_second() - seconds);
+        let ago = ago.unwrap();
+        format!("locked_at: {ago}\nworkflow_mode: requirements\nprd_mode: NEW\nlast_activity: {ago}\n")
+    };
+    let project = Project::empty();
+    project.write(LOCK, &lock(7_000));
+    project.agent(&["start"]).done();
+    let (theirs, next) = (project.read(LOCK), project.next());
+    assert!(
+        next["tell"].to_string().contains("another program works"),
+        "{next}"
+    );
+    assert!(
+        project
+            .agent(&["status"])
+            .done()
+            .contains("another program works")
+    );
+    project.complete(1, "");
+    assert_eq!(project.read(LOCK), theirs);
+    // Nobody holds one that old.
+    project.write(LOCK, &lock(7_300));
+    let next = project.next();
+    assert_eq!(next["tell"], serde_json::Value::Null);
+    let activity = || {
+        let lock = project.read(LOCK);
+        let last = lock.lines().find_map(|line| line.strip_prefix("last_activity: "));
+        last.unwrap().to_owned()
+    };
+    assert_eq!(activity(), project.state("updated"));
+    let ours = project.read(LOCK).replace(&activity(), "2026-01-01T00:00:00Z");
+    project.write(LOCK, &ours);
+    project.complete(2, "");
+    assert_eq!(activity(), project.state("updated"));
+    project.write(LOCK, &lock(10));
+    project.agent(&["cancel"]).done();
+    assert!(project.root.join(LOCK).exists());
 }
 
 #[test]
