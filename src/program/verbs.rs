@@ -220,7 +220,12 @@ fn taken<M: CommandLine>(
     let now = change(held).map_err(|why| {
         let refused = match why {
             NotTaken::Refused(refused) => refused,
-            NotTaken::Failed(failure) => return failure,
+            NotTaken::Failed(failure) => {
+                if failure.exit == Exit::Refused {
+                    attempts::note(&store, &id, actor, name, &failure.to_string());
+                }
+                return failure;
+            }
         };
         store.log(&format!("{id} {name} refused: {refused}"));
         attempts::refused(&store, &id, actor, name, &refused.refusal);

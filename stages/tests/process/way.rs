@@ -115,6 +115,11 @@ fn what_does_not_count_changes_nothing() {
     assert!(said.contains("stages recover"), "{said}");
     let said = project.agent(&["report", "/etc/hostname"]).refused();
     assert!(said.contains("outside"), "{said}");
+    let journal = project.agent(&["journal", id.rsplit_once('-').unwrap().0]).done();
+    assert!(
+        journal.contains("refused report by the agent: ") && journal.contains("taken-already"),
+        "{journal}"
+    );
     // The one of this dispatch counts, and once.
     project.complete(2, "");
     let after = project.read(STATE);
