@@ -66,7 +66,9 @@ pub(super) fn own<M: CommandLine>(
     let now = taken(program, (name, actor), held, &settings, |held| {
         (own.run)(held, given)
     })?;
-    if now.raw().record().revision() != before {
+    // With `--json` the verb itself has said what it did.
+    let is_json = matches!(given.try_get_one("json"), Ok(Some(&true)));
+    if now.raw().record().revision() != before && !is_json {
         tell(program, name, &now, &settings);
     }
     Ok(Exit::Complete)
