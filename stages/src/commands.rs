@@ -57,6 +57,7 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
     );
     program
         .command(demo::command(), demo::demo)
+        .takes_up("take-up")
         .command(take_up_command, take_up::take_up)
         .command(orchestrator, |_, _| {
             out::text(include_str!("../messages/orchestrator.md"));
