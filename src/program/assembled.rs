@@ -398,6 +398,18 @@ impl<M: CommandLine> Program<M> {
         self
     }
 
+    /// Names the command of the program's own by which a person takes up a document that another program wrote, where that is not
+    /// `import` with the document's path.
+    #[must_use]
+    pub fn takes_up(mut self, command: &'static str) -> Self {
+        // As for a reviewer: it lives as long as the program.
+        self.info = Box::leak(Box::new(ProgramInfo {
+            take_up: Some(command),
+            ..*self.info
+        }));
+        self
+    }
+
     /// Adds a check of `doctor`, for the project with this root.
     #[must_use]
     pub fn check(mut self, check: fn(&Utf8Path) -> Check) -> Self {

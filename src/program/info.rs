@@ -20,6 +20,8 @@ pub struct ProgramInfo {
     pub table: &'static Table,
     /// The reviewers that it has besides those of every program: each made anew for a review.
     pub reviewers: &'static [fn() -> Box<dyn Reviewer>],
+    /// The command of its own by which a person takes up a document of another program; `None`: `import` and the document's path.
+    pub take_up: Option<&'static str>,
 }
 
 impl PartialEq for ProgramInfo {
@@ -44,6 +46,7 @@ impl ProgramInfo {
             state: table.state,
             table,
             reviewers: &[],
+            take_up: None,
         }
     }
 

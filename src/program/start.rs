@@ -14,7 +14,7 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use super::{incompatible, locate, loops, messages, out, suggest, typed};
+use super::{incompatible, locate, loops, messages, out, shell, suggest, typed};
 use crate::behaviours::LoopHandle;
 use crate::behaviours::words;
 use crate::files::scratch;
@@ -559,9 +559,21 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
             let help = format!("whoever may do it:{}", info.named_command(slash, &typed));
             Failure::plain(Exit::Refused, "claudex::start::actor", error.to_string(), &help)
         }
-        error @ StartError::Store(
-            StoreError::Exists { .. } | StoreError::FileTaken { .. } | StoreError::OtherFileSystem { .. },
-        ) => Failure::new(Exit::Refused, error),
+        StartError::Store(StoreError::FileTaken { ref path }) => {
+            let import = || format!("import {}", shell::quoted(path.as_str()));
+            let words = info.take_up.map_or_else(import, str::to_owned);
+            let command = info.command(&words);
+            let help = format!("move it away, or a person takes it up as it is:{command}");
+            Failure::plain(
+                Exit::Refused,
+                "claudex::store::file_taken",
+                error.to_string(),
+                &help,
+            )
+        }
+        error @ StartError::Store(StoreError::Exists { .. } | StoreError::OtherFileSystem { .. }) => {
+            Failure::new(Exit::Refused, error)
+        }
         error => Failure::new(Exit::Internal, error),
     }
 }

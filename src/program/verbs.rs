@@ -66,7 +66,9 @@ pub(super) fn own<M: CommandLine>(
     let now = taken(program, (name, actor), held, &settings, |held| {
         (own.run)(held, given)
     })?;
-    if now.raw().record().revision() != before {
+    // With `--json` the verb itself has said what it did.
+    let is_json = matches!(given.try_get_one("json"), Ok(Some(&true)));
+    if now.raw().record().revision() != before && !is_json {
         tell(program, name, &now, &settings);
     }
     Ok(Exit::Complete)
@@ -220,7 +222,12 @@ fn taken<M: CommandLine>(
     let now = change(held).map_err(|why| {
         let refused = match why {
             NotTaken::Refused(refused) => refused,
-            NotTaken::Failed(failure) => return failure,
+            NotTaken::Failed(failure) => {
+                if failure.exit == Exit::Refused {
+                    attempts::note(&store, &id, actor, name, &failure.to_string());
+                }
+                return failure;
+            }
         };
         store.log(&format!("{id} {name} refused: {refused}"));
         attempts::refused(&store, &id, actor, name, &refused.refusal);

@@ -270,7 +270,7 @@ pub enum StoreError {
     #[display("in the place of the loop's document there is another file, {path}", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::store::file_taken),
-        help("move it away; or a person takes it up as it is, with the command import and its path")
+        help("move it away, or a person takes it up as it is")
     )]
     FileTaken {
         /// The file.

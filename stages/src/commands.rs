@@ -7,10 +7,11 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{NotTaken, Program, incompatible, loops, out};
 use claudex_loop::{Actor, text};
+use serde::Serialize;
 
 use crate::instruction::Instruction;
 use crate::state::Pipeline;
-use crate::typestate::{AnyLoop, Stages};
+use crate::typestate::{AnyLoop, Phase, Stages};
 use crate::{contract, demo, notes, report, take_up};
 
 /// Names the arguments.
@@ -45,7 +46,8 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         .arg(json());
     let report_command = Command::new("report")
         .about("Take the summary that a coordinator wrote, and go on with what it says")
-        .arg(file().help("The summary; else that of the stage under way"));
+        .arg(file().help("The summary; else that of the stage under way"))
+        .arg(json());
     let recover_command =
         Command::new("recover").about("Take what a coordinator left that has ended without a report");
     let schema_command = Command::new("schema").about("Print the JSON Schema of a summary’s frontmatter");
@@ -55,6 +57,7 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
     );
     program
         .command(demo::command(), demo::demo)
+        .takes_up("take-up")
         .command(take_up_command, take_up::take_up)
         .command(orchestrator, |_, _| {
             out::text(include_str!("../messages/orchestrator.md"));
@@ -127,7 +130,27 @@ fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>
     let Some(bytes) = pipeline.file(&path) else {
         return Err(not_read(&path, "it is not there, or is no file of the project’s").into());
     };
-    report::report(held, &bytes, &text::shown(&path))
+    let reading = report::reading(pipeline, &bytes);
+    let name = text::shown(&path);
+    if !given.get_flag(JSON) || held.phase() != Phase::Dispatched {
+        return report::report(held, &bytes, &name);
+    }
+    let taken = report::report(held, &bytes, &name);
+    let next = taken.as_ref().ok().and_then(|now| Instruction::of(now).ok());
+    out::json(&Reported {
+        report: contract::report(&reading),
+        next,
+    });
+    taken
+}
+
+/// Holds what `report` says as JSON.
+#[derive(Serialize)]
+struct Reported<'r> {
+    #[serde(flatten)]
+    report: contract::Report<'r>,
+    /// What is to be done now; `None`: nothing was changed.
+    next: Option<Instruction>,
 }
 
 /// Returns a path as it is from the project's root.

@@ -68,7 +68,8 @@ fn refused(message: String, help: &str) -> Failure {
     Failure::plain(Exit::Refused, "claudex::report", message, help)
 }
 
-fn reading(pipeline: Pipeline<'_>, bytes: &[u8]) -> Reading {
+/// Reads a summary, and compares it with the open dispatch.
+pub(crate) fn reading(pipeline: Pipeline<'_>, bytes: &[u8]) -> Reading {
     let root = pipeline.0.root();
     let context = Context {
         project: Some(&root),

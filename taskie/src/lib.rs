@@ -34,5 +34,7 @@ pub fn program() -> Program<typestate::Taskie> {
         .entered(stops::entered)
         .caveats(summary::of)
         .next_action(summary::next_action);
-    commands::add(program).command(demo::command(), demo::run)
+    commands::add(program)
+        .takes_up("continue-plan")
+        .command(demo::command(), demo::run)
 }

@@ -129,7 +129,11 @@ fn what_cannot_be_read_is_named_and_stays() {
         let said = project.person(&["take-up"]).refused();
         assert!(said.contains(named), "{said}");
         assert_eq!(project.read(STATE), before);
-        project.agent(&["start"]).refused();
+        let said = project.agent(&["start"]).refused();
+        assert!(
+            said.contains("\n            stages take-up\n") && !said.contains("import"),
+            "{said}"
+        );
         assert_eq!(project.read(STATE), before);
     }
 }

@@ -115,11 +115,67 @@ fn what_does_not_count_changes_nothing() {
     assert!(said.contains("stages recover"), "{said}");
     let said = project.agent(&["report", "/etc/hostname"]).refused();
     assert!(said.contains("outside"), "{said}");
+    let journal = project.agent(&["journal", id.rsplit_once('-').unwrap().0]).done();
+    assert!(
+        journal.contains("refused report by the agent: ") && journal.contains("taken-already"),
+        "{journal}"
+    );
     // The one of this dispatch counts, and once.
     project.complete(2, "");
     let after = project.read(STATE);
     project.agent(&["report", file]).refused();
     assert_eq!(project.read(STATE), after);
+}
+
+#[test]
+fn a_report_says_as_json_what_was_read_and_what_is_next() {
+    let project = Project::at(2);
+    let path = project.summary("completed", "  gaps_found: many\n");
+    let report = || project.agent(&["report", &path, "--json"]);
+    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    let taken = json(&report().done());
+    assert_eq!(
+        (&taken["outcome"], &taken["findings"][0]["code"]),
+        (&json!("taken"), &json!("flag-type")),
+        "{taken}"
+    );
+    assert_eq!(taken["next"], project.next());
+    project.write(
+        "requirements/.stage-summaries/stage-3-summary.md",
+        &project.read(&path),
+    );
+    let refused = project.agent(&["report", "--json"]).refused();
+    assert!(
+        refused.contains("\"outcome\": \"refused\"") && refused.contains("\"next\": null"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_dispatch_that_is_open_for_twice_its_time_is_overdue() {
+    let project = Project::at(2);
+    let text = |key: &str| project.next()[key].as_str().unwrap().to_owned();
+    let journal = format!(
+        ".stages/{}/journal.jsonl",
+        text("dispatch_id").rsplit_once('-').unwrap().0
+    );
+    let opened_before = |minutes: u64| {
+        let (since, now) = (text("open_since"), claudex_loop::Timestamp::now());
+        let moved = (now - Duration::from_secs(60 * minutes)).to_string();
+        for file in [STATE, &journal] {
+            project.write(file, &project.read(file).replace(&since, &moved));
+        }
+        assert_eq!(text("open_since"), moved);
+        let status = project.agent(&["status"]).done();
+        [project.next()["tell"].to_string(), status]
+            .map(|told| told.contains("open for more than twice its time"))
+    };
+    // A coordinator of research has 15 minutes.
+    assert_eq!(opened_before(29), [false, false]);
+    assert_eq!(opened_before(31), [true, true]);
+    // It is told, and nothing is ended.
+    project.complete(2, "");
+    assert_eq!(project.next()["tell"], serde_json::Value::Null);
 }
 
 #[test]
