@@ -152,7 +152,7 @@ fn top(raw: &Raw, round: u64) -> Vec<String> {
     let mut findings = verdict.map(|verdict| verdict.findings.0).unwrap_or_default();
     findings.sort_by_key(|finding| finding.severity);
     let line = |finding: &Finding| {
-        let line = format!("{}, {}", finding.severity, findings_file::bullet(finding));
+        let line = format!("{}: {}", finding.severity, findings_file::bullet(finding));
         quoted(&line)
     };
     findings.iter().take(TOP).map(line).collect()

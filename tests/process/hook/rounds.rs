@@ -37,8 +37,8 @@ fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
     );
     // The first lines are all of it that a person sees at a glance.
     let findings = "\n**Previous round:** high=1 medium=1 low=1\n\
-         - High, The plan has no way back when the migration fails half way (describe the rollback and rehearse it)\n\
-         - Medium, Nobody is named";
+         - High: The plan has no way back when the migration fails half way (describe the rollback and rehearse it)\n\
+         - Medium: Nobody is named";
     assert!(second.contains(findings), "{second}");
     assert_has_mark_done_lines(&second, &id);
 
@@ -96,7 +96,7 @@ fn mark_done_sets_the_signal_alone_and_the_next_stop_sums_up() {
         "\n\nEnded after 1 of 3 rounds; Security and data-integrity and Ops and SRE have not looked.\n";
     assert!(summary.contains(line), "{summary}");
     assert!(
-        summary.contains("before this turn ends:\n\n    /claudex:more 2\n"),
+        summary.contains("before this turn ends, and type:\n\n    /claudex:more 2\n"),
         "{summary}"
     );
     assert!(!summary.contains("**Note:**"), "nothing to admit: {summary}");

@@ -113,9 +113,9 @@ pub(crate) fn check_length(text: &str) {
 /// Returns the words of a block that are ours to keep short: no command, no file, no finding, and nothing else that is quoted.
 fn words_of_ours(reason: &str) -> Vec<String> {
     let quoted = [
-        "- High, ",
-        "- Medium, ",
-        "- Low, ",
+        "- High: ",
+        "- Medium: ",
+        "- Low: ",
         "- Round ",
         "> ",
         "**Note:** ",
