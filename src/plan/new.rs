@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::out;
+use claudex_loop::program::{Group, out};
 use claudex_loop::text;
 
 /// The files, with what is filled in.
@@ -37,7 +37,11 @@ struct New {
 
 /// Returns the subcommand.
 pub fn command() -> Command {
-    New::augment_args(Command::new("new").about("Write a crate with a small loop of its own, to begin with"))
+    New::augment_args(
+        Command::new("new")
+            .about("Write a crate with a small loop of its own, to begin with")
+            .display_order(Group::SetUp.place()),
+    )
 }
 
 /// Writes the crate.

@@ -6,11 +6,12 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
 use super::assembled::{CommandLine, Program};
+use super::help::{Group, WIDEST, grouped};
 #[cfg(feature = "machine-tools")]
 use super::machine;
 use super::{chosen, plugin, start};
 use crate::behaviours::verify;
-use crate::machine::Table;
+use crate::machine::{Actor, Table};
 use crate::process::limits::{Limits, parse_duration};
 
 /// What `--help` says last.
@@ -22,17 +23,24 @@ Exit codes: 0 complete, 1 refused or no, 2 bad usage, 3 a fault, 5 the reviewer 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Show where the loop is
+    #[command(display_order = Group::Look.place())]
     Status(Look),
     /// List the loops of this project
+    #[command(display_order = Group::Look.place())]
     List(Format),
-    /// Show what happened to a loop, change by change; without one, which loops there are
-    #[command(alias = "history")]
+    /// Show what happened to a loop, change by change
+    ///
+    /// Without a loop it lists those that there are.
+    #[command(alias = "history", display_order = Group::Look.place())]
     Journal(Journal),
     /// Explain what the last stop decided for a loop, and by which facts
+    #[command(display_order = Group::Look.place())]
     Explain(Target),
-    /// Review the round that a loop is in, or follow the review that is running
+    /// Review the round that a loop is in, or follow its review
+    #[command(display_order = Group::Loops.place())]
     Review(Review),
-    /// Let a loop that waits, or that was put aside, go on (a person's command)
+    /// Let a loop that waits, or that was put aside, go on
+    #[command(display_order = Group::Person.place())]
     Resume {
         #[command(flatten)]
         target: Target,
@@ -40,9 +48,11 @@ pub(super) enum Command {
         #[arg(long)]
         adopt: bool,
     },
-    /// Take a loop over into this session (a person's command)
+    /// Take a loop over into this session
+    #[command(display_order = Group::Person.place())]
     Adopt(Target),
-    /// Take up a state document that this program did not write (a person's command)
+    /// Take up a state document that this program did not write
+    #[command(display_order = Group::Person.place())]
     Import {
         /// The document; the loop goes on in the phase that it names
         file: Utf8PathBuf,
@@ -51,8 +61,10 @@ pub(super) enum Command {
         id: Option<String>,
     },
     /// Show who reviews in which round
+    #[command(display_order = Group::Look.place())]
     Personas,
     /// Put loops aside that show no sign of life
+    #[command(display_order = Group::SetUp.place())]
     Sweep {
         /// For how long, such as 90m or 36h [default: limits.stale-minutes of the configuration, 15m]
         #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -61,7 +73,8 @@ pub(super) enum Command {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Move everything of every loop of this project to a dated folder (a person's command)
+    /// Move everything of every loop of this project to a dated folder
+    #[command(display_order = Group::Person.place())]
     Rollback {
         /// Do not ask; needed where there is no terminal to ask on
         #[arg(long)]
@@ -71,32 +84,39 @@ pub(super) enum Command {
         from_prompt: bool,
     },
     /// Check that everything a loop needs is there
+    #[command(display_order = Group::Look.place())]
     Doctor(Format),
-    /// Look at the configuration: where it is, what holds, what is wrong with it
-    #[command(subcommand)]
+    /// Look at the configuration, and say what is wrong with it
+    #[command(subcommand, display_order = Group::SetUp.place())]
     Config(Config),
     /// Look at machines: this program's own, or any machine.toml
-    #[command(subcommand)]
+    #[command(subcommand, display_order = Group::SetUp.place())]
     #[cfg(feature = "machine-tools")]
     Machine(machine::Command),
     /// Print the hooks for .claude/settings.json
+    #[command(display_order = Group::SetUp.place())]
     Hooks {
         /// Call the program by its name, not by the path where it lies now
         #[arg(long)]
         by_name: bool,
     },
     /// Write the plugin of Claude Code that calls this program
-    #[command(subcommand)]
+    #[command(subcommand, display_order = Group::SetUp.place())]
     Plugin(plugin::Command),
-    /// Print one line for the client's status line; what the client says stands on stdin
+    /// Print one line for the client's status line
+    ///
+    /// What the client says stands on stdin.
+    #[command(display_order = Group::SetUp.place())]
     Statusline,
     /// Print a completion script for a shell
+    #[command(display_order = Group::SetUp.place())]
     Completions {
         /// Which one
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
     /// Print the man page, or write one for each command
+    #[command(display_order = Group::SetUp.place())]
     Man {
         /// Write the pages into this folder, which is made
         #[arg(long, value_name = "DIR")]
@@ -113,8 +133,8 @@ pub(super) enum Command {
 /// What only the program of a machine that asks has.
 #[derive(Debug, Subcommand)]
 pub(super) enum Asking {
-    /// Answer the question that the loop asks (a person's command)
-    #[command(allow_missing_positional = true)]
+    /// Answer the question that the loop asks
+    #[command(allow_missing_positional = true, display_order = Group::Person.place())]
     Answer {
         /// The loop [default: the active one]
         #[arg(value_name = "LOOP", allow_hyphen_values = true)]
@@ -128,7 +148,10 @@ pub(super) enum Asking {
 /// What only the program of a machine that verifies the work has.
 #[derive(Debug, Subcommand)]
 pub(super) enum Verifying {
-    /// Run the commands that verify the work, once a person has permitted them
+    /// Run the commands that verify the work
+    ///
+    /// A person permits them first.
+    #[command(display_order = Group::Loops.place())]
     Verify {
         /// The loop [default: the active one]
         #[arg(value_name = "LOOP")]
@@ -142,7 +165,10 @@ pub(super) enum Verifying {
 /// What only the program of a machine with many loops has.
 #[derive(Debug, Subcommand)]
 pub(super) enum Choosing {
-    /// Have the stops of this session drive a loop, until it is over or another one is chosen
+    /// Have the stops of this session drive a loop
+    ///
+    /// Until it is over, or another one is chosen.
+    #[command(display_order = Group::Loops.place())]
     Use {
         /// The loop
         #[arg(value_name = "LOOP")]
@@ -304,25 +330,6 @@ pub(super) enum State {
     PersonaLabel { round: u64 },
 }
 
-/// The commands that people use stand first in the help, in this order, after `start` and the program's own.
-const FIRST: [&str; 9] = [
-    "status", "list", "journal", "review", "verify", "answer", "use", "resume", "adopt",
-];
-/// Those that they seldom use stand behind the machine's verbs.
-const LATER: [&str; 11] = [
-    "personas",
-    "sweep",
-    "rollback",
-    "doctor",
-    "config",
-    "machine",
-    "hooks",
-    "plugin",
-    "statusline",
-    "completions",
-    "man",
-];
-
 /// Reads the arguments of this process.
 pub(super) fn read<M: CommandLine>(program: &Program<M>) -> clap::error::Result<clap::ArgMatches> {
     let mut words = std::env::args_os().skip(1).take(2);
@@ -356,7 +363,7 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
         .bin_name(info.program)
         .version(M::VERSION)
         .after_help(EXIT_CODES)
-        .max_term_width(100)
+        .max_term_width(WIDEST)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .arg(protocol().hide(true))
@@ -369,8 +376,9 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
     }
     let verbs = M::Verb::augment_subcommands(clap::Command::new(info.program));
     let verbs = verbs.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let verbs = verbs.map(|verb| verb.clone().display_order(place(M::TABLE, verb.get_name())));
     // The derived parts bring their own docs along.
-    let mut command = Command::augment_subcommands(command.subcommands(verbs.cloned()));
+    let mut command = Command::augment_subcommands(command.subcommands(verbs));
     if M::TABLE.phases.iter().all(|phase| phase.review.is_none()) {
         for about_reviews in ["review", "personas"] {
             command = command.mut_subcommand(about_reviews, |one| one.hide(true));
@@ -386,45 +394,23 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
         command = Choosing::augment_subcommands(command);
     }
     let command = command.about(M::TABLE.doc).long_about(None);
-    ordered((program.arguments)(command))
+    grouped((program.arguments)(command))
+}
+
+/// Returns where a verb stands in the help, behind what every program has: with a person's where only a person takes it.
+fn place(table: &Table, verb: &str) -> usize {
+    let mut edges = table
+        .edges
+        .iter()
+        .filter(|edge| edge.transition.replace('_', "-") == verb);
+    let group = match edges.all(|edge| edge.by == [Actor::Person]) {
+        true => Group::Person,
+        false => Group::Loops,
+    };
+    group.place() + 1
 }
 
 /// Returns whether a phase of a machine asks a person.
 pub(super) fn asks(table: &Table) -> bool {
     table.phases.iter().any(|phase| phase.question.is_some())
-}
-
-/// Puts what people use first, then the machine's verbs, then the rest; what machines call is last.
-fn ordered(command: clap::Command) -> clap::Command {
-    let names: Vec<String> = command
-        .get_subcommands()
-        .map(|one| one.get_name().to_owned())
-        .collect();
-    let mut command = command;
-    for (at, name) in names.into_iter().enumerate() {
-        let first = FIRST.iter().position(|known| *known == name).map(|at| 100 + at);
-        let later = LATER.iter().position(|known| *known == name).map(|at| 300 + at);
-        let last = ["hook", "state"]
-            .iter()
-            .position(|known| *known == name)
-            .map(|at| 400 + at);
-        let order = match first.or(later).or(last) {
-            Some(order) => order,
-            None if Command::has_subcommand(&name) => 350,
-            // The start and the program's own commands, then the verbs.
-            None if at < 100 && !is_verb(&command, &name) => at,
-            None => 200 + at,
-        };
-        command = command.mut_subcommand(name, |one| one.display_order(order));
-    }
-    command
-}
-
-/// Returns whether a command is a verb of the machine: those take what a prompt hook stored.
-fn is_verb(command: &clap::Command, name: &str) -> bool {
-    name != "start"
-        && command.find_subcommand(name).is_some_and(|one| {
-            one.get_arguments()
-                .any(|argument| argument.get_id() == "from_prompt")
-        })
 }

@@ -5,7 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{NotTaken, Program, incompatible, loops, out};
+use claudex_loop::program::{Group, NotTaken, Program, incompatible, loops, out};
 use claudex_loop::{Actor, text};
 use serde::Serialize;
 
@@ -34,6 +34,7 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
     };
     let next_command = Command::new("next")
         .about("Say the one thing that is to be done now; it moves nothing")
+        .display_order(Group::Look.place())
         .arg(
             Arg::new(ID)
                 .value_name("LOOP")
@@ -42,6 +43,7 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         .arg(json());
     let validate_command = Command::new("validate")
         .about("Check summaries against the contract, strictly; it moves nothing")
+        .display_order(Group::Look.place())
         .arg(file().num_args(1..).required(true))
         .arg(json());
     let report_command = Command::new("report")
@@ -50,11 +52,15 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         .arg(json());
     let recover_command =
         Command::new("recover").about("Take what a coordinator left that has ended without a report");
-    let schema_command = Command::new("schema").about("Print the JSON Schema of a summary’s frontmatter");
-    let orchestrator = Command::new("orchestrator").about("Print what the commands of the plugin go by");
-    let take_up_command = Command::new("take-up").about(
-        "Take up a state document that this program did not write, of schema 1 or 2 (a person’s command)",
-    );
+    let schema_command = Command::new("schema")
+        .about("Print the JSON Schema of a summary’s frontmatter")
+        .display_order(Group::SetUp.place());
+    let orchestrator = Command::new("orchestrator")
+        .about("Print what the commands of the plugin go by")
+        .display_order(Group::SetUp.place());
+    let take_up_command = Command::new("take-up")
+        .about("Take up a document of schema 1 or 2 that another program wrote")
+        .display_order(Group::Person.place());
     program
         .command(demo::command(), demo::demo)
         .takes_up("take-up")

@@ -107,6 +107,46 @@ fn a_start_lists_the_flags_of_its_mode_with_their_values_and_defaults() {
 }
 
 #[test]
+fn the_help_fits_a_screen_and_lists_each_command_once_in_the_group_that_its_definition_says() {
+    let project = Project::new();
+    let help = project.run(&["--help"]).exits(0).out;
+    assert!(help.lines().count() <= 45, "{help}");
+    let (groups, _) = help.split_once("\nOptions:\n").unwrap();
+    assert!(groups.lines().skip(1).all(|line| line.len() <= 80), "{groups}");
+    let commands = |heading: &str| -> Vec<&str> {
+        let (_, after) = groups.split_once(&format!("\n{heading}:\n")).expect(heading);
+        let lines = after.lines().take_while(|line| !line.is_empty());
+        lines.filter_map(|line| line.split_whitespace().next()).collect()
+    };
+    assert_eq!(
+        commands("Loops"),
+        ["run", "start", "review", "mark-done", "cancel"]
+    );
+    let of_person = commands("A person decides");
+    assert_eq!(
+        of_person,
+        ["resume", "adopt", "import", "rollback", "answer", "more"]
+    );
+    assert_eq!(
+        commands("Look"),
+        ["status", "list", "journal", "personas", "doctor"]
+    );
+    assert!(commands("Set up").contains(&"new"), "{groups}");
+    for command in of_person {
+        project
+            .run(&[command, "--help"])
+            .exits(0)
+            .says("A person decides this");
+    }
+    assert!(
+        !project
+            .run(&["cancel", "--help"])
+            .out
+            .contains("A person decides")
+    );
+}
+
+#[test]
 fn one_word_stands_for_a_loop_in_every_help() {
     let project = Project::new();
     for command in [

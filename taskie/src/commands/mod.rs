@@ -24,7 +24,7 @@ use claudex_loop::machine::Raw;
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{Program, RunCommand, attempts, incompatible, loops, messages, out};
+use claudex_loop::program::{Group, Program, RunCommand, attempts, incompatible, loops, messages, out};
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, StateHome, Store, Timestamp, text};
 
@@ -35,141 +35,164 @@ pub use take_up::normalized;
 
 /// Adds the commands to the program.
 pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Taskie> {
-    let words: [(&str, &str, RunCommand); 19] = [
+    let words: [(&str, Group, &str, RunCommand); 19] = [
         (
             "new-plan",
-            "Start a plan: [max_reviews=N] [tdd=true] <description> (a person’s command)",
+            Group::Person,
+            "Start a plan: [max_reviews=N] [tdd=true] <description>",
             start::new_plan,
         ),
         (
             "continue-plan",
+            Group::Loops,
             "Say the next step of a plan; take up a directory that another program wrote",
             start::continue_plan,
         ),
         (
             "create-tasks",
-            "Have the tasks written; from standalone, back into automation (a person’s command)",
+            Group::Person,
+            "Have the tasks written; from standalone, back into automation",
             work::create_tasks,
         ),
         (
             "complete-task",
-            "Have a task done and reviewed; from standalone, back into automation (a person’s command)",
+            Group::Person,
+            "Have a task done and reviewed; from standalone, back into automation",
             work::complete_task,
         ),
         (
             "complete-task-tdd",
-            "The same, test first (a person’s command)",
+            Group::Person,
+            "The same, test first",
             work::complete_task_tdd,
         ),
         (
             "next-task",
-            "Have a task done without reviews, and leave automation (a person’s command)",
+            Group::Person,
+            "Have a task done without reviews, and leave automation",
             work::next_task,
         ),
         (
             "next-task-tdd",
-            "The same, test first (a person’s command)",
+            Group::Person,
+            "The same, test first",
             work::next_task_tdd,
         ),
         (
             "continue-task",
-            "Go on with the current task (a person’s command)",
+            Group::Person,
+            "Go on with the current task",
             work::continue_task,
         ),
-        (
-            "add-task",
-            "Have one task more (a person’s command)",
-            limits::add_task,
-        ),
+        ("add-task", Group::Person, "Have one task more", limits::add_task),
         (
             "plan-review",
-            "Have the plan reviewed (a person’s command)",
+            Group::Person,
+            "Have the plan reviewed",
             work::review,
         ),
         (
             "tasks-review",
-            "Have the tasks reviewed (a person’s command)",
+            Group::Person,
+            "Have the tasks reviewed",
             work::review,
         ),
         (
             "code-review",
-            "Have the current task’s code reviewed (a person’s command)",
+            Group::Person,
+            "Have the current task’s code reviewed",
             work::review,
         ),
         (
             "all-code-review",
-            "Have all code reviewed (a person’s command)",
+            Group::Person,
+            "Have all code reviewed",
             work::review,
         ),
         (
             "post-plan-review",
-            "Deal with the newest review of the plan (a person’s command)",
+            Group::Person,
+            "Deal with the newest review of the plan",
             work::post_review,
         ),
         (
             "post-tasks-review",
-            "Deal with the newest review of the tasks (a person’s command)",
+            Group::Person,
+            "Deal with the newest review of the tasks",
             work::post_review,
         ),
         (
             "post-code-review",
-            "Deal with the newest review of the current task’s code (a person’s command)",
+            Group::Person,
+            "Deal with the newest review of the current task’s code",
             work::post_review,
         ),
         (
             "post-all-code-review",
-            "Deal with the newest review of all code (a person’s command)",
+            Group::Person,
+            "Deal with the newest review of all code",
             work::post_review,
         ),
         (
             "next",
+            Group::Look,
             "Say the next step of a plan, and why; it moves nothing",
             look::next,
         ),
         (
             "check",
+            Group::Look,
             "Check the structure rules of a plan’s directory",
             look::check,
         ),
     ];
-    let rules =
-        Command::new("ground-rules").about("Print the rules that every command of the plugin goes by");
+    let rules = Command::new("ground-rules")
+        .about("Print the rules that every command of the plugin goes by")
+        .display_order(Group::SetUp.place());
     let mut program = program.command(rules, |_, _| {
         out::text(include_str!("../../messages/ground-rules.md"));
         Ok(Exit::Complete)
     });
-    for (name, about, run) in words {
-        program = program.command(command(name, about), run);
+    for (name, group, about, run) in words {
+        let command = command(name, about).display_order(group.place());
+        program = program.command(command, run);
     }
-    let numbered: [(&str, &str, &str, RunCommand); 4] = [
+    let numbered: [(&str, &str, Group, &str, RunCommand); 4] = [
         (
             "advance",
             "TARGET",
+            Group::Loops,
             "Go on to TARGET, a word of next_phase, once the work is there",
             advance::advance,
         ),
         (
             "more",
             "N",
-            "Grant so many further reviews of this cycle (a person’s command)",
+            Group::Person,
+            "Grant so many further reviews of this cycle",
             limits::more,
         ),
         (
             "max-reviews",
             "N",
-            "Have at most so many reviews per cycle; 0: none (a person’s command)",
+            Group::Person,
+            "Have at most so many reviews per cycle; 0: none",
             limits::max_reviews,
         ),
         (
             "drop-task",
             "K",
-            "Have one task fewer, once it is cancelled or postponed in tasks.md (a person’s command)",
+            Group::Person,
+            "Have one task fewer, once it is cancelled or postponed in tasks.md",
             limits::drop_task,
         ),
     ];
-    for (name, value, about, run) in numbered {
+    for (name, value, group, about, run) in numbered {
         let first = Arg::new(FIRST).value_name(value).required(true);
-        let command = Command::new(name).about(about).arg(first);
+        let command = Command::new(name)
+            .about(about)
+            .display_order(group.place())
+            .arg(first);
         program = program.command(with_words(command, name), run);
     }
     program
