@@ -83,15 +83,14 @@ fn is_nobodys_review(held: &AnyLoop) -> bool {
 /// or a review of changes.
 pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
     let id = held.id();
-    let command = format!("    claudex-loop run --resume {id}");
     if held.phase().is_terminal() || held.raw().store().is_running(id) {
         return None;
     }
     if held.fields().session_id() == RUN {
-        let next = format!("where that was interrupted, go on with it:\n{command}");
+        let next = format!("where that was interrupted, go on with it:\n    claudex-loop run --resume {id}");
         return Some(NextAction::new("its run", next));
     }
-    let next = format!("have it reviewed and ended here:\n{command}");
+    let next = format!("have it reviewed and ended here:\n    claudex-loop run --resume {id}");
     is_nobodys_review(held).then(|| NextAction::new("its review, or a session that takes it up", next))
 }
 

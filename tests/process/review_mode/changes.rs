@@ -12,7 +12,7 @@ fn changes_are_reviewed_from_start_to_end_in_one_command() {
         .exits(4)
         .says("Round 1 of 1, Senior-engineer review")
         .says("### Claudex review loop complete ✓")
-        .says("Topic, quoted: \"tidy it up\"");
+        .says("topic \"tidy it up\"");
     let report = ran.out.lines().find_map(|line| line.strip_prefix("  report: "));
     let report = read(&project, report.unwrap_or_else(|| panic!("{ran:?}")));
     assert!(report.contains("it's \"new\".py"), "{report}");
