@@ -274,3 +274,18 @@ proptest! {
         prop_assert_eq!(&svg, &draw(&machine, Format::Svg, hits));
     }
 }
+
+#[test]
+fn what_only_an_answer_takes_has_a_line_of_its_own() {
+    let machine = machine(PLAN);
+    let mermaid = draw(&machine, Format::Mermaid, None);
+    assert!(
+        mermaid.contains("accept_incomplete (answer)") && mermaid.contains("cancel (verb)"),
+        "{mermaid}"
+    );
+    let svg = draw(&machine, Format::Svg, None);
+    assert!(
+        svg.contains(">a person alone, by an answer<") && svg.contains("class=\"line person answer\""),
+        "{svg}"
+    );
+}

@@ -22,10 +22,11 @@ const TYPED: usize = 2_000;
 const DIALOG: usize = 4;
 /// Most options of a question: more are no help to a person, and too long for a block.
 const MOST: usize = 12;
-/// The option beside one that stands alone.
+/// The option beside one that stands alone; where the question takes a text, and where it takes none.
+const ELSE: &str = "Something else";
 const NO: &str = "Not now";
 /// The last option of a dialog after which another one has the rest.
-pub(super) const MORE: &str = "More options";
+pub(super) const MORE: &str = "More…";
 
 /// The question of the phase that a loop is in, as it is to be put to the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,7 +169,9 @@ fn usable<'a>(labels: impl Iterator<Item = &'a str>, whose: &str) -> Result<(), 
                 "has a control or a hidden character in it".to_owned()
             }
             _ if labels[..at].contains(label) => "stands there twice".to_owned(),
-            _ if [NO, MORE].contains(label) => "means that nothing is decided".to_owned(),
+            _ if *label == MORE || labels.len() == 1 && [ELSE, NO].contains(label) => {
+                "means that nothing is decided".to_owned()
+            }
             _ => continue,
         };
         let label = text::one_line(&text::shown(label), LABEL);
@@ -221,7 +224,11 @@ impl Asked {
             .map(|option| (option.label.as_str(), option.description.as_str()))
             .collect();
         if let [only] = all.as_slice() {
-            return vec![vec![*only, (NO, "Nothing is decided.")]];
+            let other = match self.text {
+                Some(_) => (ELSE, "Say it in your own words, in the field for that."),
+                None => (NO, "Nothing is decided."),
+            };
+            return vec![vec![*only, other]];
         }
         let (mut rest, mut dialogs) = (all.as_slice(), Vec::new());
         while rest.len() > DIALOG {
@@ -250,7 +257,7 @@ impl Asked {
         }
         let Some(taker) = self
             .text
-            .filter(|_| typed && !words.is_empty() && ![NO, MORE].contains(&words))
+            .filter(|_| typed && !words.is_empty() && ![ELSE, NO, MORE].contains(&words))
         else {
             return Ok(None);
         };
@@ -332,7 +339,7 @@ mod tests {
         );
         // A label that is none of ours was chosen, not typed.
         assert_eq!(asked.answer("not yet", false), Ok(None));
-        for nothing in ["", " \n", NO, MORE] {
+        for nothing in ["", " \n", ELSE, NO, MORE] {
             assert_eq!(asked.answer(nothing, true), Ok(None), "{nothing}");
         }
         let long = "é".repeat(TYPED);
@@ -368,6 +375,12 @@ mod tests {
             assert_eq!(offered, labels);
         }
         assert_eq!(asked(&["Only"], None).dialogs()[0][1].0, NO);
+        let taker = Taker {
+            transition: "note",
+            argument: Some("why"),
+            with: &[],
+        };
+        assert_eq!(asked(&["Only"], Some(taker)).dialogs()[0][1].0, ELSE);
     }
 
     #[test]
@@ -393,6 +406,10 @@ mod tests {
             );
             assert!(said.ends_with(&format!("”, {wrong}")), "{said}");
             assert!(!said.contains(['\n', '\u{1b}', '\u{202e}']), "{said:?}");
+        }
+        for alone in [ELSE, NO] {
+            assert!(said(&[alone]).ends_with("means that nothing is decided"));
+            assert_eq!(usable(["fine", alone].into_iter(), "it"), Ok(()));
         }
         assert_eq!(
             usable(["a", "it's \"$(x)\"", "計画 👩"].into_iter(), "it"),

@@ -183,7 +183,7 @@ impl Instruction {
                 );
                 for call in more {
                     text += &format!(
-                        "\nIf the answer is “More options”, go on with this one:\n\n{}",
+                        "\nIf the answer is “More…”, go on with this one:\n\n{}",
                         put(call)
                     );
                 }

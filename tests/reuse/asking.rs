@@ -293,18 +293,18 @@ fn the_texts_of_a_field_are_the_options_and_the_one_chosen_is_the_argument() {
 }
 
 #[test]
-fn one_option_is_a_yes_or_a_no_that_changes_nothing() {
+fn beside_one_option_stands_one_that_changes_nothing() {
     let ferry = Ferry::new(&["The red one"]);
     let said = ferry.stop().1;
-    assert_eq!(calls(&said), [["The red one", "Not now"]]);
+    assert_eq!(calls(&said), [["The red one", "Something else"]]);
     let before = ferry.journal();
     assert_eq!(
-        ferry.dialog(WHICH, &["The red one", "Not now"], "Not now"),
+        ferry.dialog(WHICH, &["The red one", "Something else"], "Something else"),
         "",
         "not even as a text"
     );
     assert_eq!(ferry.journal(), before);
-    ferry.dialog(WHICH, &["The red one", "Not now"], "The red one");
+    ferry.dialog(WHICH, &["The red one", "Something else"], "The red one");
     assert_eq!(ferry.phase(), "drafting");
 }
 
@@ -317,19 +317,16 @@ fn more_than_four_are_put_in_several_dialogs_and_an_answer_to_any_counts() {
     assert_eq!(
         calls(&said),
         [
-            vec!["boat 1", "boat 2", "boat 3", "More options"],
-            vec!["boat 4", "boat 5", "boat 6", "More options"],
+            vec!["boat 1", "boat 2", "boat 3", "More…"],
+            vec!["boat 4", "boat 5", "boat 6", "More…"],
             vec!["boat 7", "boat 8", "boat 9"],
         ]
     );
     assert!(said.len() < 9_000, "{}", said.len());
     let before = ferry.journal();
-    assert_eq!(
-        ferry.dialog(WHICH, &["boat 1", "More options"], "More options"),
-        ""
-    );
+    assert_eq!(ferry.dialog(WHICH, &["boat 1", "More…"], "More…"), "");
     assert_eq!(ferry.journal(), before);
-    ferry.dialog(WHICH, &["boat 4", "boat 5", "boat 6", "More options"], "boat 5");
+    ferry.dialog(WHICH, &["boat 4", "boat 5", "boat 6", "More…"], "boat 5");
     assert_eq!(ferry.field("picked"), "boat 5");
 }
 
@@ -378,7 +375,7 @@ fn a_label_that_cannot_be_an_option_is_named_and_nothing_changes() {
         ("two\nlines", "has a control or a hidden character in it"),
         (" ", "is empty"),
         ("red ", "stands there twice"),
-        ("More options", "means that nothing is decided"),
+        ("More…", "means that nothing is decided"),
         (long.as_str(), "has 81 characters, and 80 are the most"),
     ] {
         let ferry = Ferry::new(&["red"]);
@@ -549,7 +546,7 @@ fn a_program_that_asks_nothing_has_the_phase_go_on_in_silence() {
         let ferry = Ferry::new(&["none"]);
         ferry.stop();
         fs::write(ferry.path("VERSIONS"), versions).unwrap();
-        let told = ferry.dialog(WHICH, &["none", "Not now"], "none");
+        let told = ferry.dialog(WHICH, &["none", "Something else"], "none");
         (ferry, told)
     };
     let (ferry, told) = drafting("");

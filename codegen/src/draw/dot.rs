@@ -47,7 +47,7 @@ pub(super) fn write(picture: &Picture) -> String {
         let mut style = match arrow.kind {
             Kind::Hook => String::new(),
             Kind::Agent => ", style=dotted".to_owned(),
-            Kind::Person => ", style=dashed".to_owned(),
+            Kind::Person | Kind::Answer => ", style=dashed".to_owned(),
         };
         match arrow.taken {
             None => {}

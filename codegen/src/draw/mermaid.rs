@@ -98,6 +98,7 @@ fn labels(arrow: &Arrow) -> impl Iterator<Item = String> + '_ {
         Kind::Hook => "",
         Kind::Agent => " (verb)",
         Kind::Person => " (person)",
+        Kind::Answer => " (answer)",
     };
     let never = if arrow.taken == Some(false) { " never" } else { "" };
     arrow.labels.iter().map(move |label| {

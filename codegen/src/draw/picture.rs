@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::one_line;
-use crate::model::{Actor, Edge, From, Machine, To, guard_text};
+use crate::model::{Actor, Behaviour, Edge, From, Machine, To, guard_text};
 
 /// A machine as it is drawn.
 pub(super) struct Picture {
@@ -56,19 +56,26 @@ pub(super) enum Kind {
     Agent,
     /// A person alone, by a verb.
     Person,
+    /// A person alone, by an answer to what the phase asks.
+    Answer,
 }
 
 impl Kind {
-    pub(super) const ALL: [(Kind, &'static str); 3] = [
+    pub(super) const ALL: [(Kind, &'static str); 4] = [
         (Kind::Hook, "the hook, at a stop"),
         (Kind::Agent, "the agent or a person, by a verb"),
         (Kind::Person, "a person alone, by a verb"),
+        (Kind::Answer, "a person alone, by an answer"),
     ];
 
-    fn of(edge: &Edge<'_>) -> Self {
+    fn of(edge: &Edge<'_>, machine: &Machine) -> Self {
+        let on_stop = machine.phases[edge.from].on_stop.as_ref();
+        let asks = on_stop.is_some_and(Behaviour::asks);
         let by = |actor| edge.declared.by.iter().any(|known| known.value == actor);
         if by(Actor::Agent) {
             Kind::Agent
+        } else if by(Actor::Person) && edge.declared.own && asks {
+            Kind::Answer
         } else if by(Actor::Person) {
             Kind::Person
         } else {
@@ -125,7 +132,7 @@ impl Picture {
         let mut missed = Vec::new();
         for (at, edge) in edges.iter().enumerate() {
             let name = &edge.declared.name.value;
-            let (kind, hit) = (Kind::of(edge), hit(at));
+            let (kind, hit) = (Kind::of(edge, machine), hit(at));
             let taken = hit.map(|hit| hit > 0);
             let divided = ways
                 .get(&(edge.from, name.as_str()))

@@ -425,6 +425,7 @@ fn kind_class(kind: Kind) -> &'static str {
         Kind::Hook => "hook",
         Kind::Agent => "agent",
         Kind::Person => "person",
+        Kind::Answer => "person answer",
     }
 }
 

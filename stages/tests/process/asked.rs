@@ -38,6 +38,7 @@ fn a_question_has_any_number_of_options() {
         assert_eq!(more + 1, calls, "{options}: {next}");
         for call in std::iter::once(&next["questions"]).chain(next["more"].as_array().into_iter().flatten()) {
             assert!((2..=4).contains(&labels(call).len()), "{options}: {call}");
+            assert_eq!(labels(call).contains(&"Something else"), options == 1, "{call}");
         }
         let label = if options == 0 {
             "Go on".to_owned()
@@ -289,6 +290,7 @@ fn what_the_person_chooses_in_the_dialog_counts_as_it_is() {
     let next = project.next();
     // Only the last choice is one: the pages before lead to it.
     let more = labels(&next["questions"])[3].to_owned();
+    assert_eq!(more, "More…");
     project.choose(&next["questions"], &more);
     assert_eq!(project.next(), next);
     let last = next["more"].as_array().unwrap().last().unwrap();

@@ -321,3 +321,32 @@ fn a_low_finding_is_a_pass_and_one_review_is_enough_where_there_is_only_one() {
     let review = std::fs::read_to_string(project.dir(ID).join("plan-review-1.md")).unwrap();
     assert!(review.trim_end().ends_with("VERDICT: PASS"), "{review}");
 }
+
+#[test]
+fn the_severities_decide_and_not_the_word_beside_them() {
+    let plan = || {
+        let fields = json!({ "max_reviews": 1, "phase_iteration": 0, "consecutive_clean": 0 });
+        in_review("plan-review", true, &fields)
+    };
+    let says = |word: &str, severity: Option<&str>| {
+        let one = |severity| json!([{ "severity": severity, "what": "There is a hole", "recommendation": "Mend it" }]);
+        let answer = json!({ "verdict": word, "findings": severity.map_or(json!([]), one) });
+        let project = plan();
+        project.reviewer(&format!("cat >/dev/null\nprintf '%s' '{answer}'\n"));
+        let _ = project.agent(&["review"]);
+        let _ = project.stop();
+        project.state(ID)["next_phase"].clone()
+    };
+    for (word, severity, next) in [
+        ("findings", Some("low"), "create-tasks"),
+        ("clean", Some("low"), "create-tasks"),
+        ("findings", Some("medium"), "post-plan-review"),
+        ("clean", Some("high"), "post-plan-review"),
+        ("clean", None, "create-tasks"),
+        // They cannot be read.
+        ("findings", None, "plan-review"),
+        ("FAIL", Some("low"), "plan-review"),
+    ] {
+        assert_eq!(says(word, severity), next, "{word} {severity:?}");
+    }
+}
