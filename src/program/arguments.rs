@@ -47,10 +47,19 @@ pub(super) enum Command {
         /// Take it over, too, as `adopt` does
         #[arg(long)]
         adopt: bool,
+        /// Do not ask before a loop is taken from a session that may be at work on it
+        #[arg(long, requires = "adopt")]
+        yes: bool,
     },
     /// Take a loop over into this session
     #[command(display_order = Group::Person.place())]
-    Adopt(Target),
+    Adopt {
+        #[command(flatten)]
+        target: Target,
+        /// Do not ask before it is taken from a session that may be at work on it
+        #[arg(long)]
+        yes: bool,
+    },
     /// Take up a state document that this program did not write
     #[command(display_order = Group::Person.place())]
     Import {

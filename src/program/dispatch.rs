@@ -117,8 +117,8 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         Command::Journal(journal) => display::journal::<M>(&journal),
         Command::Explain(target) => display::explain(program, &target),
         Command::Review(arguments) => review::review(program, &arguments),
-        Command::Resume { target, adopt } => loops::resume(program, &target, adopt),
-        Command::Adopt(target) => loops::adopt(program, &target),
+        Command::Resume { target, adopt, yes } => loops::resume(program, &target, adopt, yes),
+        Command::Adopt { target, yes } => loops::adopt(program, &target, yes),
         Command::Import { file, id } => import::import(program, &file, id.as_deref()),
         Command::Personas => display::personas(info),
         Command::Sweep { older_than, dry_run } => {
@@ -168,7 +168,7 @@ fn changes_loops(command: &Command) -> bool {
     match command {
         Command::Review(_)
         | Command::Resume { .. }
-        | Command::Adopt(_)
+        | Command::Adopt { .. }
         | Command::Import { .. }
         | Command::Sweep { dry_run: false, .. }
         | Command::Rollback { .. } => true,

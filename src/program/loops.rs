@@ -13,7 +13,9 @@ use super::exit::{Exit, Failure};
 use super::incompatible::{self, ends_anywhere};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::{attempts, chosen, locate, messages, next_action, out, rounds, session_start, typed, verbs};
+use super::{
+    attempts, chosen, consent, locate, messages, next_action, out, rounds, session_start, typed, verbs,
+};
 use crate::behaviours::{LoopHandle, words};
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Table};
@@ -343,12 +345,20 @@ pub(super) fn settings_here(info: &'static ProgramInfo) -> Result<Settings, Fail
     settings(info, &locate::root(info.state, &here()?), None)
 }
 
-/// Takes a loop over into this session.
-pub(super) fn adopt<M: CommandLine>(program: &Program<M>, target: &Target) -> Result<Exit, Failure> {
+/// Takes a loop over into this session. Asks first where another one may be at work on it; whoever typed the slash command has said it.
+pub(super) fn adopt<M: CommandLine>(
+    program: &Program<M>,
+    target: &Target,
+    yes: bool,
+) -> Result<Exit, Failure> {
     let info = program.info;
     let (id, actor) = named(info, target, "adopt")?;
     person_only(info, actor, "adopt", id.as_deref())?;
     let (store, id) = find(info, id.as_deref())?;
+    if !yes && !target.from_prompt && !consent::to_take_over(info, &id, &format!("adopt {id}"))? {
+        out::line("Nothing was changed.");
+        return Ok(Exit::Refused);
+    }
     take_up(info, &store, &id, actor)?;
     let held = open::<M>(&store, &id, actor)?;
     let exit = adopt_held(held.raw())?;
@@ -378,6 +388,7 @@ pub(super) fn resume<M: CommandLine>(
     program: &Program<M>,
     target: &Target,
     adopt: bool,
+    yes: bool,
 ) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
@@ -387,6 +398,11 @@ pub(super) fn resume<M: CommandLine>(
         Some(id) => find(info, Some(&id))?,
         None => find_for(info, &caller)?,
     };
+    let again = format!("resume {id} --adopt");
+    if adopt && !yes && !target.from_prompt && !consent::to_take_over(info, &id, &again)? {
+        out::line("Nothing was changed.");
+        return Ok(Exit::Refused);
+    }
     let settings = settings(info, store.root(), None)?;
     bring_back(&store, &id)?;
     let mut held = open::<M>(&store, &id, actor)?;

@@ -28,6 +28,7 @@ pub mod caller;
 mod chosen;
 pub mod client_files;
 mod config;
+mod consent;
 mod dispatch;
 mod display;
 pub mod doctor;

@@ -1,13 +1,13 @@
 //! `rollback`: everything of every loop of a project is moved to a dated folder.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use jiff::Timestamp;
 
 use super::arguments::Target;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{locate, loops, out};
+use super::{consent, locate, loops, out};
 use crate::store::Listed;
 use crate::text;
 
@@ -114,11 +114,8 @@ fn asked(found: &[(String, bool)]) -> bool {
         question.push_str(&format!("  and {} more\n", found.len() - SHOWN));
     }
     question.push_str(&format!(
-        "{}. Nothing is deleted.\nMove all of it to a dated folder? [y/N] ",
+        "{}. Nothing is deleted.\nMove all of it to a dated folder?",
         counted(found)
     ));
-    let _ = write!(io::stderr(), "{question}");
-    let mut answer = String::new();
-    let _ = io::stdin().lock().read_line(&mut answer);
-    ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
+    consent::asked(&question)
 }

@@ -28,7 +28,7 @@ use crate::store::{Entry, Listed, LoopId, Store};
 use crate::text;
 
 /// A loop of another session that was touched since then is in that session's hands.
-const RECENT: Duration = Duration::from_secs(15 * 60);
+pub(super) const RECENT: Duration = Duration::from_secs(15 * 60);
 /// Limits the line of why a state folder is not used, in characters.
 const LONGEST: usize = 450;
 /// Longest part of a line that the driver says, in characters.
@@ -320,7 +320,8 @@ fn phase(info: &ProgramInfo, listed: &Listed) -> &'static str {
     place(info, listed).map_or("unknown", |at| info.table.phases[at].name)
 }
 
-fn is_nobodys(info: &ProgramInfo, listed: &Listed) -> bool {
+/// Returns whether the loop waits in a phase that no session has in its hands.
+pub(super) fn is_nobodys(info: &ProgramInfo, listed: &Listed) -> bool {
     place(info, listed).is_some_and(|at| messages::is_nobodys(info.table, at))
 }
 

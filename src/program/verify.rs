@@ -3,14 +3,14 @@
 //! A person is shown the exact list, in a terminal, before it is permitted; an agent is told what to ask them for. What an agent wrote into a
 //! task file is so never run by a program that its client lets run.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use super::assembled::{CommandLine, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
-use super::{loops, messages, out, review};
+use super::{consent, loops, messages, out, review};
 use crate::behaviours::LoopHandle as _;
 use crate::behaviours::verify::{self, Commands, Purpose, Unready, Verification};
 use crate::machine::{Actor, Raw};
@@ -141,13 +141,9 @@ fn permitted(raw: &Raw, commands: &Commands, actor: Actor, permit: bool) -> Resu
     if permit {
         return Ok(true);
     }
-    let _ = write!(
-        io::stderr(),
-        "Permit exactly these commands in this project, and run them now? [y/N] "
-    );
-    let mut answer = String::new();
-    let _ = io::stdin().lock().read_line(&mut answer);
-    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+    Ok(consent::asked(
+        "Permit exactly these commands in this project, and run them now?",
+    ))
 }
 
 /// Shows the commands, one a line: each is plain, and what is shown is all of it.

@@ -207,7 +207,21 @@ fn the_start_says_whether_an_interview_is_to_be_held() {
             .run_in_session("s1", &["start", "plan", "--from-prompt"])
             .exits(0);
         assert_eq!(started.out.contains(line), due, "{typed}: {}", started.out);
+        // The command has the agent ask about a plan that is there, by this line.
+        let is_told = started.out.contains("\nNote: there is an existing PLAN.md");
+        assert_eq!(
+            is_told,
+            !typed.starts_with("--from-draft"),
+            "{typed}: {}",
+            started.out
+        );
     }
+    let command = include_str!("../../plugin/commands/plan.md");
+    assert!(command.contains(&format!("`{line}`")), "{command}");
+    assert!(
+        command.contains("begins `Note: there is an existing`"),
+        "{command}"
+    );
     let (project, _) = (Project::new(), ());
     let started = project.run(&["start", "plan", "a topic"]).exits(0);
     assert!(

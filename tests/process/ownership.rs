@@ -168,7 +168,7 @@ fn a_loop_of_an_earlier_build_is_adopted_once() {
     project.run(&["adopt", &id]).exits(0);
     project.review(&id, "lint").exits(0);
     project.fire().blocked();
-    project.run(&["adopt", &id]).exits(0);
+    project.run(&["adopt", &id, "--yes"]).exits(0);
     project.run(&["cancel", &id]).exits(0);
     // One that is over is nobody's business, and stands in no start's way.
     for record in records(&project) {

@@ -354,6 +354,7 @@ fn a_person_adopts_a_loop_for_whichever_session_comes_next() {
     let project = Project::new();
     let id = project.start(&[]);
     project.fire_as("crashed").blocked();
+    crate::support::age(&project.state_path(&id), std::time::Duration::from_secs(16 * 60));
     project
         .run(&["adopt", &id])
         .exits(0)
@@ -370,6 +371,47 @@ fn a_person_adopts_a_loop_for_whichever_session_comes_next() {
 }
 
 #[test]
+fn a_loop_is_taken_from_a_session_that_may_be_at_work_by_who_says_so_alone() {
+    let (project, id) = Project::reviewing(&[]);
+    let before = project.state(&id);
+    for command in [&["adopt"][..], &["adopt", &id], &["resume", &id, "--adopt"]] {
+        let ran = project
+            .run(command)
+            .exits(1)
+            .says("session s1 may be at work on loop");
+        let again = match command[0] {
+            "adopt" => format!("    claudex-loop adopt {id} --yes\n"),
+            _ => format!("    claudex-loop resume {id} --adopt --yes\n"),
+        };
+        assert!(ran.err.contains(&again), "{}", ran.err);
+        project.run_with_stdin(command, b"y\n").exits(1);
+        for typed in ["\n", "n\n", "\u{4}"] {
+            let screen = project.on_terminal(80, command, typed);
+            assert_eq!(screen.code, 1, "{screen:#?}");
+            screen.shows("Session s1 may be at work on loop");
+            screen.shows("Take the loop over? [y/N]");
+            screen.shows("Nothing was changed.");
+        }
+    }
+    assert_eq!(project.state(&id), before);
+    assert_eq!(project.on_terminal(80, &["adopt"], "y\n").code, 0);
+    assert_eq!(project.field(&id, "session_id"), "unknown");
+    // Nobody's: there is nobody to ask for.
+    project.run(&["adopt"]).exits(0);
+
+    project.fire_as("s2").blocked();
+    project.run(&["adopt", &id, "--yes"]).exits(0);
+    project.fire_as("s2");
+    assert_eq!(project.field(&id, "session_id"), "s2");
+    // The slash command is the person's word, and a session takes its own.
+    project.type_line("s3", "/claudex:adopt");
+    project
+        .run_in_session("s3", &["adopt", "--from-prompt"])
+        .exits(0)
+        .says("belongs to this session now");
+}
+
+#[test]
 fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
     let (project, id) = Project::reviewing(&[]);
     let said = project.run(&["resume", &id]).exits(0);
@@ -383,7 +425,7 @@ fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
     );
     assert_eq!(project.field(&id, "session_id"), "s1");
     project
-        .run(&["resume", &id, "--adopt"])
+        .run(&["resume", &id, "--adopt", "--yes"])
         .exits(0)
         .says("goes on in phase reviewing, round 1 of 3.")
         .says("belongs to nobody now");

@@ -179,7 +179,7 @@ fn whoever_changes_a_loop_ends_what_a_killed_review_left() {
             drop(bench.project.run(&["resume", &bench.id]).exits(0))
         }),
         ("adopt", &|bench| {
-            drop(bench.project.run(&["adopt", &bench.id]).exits(0))
+            drop(bench.project.run(&["adopt", &bench.id, "--yes"]).exits(0))
         }),
         ("a verb that is refused", &|bench| {
             drop(bench.project.run(&["more", &bench.id]).exits(1));

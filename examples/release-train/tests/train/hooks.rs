@@ -157,7 +157,7 @@ fn only_an_offered_answer_to_the_phases_question_counts() {
 #[test]
 fn a_session_that_calls_itself_unknown_does_not_take_the_train_anew_at_each_stop() {
     let (yard, id) = Yard::approving("1.0");
-    yard.done(&["adopt"]);
+    yard.done(&["adopt", "--yes"]);
     let said = yard.stop_of("unknown");
     assert_eq!(said.0, "block", "{}", said.1);
     let before = std::fs::read_to_string(yard.state(&id)).unwrap();

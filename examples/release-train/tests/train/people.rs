@@ -169,7 +169,7 @@ fn a_train_that_was_put_aside_comes_back_and_can_be_taken_over() {
         "{said}"
     );
 
-    assert!(yard.done(&["adopt"]).contains("belongs to nobody now"));
+    assert!(yard.done(&["adopt", "--yes"]).contains("belongs to nobody now"));
     let (decision, said) = yard.stop_of("session-2");
     assert_eq!(decision, "block", "{said}");
     assert_eq!(yard.status()["session"], "session-2");
