@@ -13,7 +13,7 @@ use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
-use claudex_loop::program::{Time, locate, loops, out, review, reviewers, start};
+use claudex_loop::program::{Time, Tone, locate, loops, out, review, reviewers, start};
 use claudex_loop::review::findings_file::bullet;
 use claudex_loop::review::round::RoundEvent;
 use claudex_loop::store::{StartError, StoreError};
@@ -138,7 +138,7 @@ pub fn drive(
         ));
     } else {
         out::line("");
-        out::text(&outcome.summary);
+        out::markdown(&outcome.summary);
         if let Some(waits) = &outcome.waits {
             out::line(&format!("The rounds are over, and {waits}"));
         }
@@ -229,10 +229,14 @@ impl Display {
     }
 
     fn say(&self, line: &str) {
+        self.say_toned(line, "", Tone::Heading);
+    }
+
+    fn say_toned(&self, line: &str, word: &str, tone: Tone) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| out::line(line)),
+            Some(bar) => bar.suspend(|| out::toned(line, word, tone)),
             None if self.to_stderr => out::note(line),
-            None => out::line(line),
+            None => out::toned(line, word, tone),
         }
     }
 
@@ -252,7 +256,8 @@ impl Display {
                 if let Some(bar) = &self.bar {
                     bar.set_message(text::plain(&format!("round {round} of {of}, {persona}")));
                 }
-                self.say(&format!("Round {round} of {of}, {persona}"));
+                let line = format!("Round {round} of {of}, {persona}");
+                self.say_toned(&line, &line, Tone::Heading);
             }
             Event::Review(RoundEvent::Began { .. }) => {}
             Event::Review(said) => {
@@ -261,12 +266,14 @@ impl Display {
                 }
             }
             Event::Reviewed { report, notes } => {
-                self.say(&format!("  {}", review::result(report)));
+                let line = format!("  {}", review::result(report));
+                self.say_toned(&line, review::NOTHING, Tone::Good);
                 let mut all: Vec<_> = report.findings.0.iter().collect();
                 all.sort_by_key(|finding| finding.severity);
                 for finding in all.iter().take(SHOWN) {
                     let severity = finding.severity.to_string().to_lowercase();
-                    self.say(&format!("    {severity:<6}  {}", bullet(finding)));
+                    let line = format!("    {severity:<6}  {}", bullet(finding));
+                    self.say_toned(&line, &severity, finding.severity.into());
                 }
                 if let Some(more) = all.len().checked_sub(SHOWN).filter(|more| *more > 0) {
                     self.say(&format!("    and {more} more in that file"));

@@ -3,11 +3,32 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use super::color::{self, Tone};
 use crate::text;
 
 /// Prints a line on stdout. Its paths stay exact: people and agents copy them.
 pub fn line(text: &str) {
     print(&text::plain(text));
+}
+
+/// Prints a line on stdout, on a terminal with the first of this word in it coloured.
+pub fn toned(text: &str, word: &str, tone: Tone) {
+    print(&color::toned(&text::plain(text), word, tone));
+}
+
+/// Prints Markdown on stdout for a person, on a terminal with its headings coloured; without a line end of its own.
+pub fn markdown(text: &str) {
+    let text = text::plain(text);
+    let lines: String = text
+        .split_inclusive('\n')
+        .map(|line| {
+            let end = if line.ends_with('\n') { "\n" } else { "" };
+            color::markdown(line.trim_end_matches('\n')) + end
+        })
+        .collect();
+    let mut stdout = io::stdout().lock();
+    let _ = stdout.write_all(lines.as_bytes());
+    let _ = stdout.flush();
 }
 
 fn print(line: &str) {

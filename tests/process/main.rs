@@ -1,6 +1,7 @@
 //! The program as a process: what a client, a person and a script see of it, each test in a project of its own.
 
 mod bad_paths;
+mod color;
 mod config;
 mod coverage;
 mod doctor;
