@@ -101,17 +101,18 @@ pub(super) fn toned(text: &str, word: &str, tone: Tone) -> String {
     text.replacen(word, &format!("{style}{word}{style:#}"), 1)
 }
 
-/// Returns a line of plain Markdown for stdout with its heading coloured: a severity as such, a mark by what it says.
-pub(super) fn markdown(line: &str) -> String {
+/// Returns how a heading of Markdown is meant: a severity as such, a mark by what it says. Other lines are none.
+pub(super) fn heading(line: &str) -> Option<Tone> {
     let heading = line.trim_start_matches('#');
     if heading.len() == line.len() || !heading.starts_with(' ') {
-        return line.to_owned();
+        return None;
     }
-    let tone = match Severity::iter().find(|one| one.to_string().eq_ignore_ascii_case(heading.trim())) {
-        Some(severity) => severity.into(),
-        None if line.ends_with('✓') => Tone::Good,
-        None if line.ends_with('✗') => Tone::Bad,
-        None => Tone::Heading,
-    };
-    toned(line, line, tone)
+    Some(
+        match Severity::iter().find(|one| one.to_string().eq_ignore_ascii_case(heading.trim())) {
+            Some(severity) => severity.into(),
+            None if line.ends_with('✓') => Tone::Good,
+            None if line.ends_with('✗') => Tone::Bad,
+            None => Tone::Heading,
+        },
+    )
 }

@@ -4,6 +4,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use super::color::{self, Tone};
+use super::screen;
 use crate::text;
 
 /// Prints a line on stdout. Its paths stay exact: people and agents copy them.
@@ -16,19 +17,34 @@ pub fn toned(text: &str, word: &str, tone: Tone) {
     print(&color::toned(&text::plain(text), word, tone));
 }
 
-/// Prints Markdown on stdout for a person, on a terminal with its headings coloured; without a line end of its own.
+/// Prints text for a person on stdout, on a terminal broken between words where it ends. Lines that hold this part stay whole: a path
+/// with a space in it.
+pub fn prose(text: &str, whole: &str) {
+    let columns = screen::columns();
+    for line in text::plain(text).lines() {
+        match whole.contains(' ') && line.contains(whole) {
+            true => print(line),
+            false => screen::prose(line, columns).iter().for_each(|line| print(line)),
+        }
+    }
+}
+
+/// Prints Markdown for a person on stdout, on a terminal with its headings coloured and broken between words; fenced lines stay whole.
 pub fn markdown(text: &str) {
-    let text = text::plain(text);
-    let lines: String = text
-        .split_inclusive('\n')
-        .map(|line| {
-            let end = if line.ends_with('\n') { "\n" } else { "" };
-            color::markdown(line.trim_end_matches('\n')) + end
-        })
-        .collect();
-    let mut stdout = io::stdout().lock();
-    let _ = stdout.write_all(lines.as_bytes());
-    let _ = stdout.flush();
+    let columns = screen::columns();
+    let mut is_fenced = false;
+    for line in text::plain(text).lines() {
+        let is_fence = line.trim_start().starts_with("```");
+        is_fenced ^= is_fence;
+        match color::heading(line).filter(|_| !is_fenced) {
+            _ if is_fence || is_fenced => print(line),
+            tone => {
+                for part in screen::prose(line, columns) {
+                    print(&tone.map_or_else(|| part.clone(), |tone| color::toned(&part, &part, tone)));
+                }
+            }
+        }
+    }
 }
 
 fn print(line: &str) {

@@ -1,7 +1,6 @@
 //! The program as a process: what a client, a person and a script see of it, each test in a project of its own.
 
 mod bad_paths;
-mod color;
 mod config;
 mod coverage;
 mod doctor;
@@ -31,6 +30,7 @@ mod start;
 mod state_helpers;
 mod support;
 mod tamper;
+mod terminal;
 mod text;
 mod untouched;
 mod updating;

@@ -1,4 +1,4 @@
-//! Colours: on a person's terminal, and nowhere else unless they are asked for.
+//! What a person's terminal gets and nothing else: colours, and lines that end where it ends.
 
 use crate::support::{Project, Stop};
 
@@ -100,4 +100,43 @@ fn what_programs_read_has_no_colour_even_where_colours_are_asked_for() {
         .run(&["status", "--color", "blue"])
         .exits(2)
         .says("auto, always, never");
+}
+
+#[test]
+fn a_start_a_run_and_a_review_break_their_lines_between_words_and_no_path_or_command() {
+    let project = Project::new();
+    project.plan(THIN);
+    let topic = "move the whole queue to the other database before winter comes and the snow falls";
+    let start = project.on_terminal(60, &["start", "plan", "--from-draft", topic], "");
+    start.shows("Topic: move the whole queue to the other database before");
+    start.shows("winter comes and the snow falls");
+    let id = start
+        .lines
+        .iter()
+        .find_map(|line| line.trim_end().strip_prefix("Review ID: "));
+    let id = id.unwrap_or_else(|| panic!("{start:#?}")).to_owned();
+    start.shows(&format!("State: {}", project.state_path(&id).display()));
+    project.fire().blocked();
+    let findings = project.findings(&id, 1).display().to_string();
+    let review = project.on_terminal(60, &["review", &id, "--reviewer", "lint"], "");
+    review.shows(&findings);
+    review.shows("- line 1: there is no plan to review: it has 8 words of text");
+    review.shows("  how failure is handled, and when the work is accepted)");
+    project.run(&["cancel", &id]).exits(0);
+    let run = project.on_terminal(60, &["run", "PLAN.md", "--rounds", "1", "--reviewer", "lint"], "");
+    for end in [
+        "    high    line 1: there is no plan to review: it has 8",
+        "            words of text (write the goal, the steps with",
+        "1. Revise manually: work through the findings above and edit",
+    ] {
+        assert!(
+            run.lines.iter().any(|line| line.ends_with(end)),
+            "{end}: {run:#?}"
+        );
+    }
+    run.shows("   claudex-loop run --rounds 2 --drafter <command> ");
+    let piped = project.run(&["run", "PLAN.md", "--rounds", "1", "--reviewer", "lint"]);
+    piped
+        .exits(4)
+        .says("there is no plan to review: it has 8 words of text (write the goal");
 }
