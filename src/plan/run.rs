@@ -13,7 +13,7 @@ use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
-use claudex_loop::program::{Time, locate, loops, out, review, reviewers, start};
+use claudex_loop::program::{Time, Tone, locate, loops, out, review, reviewers, screen, start};
 use claudex_loop::review::findings_file::bullet;
 use claudex_loop::review::round::RoundEvent;
 use claudex_loop::store::{StartError, StoreError};
@@ -138,9 +138,9 @@ pub fn drive(
         ));
     } else {
         out::line("");
-        out::text(&outcome.summary);
+        out::markdown(&outcome.summary);
         if let Some(waits) = &outcome.waits {
-            out::line(&format!("The rounds are over, and {waits}"));
+            out::prose(&format!("The rounds are over, and {waits}"), "");
         }
         out::line(&format!("State: {}", text::shown(&outcome.state)));
     }
@@ -228,11 +228,22 @@ impl Display {
         }
     }
 
+    /// Says a line that is left whole, such as one of a program.
     fn say(&self, line: &str) {
+        self.say_toned(line, "", Tone::Heading);
+    }
+
+    /// Says a line of ours, broken at the end of a terminal.
+    fn say_prose(&self, line: &str) {
+        let lines = screen::prose(line, screen::columns());
+        lines.iter().for_each(|line| self.say(line));
+    }
+
+    fn say_toned(&self, line: &str, word: &str, tone: Tone) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| out::line(line)),
+            Some(bar) => bar.suspend(|| out::toned(line, word, tone)),
             None if self.to_stderr => out::note(line),
-            None => out::line(line),
+            None => out::toned(line, word, tone),
         }
     }
 
@@ -245,14 +256,15 @@ impl Display {
                     false => held.fields().subject(),
                 };
                 let what = if *again { "goes on with" } else { "reviews" };
-                self.say(&format!("Loop {id} {what} {subject} (reviewer: {reviewer})"));
+                self.say_prose(&format!("Loop {id} {what} {subject} (reviewer: {reviewer})"));
             }
             Event::Round { round, of, persona } => {
                 self.lines = review::Lines::limited(self.bar.is_none());
                 if let Some(bar) = &self.bar {
                     bar.set_message(text::plain(&format!("round {round} of {of}, {persona}")));
                 }
-                self.say(&format!("Round {round} of {of}, {persona}"));
+                let line = format!("Round {round} of {of}, {persona}");
+                self.say_toned(&line, &line, Tone::Heading);
             }
             Event::Review(RoundEvent::Began { .. }) => {}
             Event::Review(said) => {
@@ -261,18 +273,29 @@ impl Display {
                 }
             }
             Event::Reviewed { report, notes } => {
-                self.say(&format!("  {}", review::result(report)));
+                let columns = screen::columns();
+                for line in screen::prose(&format!("  {}", review::result(report)), columns) {
+                    self.say_toned(&line, review::NOTHING, Tone::Good);
+                }
                 let mut all: Vec<_> = report.findings.0.iter().collect();
                 all.sort_by_key(|finding| finding.severity);
                 for finding in all.iter().take(SHOWN) {
                     let severity = finding.severity.to_string().to_lowercase();
-                    self.say(&format!("    {severity:<6}  {}", bullet(finding)));
+                    let label = format!("    {severity:<6}  ");
+                    for line in screen::wrap(&label, &bullet(finding), columns) {
+                        let word = if line.starts_with(&label) {
+                            severity.as_str()
+                        } else {
+                            ""
+                        };
+                        self.say_toned(&line, word, finding.severity.into());
+                    }
                 }
                 if let Some(more) = all.len().checked_sub(SHOWN).filter(|more| *more > 0) {
                     self.say(&format!("    and {more} more in that file"));
                 }
                 for note in *notes {
-                    self.say(&format!("  {note}"));
+                    self.say_prose(&format!("  {note}"));
                 }
             }
             Event::Drafting => {

@@ -9,7 +9,7 @@ use super::assembled::{CommandLine, Program};
 use super::help::{Group, WIDEST, grouped};
 #[cfg(feature = "machine-tools")]
 use super::machine;
-use super::{chosen, plugin, start};
+use super::{chosen, color, plugin, start};
 use crate::behaviours::verify;
 use crate::machine::{Actor, Table};
 use crate::process::limits::{Limits, parse_duration};
@@ -376,6 +376,7 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .arg(protocol().hide(true))
+        .arg(color::flag())
         .subcommand(start::command::<M>());
     for own in &program.commands {
         command = command.subcommand(own.command.clone());

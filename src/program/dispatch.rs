@@ -13,8 +13,8 @@ use super::exit::{self, Exit, Failure};
 use super::machine;
 use super::stop::{self, Surroundings};
 use super::{
-    answer, chosen, config, display, doctor, generate, hooks, import, loops, out, plugin, review, rollback,
-    session_start, start, state, verbs, verify,
+    answer, chosen, color, config, display, doctor, generate, hooks, import, loops, out, plugin, review,
+    rollback, session_start, start, state, verbs, verify,
 };
 use crate::behaviours::verify::is_used;
 use crate::process::environment::GUARD;
@@ -26,6 +26,7 @@ impl<M: CommandLine> Program<M> {
     /// Runs the program: reads its arguments, does what they say, prints what went wrong.
     pub fn main(self) -> ExitCode {
         crate::process::keeper::serve();
+        color::choose();
         exit::set_up_reports();
         let matches = match arguments::read(&self) {
             Ok(matches) => matches,

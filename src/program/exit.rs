@@ -7,7 +7,7 @@ use clap::builder::StyledStr;
 use miette::{Diagnostic, LabeledSpan, MietteDiagnostic, Report};
 
 use super::info::ProgramInfo;
-use super::out;
+use super::{color, out};
 use crate::text;
 
 /// What the process exits with. `--help` lists them.
@@ -115,7 +115,9 @@ impl Failure {
 pub fn set_up_reports() {
     // Only a second call fails, and it would set the same.
     let _ = miette::set_hook(Box::new(|_| {
-        let opts = miette::MietteHandlerOpts::new().wrap_lines(false);
+        let opts = miette::MietteHandlerOpts::new()
+            .wrap_lines(false)
+            .color(color::is_on_for_errors());
         Box::new(opts.without_cause_chain().build())
     }));
 }

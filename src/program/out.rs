@@ -3,11 +3,48 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use super::color::{self, Tone};
+use super::screen;
 use crate::text;
 
 /// Prints a line on stdout. Its paths stay exact: people and agents copy them.
 pub fn line(text: &str) {
     print(&text::plain(text));
+}
+
+/// Prints a line on stdout, on a terminal with the first of this word in it coloured.
+pub fn toned(text: &str, word: &str, tone: Tone) {
+    print(&color::toned(&text::plain(text), word, tone));
+}
+
+/// Prints text for a person on stdout, on a terminal broken between words where it ends. Lines that hold this part stay whole: a path
+/// with a space in it.
+pub fn prose(text: &str, whole: &str) {
+    let columns = screen::columns();
+    for line in text::plain(text).lines() {
+        match whole.contains(' ') && line.contains(whole) {
+            true => print(line),
+            false => screen::prose(line, columns).iter().for_each(|line| print(line)),
+        }
+    }
+}
+
+/// Prints Markdown for a person on stdout, on a terminal with its headings coloured and broken between words; fenced lines stay whole.
+pub fn markdown(text: &str) {
+    let columns = screen::columns();
+    let mut is_fenced = false;
+    for line in text::plain(text).lines() {
+        let is_fence = line.trim_start().starts_with("```");
+        is_fenced ^= is_fence;
+        match color::heading(line).filter(|_| !is_fenced) {
+            _ if is_fence || is_fenced => print(line),
+            tone => {
+                for part in screen::prose(line, columns) {
+                    print(&tone.map_or_else(|| part.clone(), |tone| color::toned(&part, &part, tone)));
+                }
+            }
+        }
+    }
 }
 
 fn print(line: &str) {

@@ -16,7 +16,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::reviewers::Preferred;
 use super::settings::Settings;
-use super::{attempts, incompatible, locate, loops, messages, out, reviewers, rounds};
+use super::{Tone, attempts, incompatible, locate, loops, messages, out, reviewers, rounds, screen};
 use crate::behaviours::LoopHandle;
 use crate::behaviours::verify::{self, Commands, Purpose, Verification};
 use crate::machine::{Actor, Raw};
@@ -168,20 +168,22 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
     };
     let personas = settings.personas.of_phase(spec);
     let round = raw.count(spec.round);
-    out::line(&info.line(&format!(
+    let line = format!(
         "{}, {}",
         rounds::of_most(raw, spec),
         personas.of_round(round).label
-    )));
+    );
+    out::prose(&info.line(&line), "");
     let name = chosen.reviewer.name();
     let seen = Settings::seen(info, &caller, session.as_deref());
     if let Some(replaced) = seen.as_ref().and_then(|seen| seen.replaced(name)) {
         rounds::note_replaced(&store, &id, round, name, replaced)
             .map_err(|error| Failure::new(Exit::Internal, error))?;
-        out::line(&info.line(&format!(
+        let line = info.line(&format!(
             "the program of {name} is not the one that this session began with: {replaced} was updated or replaced. The summary \
              will say so."
-        )));
+        ));
+        out::prose(&line, "");
     }
     let shown_as = chosen.shown_in(raw, round);
     let interrupted = interrupts();
@@ -203,7 +205,9 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
         }
     })
     .map_err(failure)?;
-    out::line(&info.line(&result(&report)));
+    for line in screen::prose(&info.line(&result(&report)), screen::columns()) {
+        out::toned(&line, NOTHING, Tone::Good);
+    }
     let output = round::output_path(&store, &id, &report.run.began.run);
     if report.how.cause().is_some() && output.exists() {
         out::text(&format!(
@@ -217,7 +221,7 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
     {
         // Whoever ran this in a client may not be allowed to read a file outside the folder that the client was opened in.
         out::line("");
-        out::text(&shortened(&text::plain(&findings)));
+        out::markdown(&shortened(&text::plain(&findings)));
     }
     if report.how.digest().is_some() {
         let more = (program.reviewed)(&held);
@@ -225,7 +229,7 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
             out::line("");
         }
         for line in more {
-            out::text(&format!("{}: {line}\n", info.name));
+            out::prose(&info.line(&line), "");
         }
     }
     Ok(exit_of(&report))
@@ -270,13 +274,13 @@ fn of_file(info: &'static ProgramInfo, file: &Utf8Path, arguments: &Review) -> R
         (Outcome::Unreadable(cause), _) => format!("unreadable: {cause}"),
         (_, path) => {
             let path = path.as_ref().map(text::shown);
-            format!("no substantive findings. {}", path.unwrap_or_default())
+            format!("{NOTHING}. {}", path.unwrap_or_default())
         }
     };
-    out::line(&info.line(&said));
+    out::prose(&info.line(&said), "");
     if let Outcome::Findings(findings) = &report.outcome {
         out::line("");
-        out::text(&shortened(&text::plain(&findings_file::render(1, findings))));
+        out::markdown(&shortened(&text::plain(&findings_file::render(1, findings))));
     }
     Ok(match report.path {
         Some(_) => Exit::Complete,
@@ -460,6 +464,9 @@ impl Lines {
     }
 }
 
+/// Begins the line of a round in which nothing was found.
+pub const NOTHING: &str = "no substantive findings";
+
 /// What a round came to, on one line.
 pub fn result(report: &Report) -> String {
     let before = match report.way {
@@ -467,7 +474,7 @@ pub fn result(report: &Report) -> String {
         ReportSource::Ran | ReportSource::Followed => "",
     };
     match &report.how {
-        RunOutcome::Clean { .. } => format!("{before}no substantive findings. {}", text::shown(&report.path)),
+        RunOutcome::Clean { .. } => format!("{before}{NOTHING}. {}", text::shown(&report.path)),
         RunOutcome::Findings { .. } => format!(
             "{before}{}. Findings: {}",
             report.findings.counts(),

@@ -60,12 +60,49 @@ pub fn wrap(label: &str, text: &str, columns: Option<usize>) -> Vec<String> {
     lines.collect()
 }
 
+/// Lays out a line of text or of Markdown: what goes on stands below the beginning of its sentence or item. The line of a command is left
+/// whole.
+pub fn prose(line: &str, columns: Option<usize>) -> Vec<String> {
+    if line.starts_with(COMMAND) {
+        return vec![line.to_owned()];
+    }
+    let text = line.trim_start_matches(' ');
+    let is_item = |mark: &str| {
+        mark == "-"
+            || mark
+                .strip_suffix('.')
+                .is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    let mark = text.split_once(' ').filter(|(mark, _)| is_item(mark));
+    let indent = line.len() - text.len() + mark.map_or(0, |(mark, _)| mark.len() + 1);
+    let (label, text) = line.split_at(indent);
+    wrap(label, text, columns)
+}
+
+/// Splits a text where it may be broken: not within backquotes, and not in the path in which it ends, behind a colon or a full stop.
+fn pieces(text: &str) -> Vec<String> {
+    let quotes = |word: &str| word.matches('`').count();
+    let is_quoted = quotes(text).is_multiple_of(2);
+    let mut pieces: Vec<String> = Vec::new();
+    let (mut open, mut is_path) = (false, false);
+    for word in text.split(' ') {
+        let begins = word.starts_with('/') && pieces.last().is_some_and(|last| last.ends_with([':', '.']));
+        match pieces.last_mut().filter(|_| open || is_path) {
+            Some(last) => last.extend([" ", word]),
+            None => pieces.push(word.to_owned()),
+        }
+        is_path |= begins;
+        open ^= is_quoted && !quotes(word).is_multiple_of(2);
+    }
+    pieces
+}
+
 fn wrapped(label: &str, text: &str, columns: usize) -> Vec<String> {
     let indent = width(label);
     let mut lines = Vec::new();
     let mut line = label.to_owned();
     let mut is_empty = true;
-    for word in text.split(' ') {
+    for word in &pieces(text) {
         if !is_empty && width(&line) + 1 + width(word) > columns {
             lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
             is_empty = true;
@@ -93,6 +130,28 @@ mod tests {
         assert_eq!(cut("計画計画計画", Some(8)), "計画...");
         assert!(width(&cut("👩\u{200d}💻 mixed 計画 text", Some(9))) <= 9);
         assert_eq!(cut("abc", Some(2)), "..");
+    }
+
+    #[test]
+    fn an_item_goes_on_below_its_text_and_neither_a_path_nor_what_is_quoted_is_broken() {
+        let lines = |line: &str| prose(line, Some(30));
+        assert_eq!(
+            lines("  - line 7: nothing says how it is tested"),
+            ["  - line 7: nothing says how", "    it is tested"]
+        );
+        assert_eq!(lines("1. Revise it: work through the findings")[1], "   findings");
+        assert_eq!(
+            lines("high=1. Findings: /a b/c d/findings-round-1.md"),
+            ["high=1. Findings:", "/a b/c d/findings-round-1.md"]
+        );
+        assert_eq!(
+            lines("what happened, in full: `claudex-loop journal x` says"),
+            ["what happened, in full:", "`claudex-loop journal x` says"]
+        );
+        assert_eq!(lines("one ` alone is no quote, and breaks").len(), 2);
+        let command = "    claudex-loop run --resume 20261122-005333-0a1b2c";
+        assert_eq!(lines(command), [command]);
+        assert_eq!(prose("- as it is, however long it may be", None).len(), 1);
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod start;
 mod state_helpers;
 mod support;
 mod tamper;
+mod terminal;
 mod text;
 mod untouched;
 mod updating;

@@ -10,7 +10,7 @@ use crate::machine::Table;
 use crate::machine::table::FieldKind;
 use crate::program::assembled::CommandLine;
 use crate::program::exit::{Exit, Failure};
-use crate::program::{locate, loops, out, rounds, screen, table, words};
+use crate::program::{Tone, locate, loops, out, rounds, screen, table, words};
 use crate::review::findings::Counts;
 use crate::review::findings_json;
 use crate::store::{ChangeEntry, Entry, Listed, Store, Value};
@@ -195,8 +195,11 @@ pub(in crate::program) fn list<M: CommandLine>(json: bool) -> Result<Exit, Failu
     let lines: Vec<_> = std::iter::once(head(M::TABLE))
         .chain(rows.iter().map(|row| (row.cells(M::TABLE), row.last())))
         .collect();
-    for line in table::lines(&lines, columns) {
-        out::line(&line);
+    for (at, line) in table::lines(&lines, columns).iter().enumerate() {
+        match at {
+            0 => out::toned(line, line, Tone::Heading),
+            _ => out::toned(line, "  ! ", Tone::Bad),
+        }
     }
     let mut legend = Vec::new();
     if more > 0 {

@@ -18,7 +18,7 @@ use crate::program::next_action::{self, NextAction};
 use crate::program::reviewers::{self, Preferred};
 use crate::program::rounds::{self, RoundLine};
 use crate::program::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use crate::program::{chosen, incompatible, locate, loops, out, screen, words};
+use crate::program::{Tone, chosen, incompatible, locate, loops, out, screen, words};
 use crate::review::runs::RunOutcome;
 use crate::store::{Listed, LoopId, Store};
 use crate::text;
@@ -224,7 +224,7 @@ fn print(info: &ProgramInfo, shown: &Shown, columns: Option<usize>, now: Timesta
         // A longer name takes its own room: a column as wide as the longest would leave little for the rest.
         let label = format!("{:<1$} ", format!("{label}:"), LABEL - 1);
         for line in screen::wrap(&label, text, columns) {
-            out::line(&line);
+            out::toned(&line, label.trim_end(), tone(&label));
         }
     };
     say("loop", &shown.id);
@@ -278,6 +278,13 @@ fn print(info: &ProgramInfo, shown: &Shown, columns: Option<usize>, now: Timesta
     let ways: Vec<String> = ways.collect();
     if !ways.is_empty() {
         say("ways on", &ways.join(", "));
+    }
+}
+
+fn tone(label: &str) -> Tone {
+    match label.starts_with("note:") {
+        true => Tone::Warning,
+        false => Tone::Heading,
     }
 }
 
@@ -337,10 +344,11 @@ fn say_review(info: &ProgramInfo, review: &Review, columns: Option<usize>, say: 
     if review.rounds.is_empty() {
         return;
     }
-    out::line(match review.field {
+    let heading = match review.field {
         Some(_) => "findings by round:",
         None => "findings:",
-    });
+    };
+    out::toned(heading, heading, Tone::Heading);
     let hidden = match columns {
         Some(_) => review.rounds.len().saturating_sub(ROUNDS),
         None => 0,
@@ -430,7 +438,7 @@ pub(in crate::program) fn status<M: CommandLine>(program: &Program<M>, look: &Lo
     }
     for problem in &problems {
         for line in screen::wrap("problem:   ", &text::lines(problem, 1000), columns) {
-            out::line(&line);
+            out::toned(&line, "problem:", Tone::Bad);
         }
     }
     Ok(Exit::Complete)

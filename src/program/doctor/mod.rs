@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::assembled::{CommandLine, Program};
 use super::exit::{Exit, Failure};
-use super::{locate, loops, out, screen};
+use super::{Tone, locate, loops, out, screen};
 use crate::text;
 
 /// One check. The names of its fields are those of `--json`.
@@ -127,8 +127,14 @@ fn print(checks: &[Check]) {
     let widest = checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
     for check in checks {
         let label = format!("{}  {:<widest$}  ", check.sign(), check.name);
-        for line in screen::wrap(&label, &check.found, columns) {
-            out::line(&line);
+        let tone = match (check.ok, check.required) {
+            (true, _) => Tone::Good,
+            (false, true) => Tone::Bad,
+            (false, false) => Tone::Warning,
+        };
+        for (at, line) in screen::wrap(&label, &check.found, columns).iter().enumerate() {
+            let sign = if at == 0 { check.sign().trim_end() } else { "" };
+            out::toned(line, sign, tone);
         }
         if let Some(remedy) = &check.remedy {
             let label = format!("{}-> ", " ".repeat(label.len()));
