@@ -127,7 +127,7 @@ fn a_start_a_run_and_a_review_break_their_lines_between_words_and_no_path_or_com
     for end in [
         "    high    line 1: there is no plan to review: it has 8",
         "            words of text (write the goal, the steps with",
-        "1. Revise manually: work through the findings above and edit",
+        "plan `PLAN.md`. Reviewed by:",
     ] {
         assert!(
             run.lines.iter().any(|line| line.ends_with(end)),

@@ -341,7 +341,7 @@ fn a_person_sends_it_back(project: &Project) {
     let said = project.run(&["send-back"]);
     has(
         &said,
-        &["now in phase reviewing", &format!("claudex-loop review {id}")],
+        &["now in phase reviewing", &format!("{id}-runner.sh")],
     );
     has(
         &project.run(&["status"]),
