@@ -339,10 +339,7 @@ fn a_person_answers_in_the_dialog(project: &Project) {
 fn a_person_sends_it_back(project: &Project) {
     let (id, _) = project.asked();
     let said = project.run(&["send-back"]);
-    has(
-        &said,
-        &["now in phase reviewing", &format!("{id}-runner.sh")],
-    );
+    has(&said, &["now in phase reviewing", &format!("{id}-runner.sh")]);
     has(
         &project.run(&["status"]),
         &["phase:     reviewing", "round:     2 of 4 (Security"],
