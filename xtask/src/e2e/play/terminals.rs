@@ -46,17 +46,17 @@ impl Play<'_> {
     pub(super) fn r#type(&self, keys: &Type) -> miette::Result<()> {
         let terminal = self.terminal(&keys.session)?;
         let words = self.words()?;
-        // A dialog lets its first moments pass without taking a choice, lest it be one that was meant for something else.
-        let chooses = |key: &String| key.chars().all(|it| it.is_ascii_digit());
-        if keys.text.is_empty() && keys.keys.first().is_some_and(chooses) {
-            terminal.at_rest()?;
-        }
-        terminal.type_text(&words.render(&keys.text)?)?;
         let strokes: Vec<String> = keys
             .keys
             .iter()
             .map(|key| words.render(key))
             .collect::<miette::Result<_>>()?;
+        // A dialog lets its first moments pass without taking a choice, lest it be one that was meant for something else.
+        let chooses = |key: &String| key.chars().all(|it| it.is_ascii_digit());
+        if keys.text.is_empty() && strokes.first().is_some_and(chooses) {
+            terminal.at_rest()?;
+        }
+        terminal.type_text(&words.render(&keys.text)?)?;
         Ok(terminal.keys(&strokes)?)
     }
 
