@@ -11,7 +11,7 @@ use super::work::Work;
 /// The flag, and the name of its argument.
 pub const CHANGES: &str = "changes";
 
-/// What the help of the command says last.
+/// Ends the help of the command.
 const EXIT_CODES: &str = "\
 Exit codes: 0 complete, 5 the reviewer could not run;
             with --changes also 4 findings are open, 6 another loop is active";

@@ -23,13 +23,13 @@ use super::{AnyLoop, report, runner, summary};
 
 /// How many characters of a topic a message shows.
 const TOPIC: usize = 300;
-/// How many characters of a finding.
+/// Limits what is shown of a finding, in characters.
 const FINDING: usize = 200;
-/// How many findings of the round before.
+/// Limits how many findings of the round before are shown.
 const TOP: usize = 3;
-/// How many findings of those that nobody looked at again.
+/// Limits how many findings are shown of those that nobody looked at again.
 const LEFT: usize = 5;
-/// How many characters of a persona's label.
+/// Limits what is shown of a persona's label, in characters.
 const LABEL: usize = 100;
 
 /// Returns the variables.

@@ -41,7 +41,7 @@ const DRAFT: Message = Message {
     text: include_str!("messages/draft.md"),
 };
 
-/// How it is done.
+/// Says how it is done.
 #[derive(Debug)]
 pub struct Job<'j> {
     /// How many rounds at most, where that was said.
@@ -61,7 +61,7 @@ pub enum Event<'e> {
     Started {
         /// It.
         held: &'e AnyLoop,
-        /// Whether it goes on.
+        /// Says whether it goes on.
         again: bool,
     },
     /// A round begins.
@@ -79,7 +79,7 @@ pub enum Event<'e> {
     Reviewed {
         /// Its report.
         report: &'e Report,
-        /// What is to be said besides.
+        /// Says what is to be told besides.
         notes: &'e [String],
     },
     /// The drafter works on the findings.

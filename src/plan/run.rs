@@ -54,7 +54,7 @@ pub struct Run {
     pub json: bool,
 }
 
-/// What the help of the command says last.
+/// Ends the help of the command.
 const EXIT_CODES: &str = "\
 Exit codes: 0 complete, 4 stopped at max rounds or stalled, 5 the reviewer could not run, 6 another loop is active";
 
