@@ -229,10 +229,7 @@ fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
 
 /// Returns the evidence that transitions were taken with, by transition, oldest first.
 pub fn records(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
-    let changes = journal.iter().filter_map(|entry| match entry {
-        Entry::Change(change) => Some(change),
-        Entry::Note(_) => None,
-    });
+    let changes = journal.iter().filter_map(Entry::change);
     let of = |change: &ChangeEntry| serde_json::from_value(change.evidence.clone()?).ok();
     changes
         .filter_map(|change| Some((change.what.as_str(), of(change)?)))

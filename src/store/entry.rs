@@ -187,6 +187,14 @@ fn write_time<S: Serializer>(at: &Timestamp, out: S) -> Result<S::Ok, S::Error> 
 }
 
 impl Entry {
+    /// Returns the change, where it is one.
+    pub fn change(&self) -> Option<&ChangeEntry> {
+        match self {
+            Self::Change(change) => Some(change),
+            Self::Note(_) => None,
+        }
+    }
+
     /// Reads one line; `None` if it is none of ours.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         if line.first() != Some(&b'{') || !is_simple(line, DEEPEST, MOST_VALUES) {

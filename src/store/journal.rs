@@ -192,10 +192,7 @@ impl Loaded {
 
     /// Changes, the newest first.
     pub(super) fn changes(&self) -> impl Iterator<Item = &ChangeEntry> {
-        self.entries.iter().rev().filter_map(|entry| match entry {
-            Entry::Change(change) => Some(change),
-            Entry::Note(_) => None,
-        })
+        self.entries.iter().rev().filter_map(Entry::change)
     }
 }
 

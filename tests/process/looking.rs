@@ -180,6 +180,14 @@ fn the_last_stop_is_explained_by_the_facts_that_decided_it() {
         assert!(ran.out.contains(fact), "{fact}: {}", ran.out);
     }
     assert_eq!(tree(&project.folder()), before, "a look changes nothing");
+    project.review(&id, "fake-findings").exits(0);
+    project.fire().blocked();
+    project.fire().approved();
+    project
+        .run(&["explain"])
+        .exits(0)
+        .says("; it let the turn end\ntook:      finish summarizing -> done\n");
+    let (project, id) = Project::reviewing(&[]);
     project.run(&["cancel", &id]).exits(0);
     let ran = project.run(&["explain"]).exits(0);
     let since = "since then: cancel reviewing -> cancelled by a person, ";

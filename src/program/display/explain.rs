@@ -12,12 +12,10 @@ use crate::program::exit::{Exit, Failure};
 use crate::program::next_action::{self, NextAction};
 use crate::program::settings::Settings;
 use crate::program::words::edge_of;
-use crate::program::{loops, out, screen, words};
+use crate::program::{loops, screen, words};
 use crate::store::{ChangeEntry, Entry, Record};
 use crate::text;
 
-/// The width of the labels, in columns.
-const LABEL: usize = "waits for: ".len();
 /// Longest value of a field that is shown, in characters.
 const VALUE: usize = 100;
 
@@ -37,12 +35,7 @@ pub(in crate::program) fn explain<M: CommandLine>(
         .journal()
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     let columns = screen::columns();
-    let say = |label: &str, text: &str| {
-        let label = format!("{:<1$} ", format!("{label}:"), LABEL - 1);
-        for line in screen::wrap(&label, text, columns) {
-            out::line(&line);
-        }
-    };
+    let say = |label: &str, text: &str| super::fact(label, text, columns);
     say("loop", id.as_ref());
     let past = Past::of(&store, &id, journal);
     for (label, fact) in facts(raw, &past, Timestamp::now()) {
@@ -57,12 +50,7 @@ pub(in crate::program) fn explain<M: CommandLine>(
 /// Returns what decided the last stop that changed the loop, each fact with its label, in the order in which it counted.
 fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> {
     let table = raw.table();
-    let changes = || {
-        past.entries.iter().filter_map(|entry| match entry {
-            Entry::Change(change) => Some(change),
-            Entry::Note(_) => None,
-        })
-    };
+    let changes = || past.entries.iter().filter_map(Entry::change);
     let stops = |change: &&ChangeEntry| change.by == Actor::Hook.to_string() && change.what != "bind";
     let Some(stop) = changes().rfind(stops) else {
         return vec![(
@@ -70,9 +58,11 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
             "none has changed this loop yet; one that finds nothing to do lets the turn end and leaves no trace".to_owned(),
         )];
     };
-    let ended = match edge_of(table, stop).is_some_and(|edge| edge.lets_turn_end(table)) {
-        true => "let the turn end",
-        false => "blocked: the agent was told what to do",
+    let edge = edge_of(table, stop);
+    let told = edge.is_some_and(|edge| !edge.lets_turn_end(table) && is_told(table, edge));
+    let ended = match told {
+        true => "blocked: the agent was told what to do",
+        false => "let the turn end",
     };
     let mut facts = vec![
         (
@@ -88,10 +78,11 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
     let before = changes().rfind(|change| change.revision < stop.revision);
     if let Some(before) = before {
         let record = Record::of_change(table.state, raw.id(), before);
-        if let Some(guard) = edge_of(table, stop).and_then(|edge| condition(table, &record, edge, stop.at)) {
+        if let Some(guard) = edge.and_then(|edge| condition(table, &record, edge, stop.at)) {
             facts.push(("held", guard.1));
         }
-        facts.extend(closed(table, &record, stop).map(|guard| ("not open", guard)));
+        let closed = closed(table, &record, stop).into_iter();
+        facts.extend(closed.map(|guard| ("not open", guard)));
         let changed = changed(table, before, stop);
         if !changed.is_empty() {
             facts.push(("set", changed.join(", ")));
@@ -112,6 +103,11 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
     facts
 }
 
+/// Returns whether the agent is told something after an edge; a stop that has nothing to say lets the turn end.
+fn is_told(table: &Table, edge: &EdgeInfo) -> bool {
+    edge.words(table).is_some() || table.phases[edge.to].question.is_some()
+}
+
 /// Returns whether an edge's guard held, and the guard with what it saw: `round < max_rounds (round is 2, max_rounds is 3)`.
 fn condition(table: &Table, record: &Record, edge: &EdgeInfo, at: Timestamp) -> Option<(bool, String)> {
     let guard = edge.when.as_ref()?;
@@ -123,7 +119,7 @@ fn condition(table: &Table, record: &Record, edge: &EdgeInfo, at: Timestamp) -> 
 }
 
 /// Returns the transitions of a stop in that phase whose guards did not hold, each with what its guard saw.
-fn closed(table: &'static Table, record: &Record, stop: &ChangeEntry) -> impl Iterator<Item = String> {
+fn closed(table: &'static Table, record: &Record, stop: &ChangeEntry) -> Vec<String> {
     let of_phase = |edge: &&EdgeInfo| {
         edge.by.is_empty()
             && edge.transition != stop.what
@@ -133,7 +129,7 @@ fn closed(table: &'static Table, record: &Record, stop: &ChangeEntry) -> impl It
         let (holds, guard) = condition(table, record, edge, stop.at)?;
         (!holds).then(|| format!("{}: {guard}", edge.transition))
     });
-    closed.collect::<Vec<_>>().into_iter()
+    closed.collect()
 }
 
 /// Returns the machine's own fields that a change gave another value: `round = 3`.

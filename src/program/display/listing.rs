@@ -42,10 +42,7 @@ pub(super) struct Row {
 impl Row {
     pub(super) fn of(machine: &Table, store: &Store, listed: &Listed, swept: bool, now: Timestamp) -> Self {
         let entries = store.journal(&listed.id).unwrap_or_default();
-        let mut changes = entries.iter().filter_map(|entry| match entry {
-            Entry::Change(change) => Some(change),
-            Entry::Note(_) => None,
-        });
+        let mut changes = entries.iter().filter_map(Entry::change);
         let first = changes.next();
         let last: Option<&ChangeEntry> = changes.next_back().or(first);
         let field = |name: &str| {

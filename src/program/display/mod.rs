@@ -9,7 +9,7 @@ mod statusline;
 
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{loops, out};
+use super::{Tone, loops, out, screen};
 use crate::text;
 
 pub(super) use explain::explain;
@@ -18,6 +18,22 @@ pub(super) use listing::list;
 pub(super) use past::Past;
 pub(super) use status::status;
 pub(super) use statusline::statusline;
+
+/// The width of the labels of facts, in columns.
+const LABEL: usize = "waits for: ".len();
+
+/// Prints a fact about a loop behind its label. A longer label takes its own room: a column as wide as the longest would leave little
+/// for the rest.
+fn fact(label: &str, text: &str, columns: Option<usize>) {
+    let tone = match label {
+        "note" => Tone::Warning,
+        _ => Tone::Heading,
+    };
+    let label = format!("{:<1$} ", format!("{label}:"), LABEL - 1);
+    for line in screen::wrap(&label, text, columns) {
+        out::toned(&line, label.trim_end(), tone);
+    }
+}
 
 /// Prints who reviews in which round.
 pub(super) fn personas(info: &'static ProgramInfo) -> Result<Exit, Failure> {

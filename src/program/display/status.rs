@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
+use super::LABEL;
 use super::past::Past;
 use crate::behaviours::LoopHandle;
 use crate::machine::facts::short;
@@ -29,8 +30,6 @@ const LONGEST: usize = 1000;
 const LINE: usize = 200;
 /// Fields that a terminal is not shown, since a line of every machine's has their name.
 const OURS: [&str; 4] = ["loop", "mode", "phase", "session"];
-/// The width of the labels, in columns.
-const LABEL: usize = "waits for: ".len();
 /// Most rounds that a terminal is shown; of more the first ones are left out.
 const ROUNDS: usize = 5;
 
@@ -220,13 +219,7 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Review> {
 fn print(info: &ProgramInfo, shown: &Shown, columns: Option<usize>, now: Timestamp) {
     let fields = said(info, shown);
     let room = columns.map(|columns| columns.saturating_sub(LABEL));
-    let say = |label: &str, text: &str| {
-        // A longer name takes its own room: a column as wide as the longest would leave little for the rest.
-        let label = format!("{:<1$} ", format!("{label}:"), LABEL - 1);
-        for line in screen::wrap(&label, text, columns) {
-            out::toned(&line, label.trim_end(), tone(&label));
-        }
-    };
+    let say = |label: &str, text: &str| super::fact(label, text, columns);
     say("loop", &shown.id);
     if let Some(mode) = &shown.mode {
         say("mode", mode);
@@ -278,13 +271,6 @@ fn print(info: &ProgramInfo, shown: &Shown, columns: Option<usize>, now: Timesta
     let ways: Vec<String> = ways.collect();
     if !ways.is_empty() {
         say("ways on", &ways.join(", "));
-    }
-}
-
-fn tone(label: &str) -> Tone {
-    match label.starts_with("note:") {
-        true => Tone::Warning,
-        false => Tone::Heading,
     }
 }
 
