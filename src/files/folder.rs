@@ -7,7 +7,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
@@ -59,9 +59,12 @@ impl Found {
 
     /// Returns when it was last modified; a time before 1970 is 1970.
     pub fn modified(&self) -> SystemTime {
-        let seconds = u64::try_from(self.stat.st_mtime).unwrap_or_default();
-        let nanos = u32::try_from(self.stat.st_mtime_nsec).unwrap_or_default();
-        SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos)
+        time(self.stat.st_mtime, self.stat.st_mtime_nsec)
+    }
+
+    /// Returns when anything about it last changed, as [`Found::modified`] does: nobody can set that.
+    pub(crate) fn changed(&self) -> SystemTime {
+        time(self.stat.st_ctime, self.stat.st_ctime_nsec)
     }
 
     /// Returns whether other users may read it, write it or look into it.
@@ -86,10 +89,19 @@ impl Found {
         ]
     }
 
+    /// Returns what an open file or folder is.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub(crate) fn of(open: impl AsFd) -> io::Result<Self> {
+        let stat = rustix::fs::fstat(open)?;
+        Ok(Self { stat })
+    }
+
     /// Returns whether it is this open file.
     pub(crate) fn is(&self, file: &File) -> bool {
-        rustix::fs::fstat(file)
-            .is_ok_and(|open| (open.st_dev, open.st_ino) == (self.stat.st_dev, self.stat.st_ino))
+        let place = |found: &Self| (found.stat.st_dev, found.stat.st_ino);
+        Self::of(file).is_ok_and(|open| place(&open) == place(self))
     }
 
     /// Returns why it cannot be the file, or the folder, that is wanted.
@@ -207,12 +219,16 @@ impl Folder {
 
     /// Refuses a folder that other users may look into.
     pub(crate) fn check_closed(&self) -> io::Result<()> {
-        let stat = rustix::fs::fstat(&self.fd)?;
-        if (Found { stat }).is_open_to_others() {
+        if self.found()?.is_open_to_others() {
             let (path, why) = (self.path.clone(), Distrust::OpenToOthers);
             return Err(UntrustedError { path, why }.into());
         }
         Ok(())
+    }
+
+    /// Returns what the folder itself is.
+    pub(crate) fn found(&self) -> io::Result<Found> {
+        Found::of(&self.fd)
     }
 
     /// Opens what stands under a name if it is what is wanted and this user's. Nothing is waited for, as the opening of a
@@ -509,6 +525,15 @@ pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Returns a time of the system's; one before 1970 is 1970.
+fn time(seconds: impl TryInto<u64>, nanos: impl TryInto<u32>) -> SystemTime {
+    let since = Duration::new(
+        seconds.try_into().unwrap_or_default(),
+        nanos.try_into().unwrap_or_default(),
+    );
+    SystemTime::UNIX_EPOCH + since
 }
 
 /// Refuses what is no single name: the system would follow symlinks in it.

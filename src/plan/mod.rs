@@ -122,7 +122,7 @@ pub fn entered(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, Strin
         }
         phase if phase.review().is_some() => {
             let written = runner::write(held, &settings.personas);
-            written.map_err(|error| format!("could not write the runner: {error}"))?;
+            written.map_err(|error| error.to_string())?;
         }
         Phase::Summarizing => closing::at_summary(held),
         _ => {}

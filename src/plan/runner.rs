@@ -75,7 +75,7 @@ struct RunnerFacts {
 ///
 /// # Errors
 /// It cannot be written.
-pub fn write(held: &AnyLoop, personas: &Personas) -> io::Result<()> {
+pub fn write(held: &AnyLoop, personas: &Personas) -> Result<(), StoreError> {
     let (raw, fields) = (held.raw(), held.fields());
     let spec = raw.store().spec();
     let folder = raw.store().folder();
@@ -93,8 +93,16 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> io::Result<()> {
         state_dir: (!usual).then(|| quoted(folder.as_str())),
         binary: quoted(binary.as_deref().unwrap_or("claudex-loop")),
     };
-    let script = RUNNER.render(&facts).map_err(io::Error::other)?;
-    raw.store().write_anew(&path(raw), script.as_bytes())
+    let failed = |source| StoreError::Io {
+        doing: "write",
+        path: path(raw),
+        source,
+    };
+    let script = RUNNER
+        .render(&facts)
+        .map_err(|error| failed(io::Error::other(error)))?;
+    raw.store()
+        .write_beside(raw.id(), "-runner.sh", script.as_bytes())
 }
 
 /// Returns the findings files of the loops that this one goes on from, oldest first.

@@ -332,7 +332,6 @@ pub fn run<M: CommandLine>(
     verify_first(raw, job.spec, listener)?;
     let brief = Brief {
         prompt: prompt_of(program, held, job),
-        prompt_file: raw.store().sidecar(raw.id(), "-prompt.txt"),
         limits: job.limits,
         environment: &environment,
     };

@@ -45,14 +45,15 @@ const TOUCH: Duration = Duration::from_secs(10);
 /// How long after a reviewer was told to end from outside the same word may reach us.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(500);
 
+/// Names the file that keeps the prompt of the newest run for people, after the loop's id.
+const PROMPT_FILE: &str = "-prompt.txt";
+
 /// Says what a round is asked with.
 #[derive(Debug)]
 pub struct Brief<'a> {
     /// Which round of which loop, who reviews, and what: a document is the subject's file; changes are those of the work tree,
     /// taken for each run and left where the subject lies.
     pub prompt: Prompt<'a>,
-    /// Where the prompt of the newest run is left, for people.
-    pub prompt_file: Utf8PathBuf,
     /// How long it may take.
     pub limits: Limits,
     /// What a reviewer's process sees of our environment.
@@ -187,7 +188,7 @@ fn perform(
     let subject = subject::text_of(&parts);
     let text = prompt.render(&subject).map_err(RoundError::Prompt)?;
     // For people only: a review is not given up because its prompt cannot be kept.
-    let _ = store.replace(&brief.prompt_file, text.as_bytes());
+    let _ = store.write_beside(id, PROMPT_FILE, text.as_bytes());
 
     let began = RunBegin {
         run: new_run(round).map_err(io_error("could not name the run"))?,

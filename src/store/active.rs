@@ -64,7 +64,7 @@ impl Store {
                 Ok(opened) => {
                     repairs.extend(opened.repairs);
                     if opened.record.is_terminal() {
-                        self.index_over(&opened.record.id);
+                        self.index_over(lock, &opened.record.id);
                     }
                     if self.is_for(opened.record.root().as_deref()) {
                         let owner = opened.record.session();

@@ -29,7 +29,7 @@ impl Store {
             let here = lock.folder();
             let session = swept.list().into_iter().find(|one| one.id == *id);
             let session = session.and_then(|one| one.session);
-            self.refuse_active(lock, &self.present(here), session.as_deref(), None)?;
+            self.refuse_active(lock, &self.present(lock), session.as_deref(), None)?;
             let from = here.below(SWEPT).and_then(|folder| folder.below(id.as_str()));
             let from = from.map_err(io_error("open", swept.folder()))?;
             // An open may have made the state of a move that was cut off anew: the old one must not come back over it.

@@ -3,7 +3,8 @@
 //! One file per state folder and version of the machine, `<program>/active/<sha256 of folder, machine and version>` in the
 //! user's state home: one line of JSON, and one with its digest. It is written under the folder's lock. It may name a loop that is over, and must not forget one that is not: a loop is added, synced, before it can be
 //! seen, and is taken out, unsynced, after its last change. One that is missing, cut off or edited is made anew from the folder;
-//! one that is older than the folder is found by the names that it counts.
+//! one that is older than the folder is found by the names that it counts. They are not counted where the folder's lock is marked with
+//! the digest of this index: then none has come since but from who wrote it.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -95,17 +96,35 @@ impl Store {
         (seal == self.seal(line)).then(|| serde_json::from_str(line).ok())?
     }
 
-    /// Returns what a change of the whole folder has to look at. Whoever calls holds the folder's lock.
-    pub(super) fn present(&self, here: &Folder) -> Present {
-        let (stems, temporary) = self.stems_and_temporary(here);
+    /// Returns what a change of the whole folder has to look at. Reads the folder's names only where its lock is not marked.
+    pub(super) fn present(&self, lock: &LockGuard) -> Present {
+        let known = self.index();
+        if let Some(index) = &known
+            && lock.mark().is_some_and(|mark| mark == self.mark_of(index))
+        {
+            return Present {
+                foreign: Vec::new(),
+                temporary: Vec::new(),
+                ids: index.active.iter().cloned().collect(),
+            };
+        }
+        let (stems, temporary) = self.stems_and_temporary(lock.folder());
         let (ids, foreign) = self.by_id(&stems);
-        let known = self.index().filter(|index| index.fits(&ids));
-        let index = known.unwrap_or_else(|| self.index_anew(here));
+        let known = known.filter(|index| index.fits(&ids));
+        let index = known.unwrap_or_else(|| self.index_anew(lock));
+        if foreign.is_empty() && temporary.is_empty() {
+            lock.set_mark(&self.mark_of(&index));
+        }
         Present {
             foreign: foreign.into_iter().map(str::to_owned).collect(),
             temporary,
             ids: index.active.into_iter().collect(),
         }
+    }
+
+    /// Returns what marks the lock of a folder whose names this index knows.
+    fn mark_of(&self, index: &Index) -> String {
+        self.seal(&serde_json::to_string(index).unwrap_or_default())
     }
 
     /// Parts names into those that are ids and the others.
@@ -114,8 +133,9 @@ impl Store {
         stems.partition(|stem| LoopId::fits(stem, self.spec().ids))
     }
 
-    /// Makes the index anew of all loops of the folder, and keeps it. Whoever calls holds the folder's lock.
-    pub(super) fn index_anew(&self, here: &Folder) -> Index {
+    /// Makes the index anew of all loops of the folder, and keeps it.
+    pub(super) fn index_anew(&self, lock: &LockGuard) -> Index {
+        let here = lock.folder();
         let listed = self.list();
         let mut index = Index::of(&listed);
         let lost = self.lost(here, &self.loop_folders(here));
@@ -123,7 +143,7 @@ impl Store {
         let is_kept = !lost.is_empty() || listed.iter().any(|one| one.owned);
         index.active.extend(lost.into_iter().map(|lost| lost.id));
         if is_kept && !self.budget().is_over() {
-            let _ = self.keep_index(&index, true);
+            let _ = self.keep_index(lock, "", &index, true);
         }
         index
     }
@@ -131,7 +151,7 @@ impl Store {
     /// Makes the index anew where nobody holds the folder's lock; where somebody does, a later call will.
     pub(super) fn try_index_anew(&self) {
         let now = self.clone().with_deadline(Duration::ZERO);
-        let _ = now.locked(|lock| Ok::<_, StoreError>(self.index_anew(lock.folder())));
+        let _ = now.locked(|lock| Ok::<_, StoreError>(self.index_anew(lock)));
     }
 
     /// Makes the index anew where it forgot one of the folder's loops, and returns those.
@@ -153,35 +173,40 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub(super) fn index_active(&self, lock: &LockGuard, id: &LoopId) -> Result<(), StoreError> {
-        let mut index = self.index().unwrap_or_else(|| self.index_anew(lock.folder()));
+        let mut index = self.index().unwrap_or_else(|| self.index_anew(lock));
+        let mark = self.mark_of(&index);
         if !index.active.insert(id.clone()) || self.budget().is_over() {
             return Ok(());
         }
-        let kept = self.keep_index(&index, true);
+        let kept = self.keep_index(lock, &mark, &index, true);
         kept.map_err(io_error("write", self.home().checked()?))
     }
 
-    /// Takes a loop out that is over. Whoever calls holds the folder's lock.
-    pub(super) fn index_over(&self, id: &LoopId) {
-        if let Some(mut index) = self.index()
-            && index.active.remove(id)
-        {
+    /// Takes a loop out that is over.
+    pub(super) fn index_over(&self, lock: &LockGuard, id: &LoopId) {
+        let Some(mut index) = self.index() else {
+            return;
+        };
+        let mark = self.mark_of(&index);
+        if index.active.remove(id) {
             index.others.add(id.as_str());
             index.last = Some(id.clone());
-            let _ = self.keep_index(&index, false);
+            let _ = self.keep_index(lock, &mark, &index, false);
         }
     }
 
     /// Takes a loop out that did not come to be, and the index with it where it was for that loop alone.
-    pub(super) fn index_forget(&self, id: &LoopId) {
-        if let Some(mut index) = self.index()
-            && index.active.remove(id)
-        {
+    pub(super) fn index_forget(&self, lock: &LockGuard, id: &LoopId) {
+        let Some(mut index) = self.index() else {
+            return;
+        };
+        let mark = self.mark_of(&index);
+        if index.active.remove(id) {
             let _ = match index == Index::default() {
                 true => self
                     .indexes()
                     .and_then(|folder| folder.remove(&self.index_name())),
-                false => self.keep_index(&index, false),
+                false => self.keep_index(lock, &mark, &index, false),
             };
         }
     }
@@ -191,14 +216,25 @@ impl Store {
         private::make(home, FOLDER)
     }
 
-    fn keep_index(&self, index: &Index, durable: bool) -> std::io::Result<()> {
+    /// Writes the index, and passes on to it the mark of the one before it, which had this one.
+    fn keep_index(
+        &self,
+        lock: &LockGuard,
+        before: &str,
+        index: &Index,
+        durable: bool,
+    ) -> std::io::Result<()> {
         let folder = self.indexes()?;
         let line = serde_json::to_string(index)?;
         let bytes = format!("{line}\n{}", self.seal(&line));
         match durable {
-            true => folder.replace(&self.index_name(), bytes.as_bytes()),
-            false => folder.prepare(&self.index_name(), bytes.as_bytes())?.swap(),
+            true => folder.replace(&self.index_name(), bytes.as_bytes())?,
+            false => folder.prepare(&self.index_name(), bytes.as_bytes())?.swap()?,
         }
+        if lock.mark().is_some_and(|mark| mark == before) {
+            lock.set_mark(&self.mark_of(index));
+        }
+        Ok(())
     }
 
     fn index_name(&self) -> String {

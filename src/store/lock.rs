@@ -7,14 +7,15 @@
 //!
 //! The first two are the system's advisory locks, so the end of a process frees them.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write as _};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Pid, test_kill_process};
 
-use crate::files::{Folder, if_there, read_to_string, replace};
+use crate::files::{Folder, Found, if_there, read_to_string, replace};
 
 /// How long one waits between two tries.
 const POLL: Duration = Duration::from_millis(5);
@@ -27,16 +28,59 @@ pub(super) const PROJECT: &str = ".lock";
 /// Names the lock of a running review in a loop's folder.
 pub(super) const RUN: &str = "run.lock";
 
+/// Limits the mark in the lock's file, in bytes: a SHA-256 in hexadecimal digits.
+const LONGEST_MARK: u64 = 64;
+
 /// Proof that the project's lock is held; operations that need it take a reference.
 #[derive(Debug)]
 pub struct LockGuard {
     folder: Folder,
+    is_marked: Cell<bool>,
 }
 
 impl LockGuard {
     /// Returns the folder whose lock it is.
     pub(super) fn folder(&self) -> &Folder {
         &self.folder
+    }
+
+    /// Returns the mark that a holder of the lock left in its file, unless somebody else has added or removed a name in the folder since.
+    ///
+    /// The lock's file has the folder's time of modification, which each holder passes on to it. Where the system's clock is too
+    /// coarse to tell a later change from the holder's own, nothing is taken for a mark.
+    pub(super) fn mark(&self) -> Option<String> {
+        let mark = self
+            .is_marked
+            .get()
+            .then(|| self.folder.read(PROJECT, LONGEST_MARK));
+        String::from_utf8(mark?.ok()?).ok()
+    }
+
+    /// Leaves a mark that says what the folder's names are known by.
+    pub(super) fn set_mark(&self, mark: &str) {
+        let file = self.folder.file_to_change(PROJECT);
+        let marked = file.and_then(|mut file| file.set_len(0).and_then(|()| file.write_all(mark.as_bytes())));
+        self.is_marked.set(marked.is_ok());
+    }
+
+    fn take_mark(&self, lock: &Found) {
+        let is_as_left =
+            |folder: Found| lock.modified() == folder.modified() && lock.changed() > folder.modified();
+        self.is_marked.set(self.folder.found().is_ok_and(is_as_left));
+    }
+
+    fn pass_mark_on(&self, lock: &File) {
+        if self.is_marked.get()
+            && let Ok(folder) = self.folder.found()
+        {
+            // A fine clock has a later time for the second, where the first shared the one of the folder.
+            for _ in 0..2 {
+                let _ = lock.set_modified(folder.modified());
+                if Found::of(lock).is_ok_and(|lock| lock.changed() > folder.modified()) {
+                    break;
+                }
+            }
+        }
     }
 }
 
@@ -96,7 +140,8 @@ pub(super) fn with_lock_in<R>(
     deadline: Duration,
     work: impl FnOnce(&LockGuard) -> R,
 ) -> Result<R, LockError> {
-    let held = LockGuard { folder };
+    let is_marked = Cell::new(false);
+    let held = LockGuard { folder, is_marked };
     let folder = &held.folder;
     let path = folder.path().join(PROJECT);
     let failed = |source| LockError::Io {
@@ -109,13 +154,17 @@ pub(super) fn with_lock_in<R>(
     loop {
         // The guard borrows the lock, so what comes after it is decided before the lock is opened anew.
         let replaced = match lock.try_write() {
-            Ok(guard) if is_still_in(folder, PROJECT, &guard).map_err(failed)? => {
-                let result = work(&held);
-                drop(guard);
-                return Ok(result);
-            }
-            // The file was removed between opening and locking: this lock guards nothing.
-            Ok(_) => true,
+            Ok(guard) => match still_in(folder, PROJECT, &guard).map_err(failed)? {
+                Some(found) => {
+                    held.take_mark(&found);
+                    let result = work(&held);
+                    held.pass_mark_on(&guard);
+                    drop(guard);
+                    return Ok(result);
+                }
+                // The file was removed between opening and locking: this lock guards nothing.
+                None => true,
+            },
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => false,
             Err(error) => return Err(failed(error)),
         };
@@ -160,7 +209,7 @@ impl RunLock {
             let file = folder.file_or_new(RUN).map_err(failed)?;
             match file.try_lock() {
                 // A folder that was moved away takes its lock along: then the lock is of no use here.
-                Ok(()) if is_still_in(folder, RUN, &file).map_err(failed)? => {
+                Ok(()) if still_in(folder, RUN, &file).map_err(failed)?.is_some() => {
                     return Ok(Some(Self { file }));
                 }
                 Ok(()) => {}
@@ -223,10 +272,10 @@ impl PidLock {
     }
 }
 
-/// Returns whether `file` is what stands under the name now.
-fn is_still_in(folder: &Folder, name: &str, file: &File) -> io::Result<bool> {
+/// Returns what stands under the name now, if that is `file`.
+fn still_in(folder: &Folder, name: &str, file: &File) -> io::Result<Option<Found>> {
     let found = folder.look(name)?;
-    Ok(found.is_some_and(|found| found.is(file)))
+    Ok(found.filter(|found| found.is(file)))
 }
 
 #[cfg(test)]
@@ -252,6 +301,37 @@ mod tests {
             }
         });
         assert!(folder.join(".lock").exists(), "the file stays");
+    }
+
+    #[test]
+    fn a_mark_holds_until_somebody_else_changes_the_folders_names() {
+        let (_kept, folder) = folder();
+        let mark = || with_lock(&folder, Duration::ZERO, LockGuard::mark).unwrap();
+        // Whole seconds of long ago, so that no coarse clock is in the way.
+        let at = |second| std::time::UNIX_EPOCH + Duration::from_secs(second);
+        let set_time = |second| File::open(&folder).and_then(|folder| folder.set_modified(at(second)));
+        let add = |name: &str, second| {
+            std::fs::write(folder.join(name), "")?;
+            set_time(second)
+        };
+        assert_eq!(mark(), None);
+        set_time(1).unwrap();
+        with_lock(&folder, Duration::ZERO, |lock| lock.set_mark("known")).unwrap();
+        assert_eq!(mark().as_deref(), Some("known"));
+        with_lock(&folder, Duration::ZERO, |_| add("by-a-holder", 2))
+            .unwrap()
+            .unwrap();
+        assert_eq!(mark().as_deref(), Some("known"));
+        add("by-another", 3).unwrap();
+        assert_eq!(mark(), None);
+        // The lock's file is as old as the folder, and has changed no later: the clock tells nothing.
+        with_lock(&folder, Duration::ZERO, |lock| lock.set_mark("anew")).unwrap();
+        set_time(1_000_000_000_000).unwrap();
+        File::open(folder.join(PROJECT))
+            .unwrap()
+            .set_modified(at(1_000_000_000_000))
+            .unwrap();
+        assert_eq!(mark(), None);
     }
 
     #[test]

@@ -160,7 +160,7 @@ impl Store {
         if there.is_none_or(|found| found.len() == 0) {
             here.replace(IGNORE, b"*\n").map_err(io_error("write", &ignore))?;
         }
-        let present = self.present(here);
+        let present = self.present(lock);
         let swept = match plan.stale_after {
             Some(older) => self.sweep_held(here, &present, plan.now.into(), older, false),
             None => Swept::default(),
@@ -232,11 +232,11 @@ impl Store {
         let created = match (&kept, taken.as_ref().map(aside)) {
             (Err(_), _) => Ok(()),
             (_, Some(Err(error))) => Err(error),
-            (Ok(_), _) => self.create(here, plan.now, (what, plan.by), &record),
+            (Ok(_), _) => self.create(lock, plan.now, (what, plan.by), &record),
         };
         if kept.is_err() || created.is_err() {
             self.disown(&record.id);
-            self.index_forget(&record.id);
+            self.index_forget(lock, &record.id);
             if matches!(kept, Ok(true)) {
                 versions::remove_own_shape(self, here);
             }
@@ -338,11 +338,12 @@ impl Store {
 
     fn create(
         &self,
-        here: &Folder,
+        lock: &LockGuard,
         now: Timestamp,
         (what, by): (&str, String),
         record: &Record,
     ) -> Result<(), StoreError> {
+        let here = lock.folder();
         let path = self.loop_folder(&record.id);
         here.make(record.id.as_str()).map_err(io_error("create", &path))?;
         let entry = ChangeEntry {
@@ -358,7 +359,7 @@ impl Store {
             visit: record.visit,
             fields: record.document.fields(),
         };
-        self.write(here, record, entry)?;
+        self.write(lock, record, entry)?;
         let pid = format!("{}\n", std::process::id());
         here.replace(&format!("{}{}", record.id, SIDECARS[0]), pid.as_bytes())
             .map_err(io_error("write", &self.sidecar(&record.id, SIDECARS[0])))

@@ -16,7 +16,7 @@ use super::storage::JOURNAL;
 use super::tracked::GitTracking;
 use super::value::is_hidden;
 use crate::files::scratch::Place;
-use crate::files::{Folder, MOST, Made, TEMPORARY, UntrustedError, if_there, make_all};
+use crate::files::{Folder, MOST, Made, Prepared, TEMPORARY, UntrustedError, if_there, make_all};
 
 /// Endings of the files beside a loop's state file, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
@@ -143,13 +143,17 @@ impl Store {
         folder.replace(&name, bytes)
     }
 
-    /// Replaces a file of a loop's that is written anew at each round: nothing is synced, and a power loss may take it.
+    /// Replaces a file beside the loop's state file, named by its suffix ([`Store::sidecar`]), which is written anew at each round: nothing
+    /// is synced, and a power loss may take it.
     ///
     /// # Errors
-    /// Its folder is not trusted, or the system refuses.
-    pub fn write_anew(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
-        let (folder, name) = self.folder_of(path)?;
-        folder.prepare(&name, bytes)?.swap()
+    /// When the lock cannot be taken, the folder is not trusted, or the system refuses.
+    pub fn write_beside(&self, id: &LoopId, suffix: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.locked_on(id, |held| {
+            let prepared = held.folder().prepare(&format!("{id}{suffix}"), bytes);
+            let written = prepared.and_then(Prepared::swap);
+            written.map_err(io_error("write", &self.sidecar(id, suffix)))
+        })
     }
 
     /// Returns why the state folder is not used, where it is there and cannot be trusted or opened.
@@ -384,17 +388,17 @@ impl Store {
     /// Removes files beside the loop's state file, named by their suffixes (`-runner.sh`, `.lock`).
     ///
     /// # Errors
-    /// When one is there and cannot be removed; the others are removed all the same.
+    /// When the lock cannot be taken, and when one is there and cannot be removed; the others are removed all the same.
     pub fn clear(&self, id: &LoopId, suffixes: &[&str]) -> Result<(), StoreError> {
-        let here = if_there(self.open_folder()).map_err(io_error("open", &self.folder))?;
-        let Some(here) = here else { return Ok(()) };
-        let mut result = Ok(());
-        for suffix in suffixes {
-            if let Err(error) = if_there(here.remove(&format!("{id}{suffix}"))) {
-                result = Err(io_error("remove", &self.sidecar(id, suffix))(error));
+        self.locked_on(id, |held| {
+            let mut result = Ok(());
+            for suffix in suffixes {
+                if let Err(error) = if_there(held.folder().remove(&format!("{id}{suffix}"))) {
+                    result = Err(io_error("remove", &self.sidecar(id, suffix))(error));
+                }
             }
-        }
-        result
+            result
+        })
     }
 
     /// Appends a line to the folder's `log`, with the time before it. Only where the folder exists, on one line, cut

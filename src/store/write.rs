@@ -18,7 +18,6 @@ use super::storage::MOST_JOURNAL;
 use super::store::Store;
 use super::value::Value;
 use super::versions;
-use crate::files::Folder;
 
 impl Store {
     /// Writes a change of `found`, which was read under the same lock.
@@ -110,14 +109,19 @@ impl Store {
             visit,
             fields: record.document.fields(),
         };
-        self.write(lock.folder(), &record, entry)?;
+        self.write(lock, &record, entry)?;
         Ok(record)
     }
 
     /// Journal first, document second. The journal's line is the only write that is synced: a document that is lost with the power is
     /// written anew from it. What the journal does not have (comments, an order, the text of a file of the user's) is synced before.
-    pub(super) fn write(&self, here: &Folder, record: &Record, entry: ChangeEntry) -> Result<(), StoreError> {
-        let storage = self.storage(here, &record.id)?;
+    pub(super) fn write(
+        &self,
+        lock: &LockGuard,
+        record: &Record,
+        entry: ChangeEntry,
+    ) -> Result<(), StoreError> {
+        let storage = self.storage(lock.folder(), &record.id)?;
         let path = storage.document_path();
         let bytes = record.document.to_bytes();
         // Never write what could not be read again.
@@ -156,7 +160,7 @@ impl Store {
         }
         fault::point(Point::Renamed);
         if record.is_terminal() {
-            self.index_over(&record.id);
+            self.index_over(lock, &record.id);
         }
         Ok(())
     }

@@ -159,11 +159,8 @@ fn a_commit_that_fails_late_takes_its_announcement_back() {
     };
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
-    assert!(
-        store
-            .write(&store.open_folder().unwrap(), &record, entry)
-            .is_err()
-    );
+    let written = store.locked(|lock| store.write(lock, &record, entry));
+    assert!(written.is_err());
     assert_eq!(std::fs::read(store.journal_path(record.id())).unwrap(), before);
 }
 

@@ -97,6 +97,40 @@ fn a_loop_that_an_old_index_forgot_is_found() {
 }
 
 #[test]
+fn a_start_reads_no_names_where_nobody_has_added_one_since_it_last_did() {
+    let (_kept, store, first) = started();
+    // Whole seconds of long ago, so that no coarse clock is in the way.
+    let set_time = |path: &camino::Utf8Path, second| {
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(second);
+        std::fs::File::open(path)
+            .and_then(|file| file.set_modified(time))
+            .unwrap();
+    };
+    let quiet = || {
+        set_time(store.folder(), 1);
+        set_time(&store.folder().join(".lock"), 1);
+    };
+    quiet();
+    cancel(&store, &first);
+    let hand_made = store.folder().join("by-hand.state");
+    std::fs::write(&hand_made, "phase: drafting\n").unwrap();
+    quiet();
+    let second = store.start(plan()).expect("nothing says that a name was added");
+    quiet();
+    cancel(&store, &second);
+    quiet();
+    let third = store
+        .start(plan())
+        .expect("the mark was passed on by the end of the one before");
+    cancel(&store, &third);
+    set_time(store.folder(), 2);
+    for _ in 0..2 {
+        let refused = store.start(plan()).unwrap_err();
+        assert!(matches!(refused, StartError::Active { id, .. } if id == "by-hand"));
+    }
+}
+
+#[test]
 fn a_lost_loop_is_in_the_index_that_is_made_anew() {
     let (_kept, store, first) = started();
     std::fs::remove_file(store.path_of(first.id())).unwrap();
