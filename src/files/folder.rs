@@ -191,12 +191,13 @@ impl Folder {
     }
 
     fn walk(&self, path: &Utf8Path, make: Option<u32>) -> io::Result<Self> {
-        let mut at = self.try_clone()?;
+        let mut below: Option<Self> = None;
         for component in path.components() {
             let name = match component {
                 Utf8Component::CurDir => continue,
                 other => other.as_str(),
             };
+            let at = below.as_ref().unwrap_or(self);
             if let Some(mode) = make {
                 match rustix::fs::mkdirat(&at.fd, single(name)?, Mode::from_raw_mode(mode)) {
                     Ok(()) | Err(Errno::EXIST) => {}
@@ -204,12 +205,12 @@ impl Folder {
                 }
             }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-            at = Self {
+            below = Some(Self {
                 fd: at.open_as(name, flags, FileType::Directory)?,
                 path: at.path.join(name),
-            };
+            });
         }
-        Ok(at)
+        below.map_or_else(|| self.try_clone(), Ok)
     }
 
     /// Tries whether files can be made here. Nothing is left.
