@@ -2,7 +2,6 @@
 //!
 //! The tests replay `fuzz/corpus/`: what a fuzzer found stays found.
 
-use std::io::Cursor;
 use std::sync::LazyLock;
 
 use camino::Utf8Path;
@@ -11,7 +10,7 @@ use jiff::Timestamp;
 use crate::digest::sha256;
 use crate::hooks::answers;
 use crate::hooks::decision::{Decision, REASON_LIMIT};
-use crate::hooks::input::{self, Input, InputError, ReadLimits};
+use crate::hooks::input::read_bytes;
 use crate::hooks::prompt::{self, PromptError};
 use crate::program::settings::fuzzing::config;
 use crate::review::answer;
@@ -32,15 +31,11 @@ pub const TARGETS: [(&str, Target); 6] = [
     ("prompt", stored_prompt),
 ];
 
-fn read(bytes: &[u8]) -> Result<Input, InputError> {
-    input::read(Cursor::new(bytes.to_vec()), ReadLimits::default())
-}
-
 /// Any input leads to one decision on one line, and what follows its object changes nothing.
 fn hook_input(bytes: &[u8]) {
-    let decision = match read(bytes) {
+    let decision = match read_bytes(bytes) {
         Ok(input) => {
-            let again = read(&[bytes, b"}{"].concat());
+            let again = read_bytes(&[bytes, b"}{"].concat());
             assert_eq!(again.as_ref().ok(), Some(&input));
             let of_tasks = (input.has_running_subagent(), input.mentions_background("review"));
             let reason = format!("{of_tasks:?} {:?} {input:?}", answers::of(&input));
@@ -77,7 +72,7 @@ fn stored_prompt(bytes: &[u8]) {
             None
         );
     };
-    if let Ok(input) = read(bytes)
+    if let Ok(input) = read_bytes(bytes)
         && let Ok(true) = prompt::store(&input, "claudex", now, &base)
     {
         let session = input

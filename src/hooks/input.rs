@@ -4,12 +4,13 @@
 //! hook. Which loop is meant, and what is to be done, is not known here.
 
 use std::io::Read;
+use std::os::fd::AsFd;
 
 use camino::Utf8PathBuf;
 use serde_json::{Map, Value};
 
-use super::json::read_object;
 pub use super::json::{InputError, ReadLimits};
+use super::json::{is_ready, read_object};
 
 /// A hook's input. Unknown fields are dropped.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -54,8 +55,14 @@ pub struct Input {
 ///
 /// # Errors
 /// Where there is no JSON object, or not in time, or it is too large; see [`InputError`].
-pub fn read(reader: impl Read + Send + 'static, limits: ReadLimits) -> Result<Input, InputError> {
-    read_object(reader, limits).map(Input::from_object)
+pub fn read(reader: impl Read + AsFd, limits: ReadLimits) -> Result<Input, InputError> {
+    read_object(reader, limits, is_ready).map(Input::from_object)
+}
+
+/// Reads one input of bytes that are there.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn read_bytes(bytes: &[u8]) -> Result<Input, InputError> {
+    read_object(bytes, ReadLimits::default(), |_, _| Ok(true)).map(Input::from_object)
 }
 
 impl Input {
@@ -179,14 +186,12 @@ impl Fields {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Cursor;
-
     use serde_json::json;
 
     use super::*;
 
     fn input(value: &Value) -> Input {
-        read(Cursor::new(value.to_string().into_bytes()), ReadLimits::default()).unwrap()
+        read_bytes(value.to_string().as_bytes()).unwrap()
     }
 
     #[test]

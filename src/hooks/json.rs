@@ -3,12 +3,12 @@
 //! What the object means is not known here.
 
 use std::io::{self, Read};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::thread;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use derive_more::{Display, Error};
 use miette::Diagnostic;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Map, Value};
 
 /// How long to wait for a value, and how large it may be.
@@ -81,55 +81,43 @@ pub enum InputError {
     },
 }
 
-/// Reads one JSON object and stops there: what follows is neither waited for nor looked at.
+/// Reads one JSON object and stops there: what follows is neither waited for nor looked at. `is_ready` waits for the stream's next bytes, or
+/// its end, for as long as it is told, and says whether they have come.
 ///
 /// Bytes that are not UTF-8 and halves of surrogate pairs become U+FFFD instead of losing the whole: a client may cut a
-/// message in the middle of a character. On a deadline the reading thread stays behind, blocked; it holds nothing.
+/// message in the middle of a character.
 ///
 /// # Errors
 /// Nothing there, no object, too late, too large, cut off, or not JSON.
-pub fn read_object(
-    reader: impl Read + Send + 'static,
+pub fn read_object<R: Read>(
+    mut reader: R,
     limits: ReadLimits,
+    is_ready: impl Fn(&R, Duration) -> io::Result<bool>,
 ) -> Result<Map<String, Value>, InputError> {
     let begun = Instant::now();
-    let (sender, chunks) = sync_channel::<io::Result<Vec<u8>>>(4);
-    let read = move || {
-        let mut reader = reader;
-        let mut buffer = vec![0; 64 * 1024];
-        loop {
-            let message = match reader.read(&mut buffer) {
-                Ok(0) => return,
-                Ok(count) => Ok(buffer[..count].to_vec()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => Err(error),
-            };
-            if sender.send(message).is_err() {
-                return;
-            }
-        }
-    };
-    thread::Builder::new()
-        .name("hook-stdin".to_owned())
-        .spawn(read)
-        .map_err(|source| InputError::Io { source })?;
-
+    let mut buffer = vec![0; 64 * 1024];
     let mut bytes = Vec::new();
     let mut scan = Scan::default();
     loop {
-        let chunk = match chunks.recv_timeout(limits.deadline.saturating_sub(begun.elapsed())) {
-            Ok(Ok(chunk)) => chunk,
-            Ok(Err(source)) => return Err(InputError::Io { source }),
-            Err(RecvTimeoutError::Timeout) => {
+        let left = limits.deadline.saturating_sub(begun.elapsed());
+        let count = match is_ready(&reader, left) {
+            Ok(true) => reader.read(&mut buffer),
+            Ok(false) => {
                 return Err(InputError::Late {
                     after: limits.deadline,
                     bytes: bytes.len(),
                 });
             }
-            Err(RecvTimeoutError::Disconnected) if scan.depth == 0 => return Err(InputError::Empty),
-            Err(RecvTimeoutError::Disconnected) => return Err(InputError::Cut { bytes: bytes.len() }),
+            Err(error) => Err(error),
         };
-        let end = scan.feed(&chunk)?;
+        let chunk = match count {
+            Ok(0) if scan.depth == 0 => return Err(InputError::Empty),
+            Ok(0) => return Err(InputError::Cut { bytes: bytes.len() }),
+            Ok(count) => &buffer[..count],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(source) => return Err(InputError::Io { source }),
+        };
+        let end = scan.feed(chunk)?;
         bytes.extend_from_slice(&chunk[..end.unwrap_or(chunk.len())]);
         if bytes.len() > limits.max_bytes {
             return Err(InputError::Large {
@@ -140,6 +128,13 @@ pub fn read_object(
             return parse(&bytes);
         }
     }
+}
+
+/// Waits until a stream can be read without waiting, and returns whether it can be within that time.
+pub(super) fn is_ready(stream: &impl AsFd, within: Duration) -> io::Result<bool> {
+    let mut polled = [PollFd::new(stream, PollFlags::IN)];
+    let within = Timespec::try_from(within).map_err(io::Error::other)?;
+    Ok(poll(&mut polled, Some(&within))? > 0)
 }
 
 fn parse(bytes: &[u8]) -> Result<Map<String, Value>, InputError> {
@@ -224,13 +219,14 @@ fn mend_surrogates(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::io::{Cursor, Write};
+    use std::thread;
 
     use proptest::prelude::*;
 
     use super::*;
 
     fn read(bytes: &[u8]) -> Result<Map<String, Value>, InputError> {
-        read_object(Cursor::new(bytes.to_vec()), ReadLimits::default())
+        read_object(bytes, ReadLimits::default(), |_, _| Ok(true))
     }
 
     /// Returns what was written, then a stream that stays open without a word; the writer keeps it open.
@@ -249,6 +245,7 @@ mod tests {
                 deadline: Duration::from_secs(60),
                 max_bytes: 100,
             },
+            is_ready,
         )
         .unwrap();
         assert_eq!(object["a"], "}\"{");
@@ -263,12 +260,21 @@ mod tests {
         for (written, expected) in [(&b""[..], 0), (br#"{"a": ""#, 7)] {
             let (reader, _open) = endless(written);
             let begun = Instant::now();
-            match read_object(reader, limits) {
+            match read_object(reader, limits, is_ready) {
                 Err(InputError::Late { bytes, .. }) => assert_eq!(bytes, expected),
                 other => panic!("{other:?}"),
             }
             assert!(begun.elapsed() >= limits.deadline && begun.elapsed() < Duration::from_secs(30));
         }
+    }
+
+    #[test]
+    fn what_comes_slowly_is_put_together() {
+        let (reader, mut writer) = endless(br#"{"a": "#);
+        let late = thread::spawn(move || writer.write_all(b"1}").map(|()| writer));
+        let object = read_object(reader, ReadLimits::default(), is_ready).unwrap();
+        assert_eq!(object["a"], 1);
+        late.join().unwrap().unwrap();
     }
 
     #[test]
@@ -279,12 +285,12 @@ mod tests {
         };
         let flood = Cursor::new(br#"{"a": ""#).chain(io::repeat(b'x'));
         assert!(matches!(
-            read_object(flood, limits),
+            read_object(flood, limits, |_, _| Ok(true)),
             Err(InputError::Large { max_bytes: 1_048_576 })
         ));
         let blanks = io::repeat(b' ');
         assert!(matches!(
-            read_object(blanks, limits),
+            read_object(blanks, limits, |_, _| Ok(true)),
             Err(InputError::Large { .. })
         ));
     }
