@@ -129,7 +129,9 @@ fn the_help_fits_a_screen_and_lists_each_command_once_in_the_group_that_its_defi
     );
     assert_eq!(
         commands("Look"),
-        ["status", "list", "journal", "explain", "personas", "doctor"]
+        [
+            "status", "list", "journal", "explain", "report", "personas", "doctor"
+        ]
     );
     assert!(commands("Set up").contains(&"new"), "{groups}");
     for command in of_person {
