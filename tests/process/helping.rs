@@ -20,6 +20,10 @@ fn a_slip_gets_the_name_that_was_probably_meant() {
         (&["status", "--jsno"], "‘--json’"),
         (&["start", "paln", "x"], "‘plan’"),
         (
+            &["start", "--rounds", "2", "plan", "x"],
+            "‘plan --rounds’ works: the flag stands behind that word",
+        ),
+        (
             &["start", "plan", "--round", "2", "x"],
             "did you mean `--rounds`?",
         ),
