@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use claudex_build::model::Machine;
-use claudex_build::{Format, draw, parse};
+use claudex_build::{Format, draw, draw_path, parse};
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
@@ -183,6 +183,10 @@ fn edges_that_were_taken_have_their_number_and_the_others_are_listed() {
     let svg = draw(&plan, Format::Svg, Some(&hits));
     is_tidy(&svg);
     assert_eq!(words(&svg, "missed"), ["stall"]);
+    let path = draw_path(&plan, &hits);
+    is_tidy(&path);
+    assert_eq!(words(&path, "missed"), ["stall"]);
+    assert!(!path.contains("never:") && svg.contains("never:"), "{path}");
     hits[at("stall")] = 1;
     let svg = draw(&plan, Format::Svg, Some(&hits));
     assert!(words(&svg, "missed").is_empty());

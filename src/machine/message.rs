@@ -45,11 +45,28 @@ impl Message {
     /// # Errors
     /// It, or a part that it includes, names what `facts` does not have.
     pub fn render_with(self, parts: &[Message], facts: &impl Serialize) -> Result<String, MessageError> {
+        self.render_in(
+            |environment| {
+                parts
+                    .iter()
+                    .try_for_each(|part| environment.add_template(part.name, part.text))
+            },
+            facts,
+        )
+    }
+
+    /// Renders the template where an environment has besides what this gives it.
+    ///
+    /// # Errors
+    /// It names what `facts` does not have.
+    pub(crate) fn render_in(
+        self,
+        with: impl FnOnce(&mut Environment<'static>) -> Result<(), minijinja::Error>,
+        facts: &impl Serialize,
+    ) -> Result<String, MessageError> {
         let rendered = || {
             let mut environment = environment()?;
-            for part in parts {
-                environment.add_template(part.name, part.text)?;
-            }
+            with(&mut environment)?;
             environment.render_named_str(self.name, self.text, Serde(facts))
         };
         rendered().map_err(|source| MessageError {

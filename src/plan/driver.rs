@@ -181,13 +181,15 @@ pub enum JobError {
     #[display("{_0}")]
     #[diagnostic(transparent)]
     Round(RoundError),
-    /// The drafter failed.
+    /// The drafter failed. The loop is kept.
     #[display("the drafter failed: {problem}")]
     #[diagnostic(
         code(claudex::run::drafter),
-        help("the loop was cancelled; the plan is as the drafter left it")
+        help("to go on with it:\n    claudex-loop run --resume {id}")
     )]
     Drafter {
+        /// The loop.
+        id: String,
         /// How.
         problem: String,
     },
@@ -278,7 +280,7 @@ impl OnStop for Driver {
 ///
 /// # Errors
 /// See [`JobError`]. A loop that was not brought to its end is cancelled, so that it is in nobody's way; one that was
-/// interrupted is kept.
+/// interrupted, or whose drafter failed, is kept.
 pub fn run(
     work: Work,
     job: &Job<'_>,
@@ -302,8 +304,12 @@ pub fn run(
             ControlFlow::Continue(()) => through(held, job, reviewer, listener),
         }
     });
-    let given_up =
-        |error: &JobError| !matches!(error, JobError::Interrupted { .. } | JobError::Elsewhere { .. });
+    let given_up = |error: &JobError| {
+        !matches!(
+            error,
+            JobError::Interrupted { .. } | JobError::Elsewhere { .. } | JobError::Drafter { .. }
+        )
+    };
     if done.as_ref().is_err_and(given_up)
         && let Ok(held) = AnyLoop::open(&store, &id, Actor::Person)
         && !held.phase().is_terminal()
@@ -522,6 +528,7 @@ fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'
                 how => format!("{how:?}"),
             };
             Err(JobError::Drafter {
+                id: held.id().to_string(),
                 problem: text::one_line(&problem, 300),
             })
         }

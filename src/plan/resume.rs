@@ -124,8 +124,8 @@ pub fn in_the_way(id: &str) -> Option<String> {
     })
 }
 
-/// Says that a loop is kept which `run` was interrupted in, and the line that goes on with it.
-pub fn kept(id: &str, matches: &ArgMatches) -> Failure {
+/// Says why `run` came to no end with a loop that is kept, and the line that goes on with it.
+pub fn kept(exit: Exit, code: &str, why: &str, id: &str, matches: &ArgMatches) -> Failure {
     let (mut line, mut besides) = (format!("claudex-loop run --resume {id}"), String::new());
     for name in AGAIN {
         let Some(given) = matches
@@ -144,9 +144,9 @@ pub fn kept(id: &str, matches: &ArgMatches) -> Failure {
         }
     }
     Failure::plain(
-        Exit::Interrupted,
-        "claudex::run::interrupted",
-        format!("interrupted; loop {id} is kept, with the rounds that are finished"),
+        exit,
+        code,
+        format!("{why}; loop {id} is kept, with the rounds that are finished"),
         &format!("to go on with it:\n    {line}{besides}"),
     )
 }

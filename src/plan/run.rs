@@ -123,7 +123,15 @@ pub fn drive(
     });
     display.finish();
     let outcome = outcome.map_err(|error| match error {
-        JobError::Interrupted { id } => resume::kept(&id, matches),
+        JobError::Interrupted { id } => {
+            let code = "claudex::run::interrupted";
+            resume::kept(Exit::Interrupted, code, "interrupted", &id, matches)
+        }
+        JobError::Drafter { ref id, .. } => {
+            let why = error.to_string();
+            let why = why.trim_end_matches(['.', ' ']);
+            resume::kept(Exit::Internal, "claudex::run::drafter", why, id, matches)
+        }
         error => failure(error),
     })?;
     if arguments.json {

@@ -16,8 +16,7 @@ use crate::process::limits::{Limits, parse_duration};
 
 /// What `--help` says last.
 const EXIT_CODES: &str = "\
-Exit codes: 0 complete, 1 refused or no, 2 bad usage, 3 a fault, 5 the reviewer could not run,
-            7 and 8 loops on disk need a migration or cannot go on (machine diff), 130 a signal";
+Exit codes: 0 complete, 1 refused, 2 usage, 3 fault, 5 no verdict, 7 and 8 machine diff, 130 signal";
 
 /// The commands that every machine has, but for `start`, whose flags are the machine's.
 #[derive(Debug, Subcommand)]
@@ -36,6 +35,9 @@ pub(super) enum Command {
     /// Explain what the last stop decided for a loop, and by which facts
     #[command(display_order = Group::Look.place())]
     Explain(Target),
+    /// Print all about a loop on one page, as HTML, Markdown or JSON
+    #[command(display_order = Group::Look.place())]
+    Report(Report),
     /// Review the round that a loop is in, or follow its review
     #[command(display_order = Group::Loops.place())]
     Review(Review),
@@ -245,6 +247,27 @@ pub(super) struct Look {
     pub(super) target: Target,
     #[command(flatten)]
     pub(super) format: Format,
+}
+
+/// A loop that is reported on.
+#[derive(Debug, Args)]
+pub(super) struct Report {
+    #[command(flatten)]
+    pub(super) target: Target,
+    /// How it is written
+    #[arg(long, value_enum, default_value_t = ReportFormat::Md)]
+    pub(super) format: ReportFormat,
+}
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(super) enum ReportFormat {
+    /// A page for a browser, with nothing from elsewhere
+    Html,
+    /// Markdown
+    Md,
+    /// The same facts for programs
+    Json,
 }
 
 /// A loop whose journal is wanted.

@@ -117,6 +117,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         Command::List(format) => display::list::<M>(format.json),
         Command::Journal(journal) => display::journal::<M>(&journal),
         Command::Explain(target) => display::explain(program, &target),
+        Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Resume { target, adopt, yes } => loops::resume(program, &target, adopt, yes),
         Command::Adopt { target, yes } => loops::adopt(program, &target, yes),
@@ -182,7 +183,11 @@ fn changes_loops(command: &Command) -> bool {
 fn is_about_loops(command: &Command) -> bool {
     let looks = matches!(
         command,
-        Command::Status(_) | Command::List(_) | Command::Journal(_) | Command::Explain(_)
+        Command::Status(_)
+            | Command::List(_)
+            | Command::Journal(_)
+            | Command::Explain(_)
+            | Command::Report(_)
     );
     looks
         || matches!(command, Command::Sweep { .. })

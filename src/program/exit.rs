@@ -127,6 +127,8 @@ pub fn bad_usage(error: &clap::Error) -> Exit {
     if error.use_stderr() {
         // It quotes the arguments as they came, so clap's colours cannot be told from theirs.
         let mut told = error.render().ansi().to_string();
+        // A flag of a subcommand that stood before it: clap says no more than that there is one.
+        told = told.replace("' exists\n", "' works: the flag stands behind that word\n");
         for argument in std::env::args_os().skip(1) {
             let argument = argument.to_string_lossy();
             for part in std::iter::once(&*argument).chain(argument.split_once('=').map(|(_, value)| value)) {

@@ -58,7 +58,7 @@ fn kept(store: &Store, id: &LoopId, run: &str, extension: &str) -> Utf8PathBuf {
 }
 
 /// Returns whether a run's id can be part of a file's name. It stands in the journal, which anyone can write.
-fn is_name(run: &str) -> bool {
+pub(super) fn is_name(run: &str) -> bool {
     run.len() <= 60
         && run
             .bytes()

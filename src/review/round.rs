@@ -199,6 +199,8 @@ fn perform(
         subject: Digest::of(subject.as_bytes()),
         compared,
     };
+    // For people only, too.
+    let _ = subject::keep(raw, spec, &began, &subject);
     let mut work_tree = SideEffects::before(store, reviewer);
     runs::began(store, id, &began).map_err(RoundError::Store)?;
     let mut stopped = listener(RoundEvent::Began {

@@ -10,7 +10,8 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::numbered::{NUMBER, between};
-use super::{Digest, Kind, ReviewSpec, copy};
+use super::runs::{Run, RunBegin};
+use super::{Digest, Kind, ReviewSpec, copy, findings_json};
 use crate::files::{MOST, if_there};
 use crate::machine::Raw;
 use crate::text;
@@ -44,11 +45,47 @@ pub fn text_of(parts: &[Part]) -> String {
 /// # Errors
 /// One of its files is not trusted, or the system refuses; or they are too many, or too large together.
 pub fn digest(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Digest>> {
+    bytes(raw, spec, Digest::of)
+}
+
+/// Returns the text of a subject as it is now; `None`: the first of its files is not there.
+///
+/// # Errors
+/// See [`digest`].
+pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
+    bytes(raw, spec, |bytes| String::from_utf8_lossy(bytes).into_owned())
+}
+
+fn bytes<T>(raw: &Raw, spec: &ReviewSpec, made: impl Fn(&[u8]) -> T) -> io::Result<Option<T>> {
     let (files, root) = (files(raw, spec)?, raw.root());
     let all = files
         .iter()
         .map(|(path, bytes)| (name_of(&root, path), bytes.as_slice()));
-    Ok((!files.is_empty()).then(|| Digest::of(&joined(&all.collect::<Vec<_>>()))))
+    Ok((!files.is_empty()).then(|| made(&joined(&all.collect::<Vec<_>>()))))
+}
+
+/// Keeps the text that a run reviews, below a line with its name, so that a report can say how it changed. Changes of a work tree are
+/// not kept: they may be large, and the journal has what they were compared with.
+pub(super) fn keep(raw: &Raw, spec: &ReviewSpec, began: &RunBegin, text: &str) -> io::Result<()> {
+    if has_changes(raw, spec) {
+        return Ok(());
+    }
+    let named = format!("{}\n{text}", shown(raw, spec));
+    raw.store().replace(&kept_at(raw, began), named.as_bytes())
+}
+
+/// Returns the name of what a run reviewed and its text, where that was kept and is as the journal noted it.
+pub fn kept(raw: &Raw, run: &Run) -> Option<(String, String)> {
+    // Anyone can write a journal, and the run's id is part of the file's name.
+    let path = findings_json::is_name(&run.began.run).then(|| kept_at(raw, &run.began))?;
+    let named = raw.store().read(&path).and_then(crate::files::text).ok()?;
+    let (name, text) = named.split_once('\n')?;
+    (Digest::of(text.as_bytes()) == run.began.subject).then(|| (name.to_owned(), text.to_owned()))
+}
+
+fn kept_at(raw: &Raw, began: &RunBegin) -> Utf8PathBuf {
+    let name = format!("reviewed-{}.txt", began.run);
+    raw.store().loop_folder(raw.id()).join(name)
 }
 
 /// Returns whether the work tree's changes are reviewed, alone or besides files.

@@ -20,6 +20,10 @@ fn a_slip_gets_the_name_that_was_probably_meant() {
         (&["status", "--jsno"], "‘--json’"),
         (&["start", "paln", "x"], "‘plan’"),
         (
+            &["start", "--rounds", "2", "plan", "x"],
+            "‘plan --rounds’ works: the flag stands behind that word",
+        ),
+        (
             &["start", "plan", "--round", "2", "x"],
             "did you mean `--rounds`?",
         ),
@@ -129,7 +133,9 @@ fn the_help_fits_a_screen_and_lists_each_command_once_in_the_group_that_its_defi
     );
     assert_eq!(
         commands("Look"),
-        ["status", "list", "journal", "explain", "personas", "doctor"]
+        [
+            "status", "list", "journal", "explain", "report", "personas", "doctor"
+        ]
     );
     assert!(commands("Set up").contains(&"new"), "{groups}");
     for command in of_person {

@@ -19,6 +19,7 @@ mod ownership;
 mod paste;
 mod programs;
 mod putting_away;
+mod reporting;
 mod review_mode;
 mod reviewers;
 mod round;

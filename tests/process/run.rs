@@ -345,35 +345,28 @@ fn a_drafter_works_on_findings_alone() {
 }
 
 #[test]
-fn a_drafter_that_fails_exits_with_3_and_the_loop_is_cancelled() {
+fn a_drafter_that_fails_exits_with_3_and_the_loop_goes_on_where_it_failed() {
     let project = Project::new();
     project.plan(THIN);
+    let reviewer = ["--reviewer", "fake-findings.clean"];
     let drafter = "echo 'no ideas left' >&2; exit 7";
-    project
-        .run(&[
-            "run",
-            "PLAN.md",
-            "--reviewer",
-            "fake-findings",
-            "--drafter",
-            drafter,
-        ])
+    let ran = project
+        .run(&[&["run", "PLAN.md", "--drafter", drafter], &reviewer[..]].concat())
         .exits(3)
-        .says("the drafter failed: exit status 7")
-        .says("no ideas left");
+        .says("the drafter failed: exit status 7. no ideas left; loop ");
+    let rows: Value = serde_json::from_str(&project.run(&["list", "--json"]).exits(0).out).unwrap();
+    assert_eq!(rows[0]["phase"], "reviewing");
+    let id = rows[0]["id"].as_str().unwrap();
+    ran.says(&format!(
+        "claudex-loop run --resume {id} --reviewer fake-findings.clean\n"
+    ));
+    let again = ["run", "--resume", id, "--drafter", "echo more >> PLAN.md"];
+    project.run(&[&again, &reviewer[..]].concat()).exits(0);
     assert_eq!(
-        job(
-            &project,
-            &["PLAN.md", "--reviewer", "fake-findings", "--drafter", "exit 1"],
-            3
-        ),
-        None
+        project.runs(id),
+        2,
+        "the round that had its verdict is not reviewed anew"
     );
-    let list: Value = serde_json::from_str(&project.run(&["list", "--json"]).exits(0).out).unwrap();
-    for row in list.as_array().unwrap() {
-        assert_eq!(row["phase"], "cancelled");
-    }
-    project.start(&[]);
 }
 
 #[test]

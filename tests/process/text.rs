@@ -142,13 +142,14 @@ fn shell(commands: &[Vec<String>]) -> Shell {
 }
 
 /// Lists the commands that print files and values for programs, or what an agent is to do, and no messages.
-const NO_MESSAGES: [&str; 9] = [
+const NO_MESSAGES: [&str; 10] = [
     "completions",
     "config",
     "hooks",
     "machine",
     "man",
     "protocol",
+    "report",
     "start",
     "state",
     "statusline",

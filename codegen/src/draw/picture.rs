@@ -228,6 +228,7 @@ impl Picture {
         let (taken, all) = self.taken?;
         Some(match all - taken {
             0 => format!("all {} were taken", super::count(all, "edge")),
+            _ if self.missed.is_empty() => format!("{taken} of {} taken", super::count(all, "edge")),
             _ => format!("{taken} of {} taken; never:", super::count(all, "edge")),
         })
     }

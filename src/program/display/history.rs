@@ -60,7 +60,7 @@ pub(in crate::program) fn journal<M: CommandLine>(
 }
 
 /// `revise by the hook in reviewing, now round 2 of 3, for run r1-…: high=1 medium=1 low=1`
-fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
+pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
     let way = words::way(change);
     let field = |name: &str| {
         let found = change.fields.iter().find(|(known, _)| known == name);
@@ -136,7 +136,7 @@ fn of_verify(note: &NoteEntry) -> String {
 }
 
 /// `run-began r1-…: round 1, lint as Senior-engineer review`
-fn of_note(past: &Past, note: &NoteEntry) -> String {
+pub(super) fn of_note(past: &Past, note: &NoteEntry) -> String {
     if let Some(told) = attempts::told(note).or_else(|| look(note)) {
         return told;
     }

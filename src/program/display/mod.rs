@@ -1,9 +1,10 @@
-//! Looking at loops of any machine: status, list, journal, explain, personas, the status line. Nothing here changes one, but for what opening repairs.
+//! Looking at loops of any machine: status, list, journal, explain, report, personas, the status line. Nothing here changes one, but for what opening repairs.
 
 mod explain;
 mod history;
 mod listing;
 mod past;
+mod report;
 mod status;
 mod statusline;
 
@@ -16,6 +17,7 @@ pub(super) use explain::explain;
 pub(super) use history::journal;
 pub(super) use listing::list;
 pub(super) use past::Past;
+pub(super) use report::report;
 pub(super) use status::status;
 pub(super) use statusline::statusline;
 

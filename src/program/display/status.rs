@@ -33,8 +33,9 @@ const OURS: [&str; 4] = ["loop", "mode", "phase", "session"];
 /// Most rounds that a terminal is shown; of more the first ones are left out.
 const ROUNDS: usize = 5;
 
+/// Holds where a loop is.
 #[derive(Serialize)]
-struct Shown {
+pub(super) struct Shown {
     id: String,
     machine: &'static str,
     mode: Option<String>,
@@ -121,7 +122,8 @@ impl Change {
     }
 }
 
-fn shown<M: CommandLine>(
+/// Returns where a loop is.
+pub(super) fn shown<M: CommandLine>(
     program: &Program<M>,
     held: &M::Any,
     settings: &Settings,

@@ -78,6 +78,14 @@ fn drawn(machine: &Machine, format: Format, tally: &Tally) -> String {
     if text.ends_with('\n') { text } else { text + "\n" }
 }
 
+/// Draws a machine with the edges that a loop took.
+pub(in crate::program) fn path(own: &Own, store: &Store, id: &LoopId, journal: &[Entry]) -> Option<String> {
+    let machine = Subject::load(None, own).ok()?.machine;
+    let mut tally = Tally::new(own.table);
+    add_journal(&mut tally, own.table, store, id, journal);
+    Some(claudex_build::draw_path(&machine, &tally.hits))
+}
+
 /// Counts the edges that the loops of this project took, by their journals.
 fn add_loops(tally: &mut Tally, table: &'static Table) -> Result<(), Failure> {
     let here = std::env::current_dir()

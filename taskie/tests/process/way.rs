@@ -113,6 +113,38 @@ fn a_plan_goes_all_the_way() {
     );
     let said = project.person(&["next", ID]).done();
     assert!(said.contains("C21"), "{said}");
+    reported(&project);
+}
+
+/// Any program has a report; where each review starts clean, no finding is said to be carried.
+fn reported(project: &Project) {
+    let json = project.person(&["report", ID, "--format", "json"]).done();
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["loop"]["machine"], "taskie");
+    assert_eq!(report["runs"].as_array().unwrap().len(), 15);
+    let findings = report["findings"].as_array().unwrap();
+    let phases: Vec<_> = findings
+        .iter()
+        .map(|one| one["phase"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        phases,
+        [
+            "plan-review",
+            "tasks-review",
+            "code-review",
+            "code-review",
+            "all-code-review"
+        ]
+    );
+    assert!(findings.iter().all(|one| one["standing"].is_null()), "{json}");
+    for format in ["html", "md"] {
+        let page = project.person(&["report", ID, "--format", format]).done();
+        assert!(
+            page.contains("There is a hole") && page.contains("code-review"),
+            "{page}"
+        );
+    }
 }
 
 #[test]

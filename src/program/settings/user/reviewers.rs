@@ -44,7 +44,7 @@ pub(super) fn apply(
                     );
                     let finding = Finding::new("claudex::config::kind", given.span.clone(), message);
                     found.push(finding.label("another kind").help(
-                        "leave `kind` out here, and give a reviewer of another kind a name of its own",
+                        "leave `kind` out here, or choose another name for a reviewer of another kind",
                     ));
                     continue;
                 }

@@ -1,0 +1,442 @@
+//! `report`: everything about one loop on one page: its path, its rounds, what was found and what became of it, how the reviewed text
+//! changed, its journal. The facts are one struct, which `--format json` prints and both templates read. Nothing is written to disk.
+
+mod render;
+
+use diffy::{DiffOptions, Line};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::history;
+use super::past::Past;
+use super::status::{self, Shown};
+use crate::behaviours::LoopHandle;
+use crate::machine::table::PhaseInfo;
+use crate::machine::{Actor, Raw};
+use crate::program::arguments::{Report as Arguments, ReportFormat};
+use crate::program::assembled::{CommandLine, Program};
+use crate::program::exit::{Exit, Failure};
+use crate::program::settings::Settings;
+use crate::program::{loops, out, rounds, words};
+use crate::review::finding_history::{self, Round, Standing};
+use crate::review::findings::{Counts, Finding, Severity};
+use crate::review::findings_json::FindingsJson;
+use crate::review::runs::{Run, RunOutcome};
+use crate::review::subject;
+use crate::store::{Entry, LoopId, Store};
+use crate::text;
+
+/// Longest text of a finding, in characters.
+const FINDING: usize = 2000;
+/// Most lines of a comparison.
+const LINES: usize = 1000;
+/// Most bytes of two texts that are compared: the time of a comparison grows with their product.
+const COMPARED: usize = 512 * 1024;
+
+/// Holds what the page is made of. The names are documented in docs/status.md.
+#[derive(Serialize)]
+struct Report {
+    program: &'static str,
+    version: &'static str,
+    written: Timestamp,
+    subject: String,
+    #[serde(rename = "loop")]
+    shown: Shown,
+    /// The phases that the loop was in, in the order in which it came there.
+    phases: Vec<String>,
+    path: Vec<Step>,
+    runs: Vec<RunFacts>,
+    findings: Vec<FindingFacts>,
+    changes: Vec<TextChange>,
+    journal: Vec<Event>,
+}
+
+/// A change of the loop, and how long it stayed where that led.
+#[derive(Serialize)]
+struct Step {
+    revision: u64,
+    at: Timestamp,
+    /// Seconds since the start.
+    begin: u64,
+    /// Seconds until the next one.
+    seconds: u64,
+    what: String,
+    by: String,
+    from: Option<String>,
+    to: String,
+    why: String,
+}
+
+/// A run of a reviewer.
+#[derive(Serialize)]
+struct RunFacts {
+    run: String,
+    phase: String,
+    round: u64,
+    persona: String,
+    reviewer: String,
+    begin: u64,
+    /// How long it took; `None`: it is running, or was cut off.
+    seconds: Option<u64>,
+    /// `clean`, `findings`, `failed` or `unfinished`.
+    outcome: &'static str,
+    came_to: String,
+    counts: Option<Counts>,
+}
+
+/// A finding, as it was worded last, with what became of it.
+#[derive(Serialize)]
+struct FindingFacts {
+    id: String,
+    phase: String,
+    severity: Severity,
+    what: String,
+    place: Option<String>,
+    recommendation: Option<String>,
+    detail: Vec<String>,
+    rounds: Vec<u64>,
+    /// `None` where each review starts clean: nothing is carried there.
+    standing: Option<Standing>,
+    /// The standing in words.
+    stands: Option<String>,
+}
+
+/// What changed in the reviewed text from one verdict to the next, or since the last one.
+#[derive(Serialize)]
+struct TextChange {
+    subject: String,
+    from: String,
+    to: String,
+    added: usize,
+    removed: usize,
+    /// Hunks of a unified diff; `None`: the texts are too long to be compared.
+    diff: Option<String>,
+    /// How many lines of the diff are left out.
+    cut: usize,
+}
+
+/// A line of the journal.
+#[derive(Serialize)]
+struct Event {
+    at: Timestamp,
+    /// `None`: a note, which changed nothing.
+    revision: Option<u64>,
+    text: String,
+}
+
+/// Prints the page.
+pub(in crate::program) fn report<M: CommandLine>(
+    program: &Program<M>,
+    Arguments { target, format }: &Arguments,
+) -> Result<Exit, Failure> {
+    let info = program.info;
+    let id = loops::asked(info, target, &["report"])?;
+    let (store, id) = loops::find_to_look(info, id.as_deref())?;
+    let held = loops::opened::<M>(M::open(&store, &id, Actor::Person))?;
+    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
+    program.prepare(&held, &settings, Actor::Person);
+    let now = Timestamp::now();
+    let raw = held.raw();
+    let journal = raw
+        .journal()
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let past = Past::of(&store, &id, journal);
+    let path = path(raw, &past, now);
+    let mut phases: Vec<String> = Vec::new();
+    for step in &path {
+        if !phases.contains(&step.to) {
+            phases.push(step.to.clone());
+        }
+    }
+    let report = Report {
+        program: info.program,
+        version: M::VERSION,
+        written: now,
+        subject: super::listing::subject(raw.table())
+            .map(|field| text::one_line(&raw.text(field), 300))
+            .unwrap_or_default(),
+        shown: status::shown(program, &held, &settings, &[], now),
+        phases,
+        path,
+        runs: past.runs.iter().map(|run| run_facts(raw, &past, run)).collect(),
+        findings: findings(raw, &past),
+        changes: changes(raw, &past),
+        journal: past
+            .entries
+            .iter()
+            .map(|entry| event(raw, &past, entry))
+            .collect(),
+    };
+    match format {
+        ReportFormat::Json => out::json(&report),
+        ReportFormat::Md => out::markdown(&render::markdown(&report)?),
+        ReportFormat::Html => out::text(&render::html(&report, picture::<M>(&store, &id, &past))?),
+    }
+    Ok(Exit::Complete)
+}
+
+/// Returns a picture of the machine with the edges that the loop took, where the program can draw.
+#[cfg(feature = "machine-tools")]
+fn picture<M: CommandLine>(store: &Store, id: &LoopId, past: &Past) -> Option<String> {
+    use crate::program::machine::{Own, coverage};
+    let own = Own {
+        source: M::SOURCE,
+        table: M::TABLE,
+    };
+    coverage::path(&own, store, id, &past.entries)
+}
+
+#[cfg(not(feature = "machine-tools"))]
+fn picture<M: CommandLine>(_: &Store, _: &LoopId, _: &Past) -> Option<String> {
+    None
+}
+
+/// Returns the seconds from one time to a later one.
+fn between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.as_second() - from.as_second()).unwrap_or_default()
+}
+
+/// Returns when the loop was started.
+fn start(past: &Past) -> Timestamp {
+    let first = past.entries.iter().find_map(Entry::change);
+    first.map_or(Timestamp::UNIX_EPOCH, |change| change.at)
+}
+
+fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Step> {
+    let changes = past.entries.iter().filter_map(Entry::change);
+    let mut steps: Vec<Step> = Vec::new();
+    // That a session took the loop leads nowhere.
+    for change in changes.filter(|change| change.what != "bind") {
+        let Some(to) = &change.to else { continue };
+        if let Some(last) = steps.last_mut() {
+            last.seconds = between(last.at, change.at);
+        }
+        steps.push(Step {
+            revision: change.revision,
+            at: change.at,
+            begin: between(start(past), change.at),
+            seconds: 0,
+            what: text::one_line(&change.what, 80),
+            by: words::who(&change.by),
+            from: change.from.as_deref().map(|from| text::one_line(from, 80)),
+            to: text::one_line(to, 80),
+            why: past.why(raw.table(), change),
+        });
+    }
+    if let Some(last) = steps.last_mut()
+        && !raw.table().phases[raw.phase()].terminal
+    {
+        last.seconds = between(last.at, now);
+    }
+    steps
+}
+
+/// Returns the phase that a run reviewed, where this version of the machine has it.
+fn phase_of(raw: &Raw, past: &Past, run: &Run) -> Option<&'static PhaseInfo> {
+    let mut changes = past.entries.iter().filter_map(Entry::change);
+    let visit = changes.find(|change| Some(change.revision) == run.began.visit)?;
+    let table = raw.table();
+    Some(&table.phases[table.stored(visit.to.as_deref()?)?])
+}
+
+fn phase_name(raw: &Raw, past: &Past, run: &Run) -> String {
+    phase_of(raw, past, run).map_or_else(String::new, |phase| phase.stored.to_owned())
+}
+
+/// Returns what a run found, where its file is as the journal noted it.
+fn verdict(raw: &Raw, run: &Run) -> Option<FindingsJson> {
+    let found = FindingsJson::of_run(raw.store(), raw.id(), run).ok().flatten();
+    found.filter(|json| json.run == run.began.run)
+}
+
+fn run_facts(raw: &Raw, past: &Past, run: &Run) -> RunFacts {
+    let ended = past.entries.iter().find_map(|entry| match entry {
+        Entry::Note(note)
+            if note.note == "run-ended" && note.data.get("run") == Some(&run.began.run.as_str().into()) =>
+        {
+            Some(note.at)
+        }
+        _ => None,
+    });
+    let began: Timestamp = run.at.parse().unwrap_or_default();
+    let counts = verdict(raw, run).map(|json| json.findings.counts());
+    let outcome = match &run.ended {
+        Some(RunOutcome::Clean { .. }) => "clean",
+        Some(RunOutcome::Findings { .. }) => "findings",
+        Some(_) => "failed",
+        None => "unfinished",
+    };
+    RunFacts {
+        run: text::one_line(&run.began.run, 100),
+        phase: phase_name(raw, past, run),
+        round: run.began.round,
+        persona: text::one_line(&run.began.persona, 100),
+        reviewer: text::one_line(&run.began.reviewer, 100),
+        begin: between(start(past), began),
+        seconds: ended.map(|ended| between(began, ended)),
+        outcome,
+        came_to: match counts.filter(|_| outcome == "findings") {
+            Some(counts) => counts.to_string(),
+            None => text::one_line(&past.outcome(run), FINDING),
+        },
+        counts,
+    }
+}
+
+/// Rounds whose findings have a history in common.
+struct Group {
+    /// The visit, where each starts clean.
+    visit: Option<u64>,
+    is_fresh: bool,
+    phase: String,
+    rounds: Vec<Round>,
+}
+
+/// Returns all findings, oldest first. Where each visit of a phase starts clean, its rounds have a history of their own.
+fn findings(raw: &Raw, past: &Past) -> Vec<FindingFacts> {
+    let mut groups: Vec<Group> = Vec::new();
+    for run in &past.runs {
+        let Some(json) = verdict(raw, run) else { continue };
+        let review = phase_of(raw, past, run).and_then(|phase| phase.review);
+        let is_fresh = review.is_some_and(|spec| spec.fresh);
+        let visit = run.began.visit.filter(|_| is_fresh);
+        let known = groups
+            .iter_mut()
+            .find(|group| (group.is_fresh, group.visit) == (is_fresh, visit));
+        let round = Round {
+            number: run.began.round,
+            persona: json.persona,
+            findings: json.findings,
+        };
+        match known {
+            Some(group) => {
+                // Of several reviews of a round the last one counts.
+                group.rounds.retain(|known| known.number != round.number);
+                group.rounds.push(round);
+                group.rounds.sort_by_key(|round| round.number);
+            }
+            None => groups.push(Group {
+                visit,
+                is_fresh,
+                phase: phase_name(raw, past, run),
+                rounds: vec![round],
+            }),
+        }
+    }
+    groups.iter().flat_map(of_group).collect()
+}
+
+fn of_group(group: &Group) -> Vec<FindingFacts> {
+    let line = |text: &String| text::one_line(text, FINDING);
+    let facts = finding_history::standings(&group.rounds).into_iter().map(|one| {
+        let mut all = group.rounds.iter().rev().flat_map(|round| &round.findings.0);
+        let latest = all.find(|finding| finding.id.as_ref() == Some(&one.id));
+        let standing = Some(one.standing).filter(|_| !group.is_fresh);
+        FindingFacts {
+            id: text::one_line(&one.id, 20),
+            phase: group.phase.clone(),
+            severity: one.severity,
+            what: line(&one.what),
+            place: latest.and_then(place),
+            recommendation: latest
+                .and_then(|finding| finding.recommendation.as_ref())
+                .map(line),
+            detail: latest.map_or_else(Vec::new, |finding| {
+                finding.detail.iter().take(10).map(line).collect()
+            }),
+            rounds: one.rounds,
+            standing,
+            stands: standing.map(|standing| standing.to_string()),
+        }
+    });
+    facts.collect()
+}
+
+/// Returns where a finding is: `src/x.rs:12`, `src/x.rs`, `line 12`.
+fn place(finding: &Finding) -> Option<String> {
+    let file = finding.file.as_deref().map(|file| text::one_line(file, 300));
+    match (file, finding.line) {
+        (Some(file), Some(line)) => Some(format!("{file}:{line}")),
+        (None, Some(line)) => Some(format!("line {line}")),
+        (file, None) => file,
+    }
+}
+
+/// Returns how what is reviewed changed from verdict to verdict, and since the last one. A text is compared with the one before it of
+/// the same subject; what an earlier version of the engine did not keep, and changes of a work tree, are left out.
+fn changes(raw: &Raw, past: &Past) -> Vec<TextChange> {
+    let mut texts: Vec<(String, String, String)> = Vec::new();
+    let mut changes = Vec::new();
+    let reviewed = past
+        .runs
+        .iter()
+        .filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
+    let kept = reviewed.filter_map(|run| {
+        let (subject, text) = subject::kept(raw, run)?;
+        Some((subject, format!("round {}", run.began.round), text))
+    });
+    let mut add = |subject: String, label: String, text: String, even_where_same: bool| {
+        let before = texts.iter().rfind(|(known, ..)| *known == subject);
+        if let Some((_, from, before)) = before
+            && (even_where_same || *before != text)
+        {
+            changes.push(compare(&subject, (from, before), (&label, &text)));
+        }
+        texts.push((subject, label, text));
+    };
+    for (subject, label, text) in kept {
+        add(subject, label, text, true);
+    }
+    let now = rounds::spec(raw).filter(|spec| !subject::has_changes(raw, spec));
+    if let Some(spec) = now
+        && let Ok(Some(text)) = subject::now(raw, spec)
+    {
+        add(subject::shown(raw, spec), "now".to_owned(), text, false);
+    }
+    changes
+}
+
+fn compare(subject: &str, (from, before): (&str, &str), (to, after): (&str, &str)) -> TextChange {
+    let mut change = TextChange {
+        subject: text::one_line(subject, 300),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        added: 0,
+        removed: 0,
+        diff: None,
+        cut: 0,
+    };
+    if before.len() + after.len() > COMPARED {
+        return change;
+    }
+    let (before, after) = (text::plain(before), text::plain(after));
+    let patch = DiffOptions::new().create_patch(&before, &after);
+    for line in patch.hunks().iter().flat_map(|hunk| hunk.lines()) {
+        match line {
+            Line::Insert(_) => change.added += 1,
+            Line::Delete(_) => change.removed += 1,
+            Line::Context(_) => {}
+        }
+    }
+    let text = patch.to_string();
+    // The two lines before the first hunk name files, and there are none.
+    let lines: Vec<&str> = text.lines().skip(2).collect();
+    change.cut = lines.len().saturating_sub(LINES);
+    change.diff = Some(lines[..lines.len() - change.cut].join("\n"));
+    change
+}
+
+fn event(raw: &Raw, past: &Past, entry: &Entry) -> Event {
+    match entry {
+        Entry::Change(change) => Event {
+            at: change.at,
+            revision: Some(change.revision),
+            text: history::of_change(raw.table(), past, change),
+        },
+        Entry::Note(note) => Event {
+            at: note.at,
+            revision: None,
+            text: history::of_note(past, note),
+        },
+    }
+}
