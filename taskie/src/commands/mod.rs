@@ -38,98 +38,98 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
     let words: [(&str, Group, &str, RunCommand); 19] = [
         (
             "new-plan",
-            Group::Person,
+            Group::Client,
             "Start a plan: [max_reviews=N] [tdd=true] <description>",
             start::new_plan,
         ),
         (
             "continue-plan",
-            Group::Loops,
+            Group::Client,
             "Say the next step of a plan; take up a directory that another program wrote",
             start::continue_plan,
         ),
         (
             "create-tasks",
-            Group::Person,
+            Group::Client,
             "Have the tasks written; from standalone, back into automation",
             work::create_tasks,
         ),
         (
             "complete-task",
-            Group::Person,
+            Group::Client,
             "Have a task done and reviewed; from standalone, back into automation",
             work::complete_task,
         ),
         (
             "complete-task-tdd",
-            Group::Person,
+            Group::Client,
             "The same, test first",
             work::complete_task_tdd,
         ),
         (
             "next-task",
-            Group::Person,
+            Group::Client,
             "Have a task done without reviews, and leave automation",
             work::next_task,
         ),
         (
             "next-task-tdd",
-            Group::Person,
+            Group::Client,
             "The same, test first",
             work::next_task_tdd,
         ),
         (
             "continue-task",
-            Group::Person,
+            Group::Client,
             "Go on with the current task",
             work::continue_task,
         ),
-        ("add-task", Group::Person, "Have one task more", limits::add_task),
+        ("add-task", Group::Client, "Have one task more", limits::add_task),
         (
             "plan-review",
-            Group::Person,
+            Group::Client,
             "Have the plan reviewed",
             work::review,
         ),
         (
             "tasks-review",
-            Group::Person,
+            Group::Client,
             "Have the tasks reviewed",
             work::review,
         ),
         (
             "code-review",
-            Group::Person,
+            Group::Client,
             "Have the current task’s code reviewed",
             work::review,
         ),
         (
             "all-code-review",
-            Group::Person,
+            Group::Client,
             "Have all code reviewed",
             work::review,
         ),
         (
             "post-plan-review",
-            Group::Person,
+            Group::Client,
             "Deal with the newest review of the plan",
             work::post_review,
         ),
         (
             "post-tasks-review",
-            Group::Person,
+            Group::Client,
             "Deal with the newest review of the tasks",
             work::post_review,
         ),
         (
             "post-code-review",
-            Group::Person,
+            Group::Client,
             "Deal with the newest review of the current task’s code",
             work::post_review,
         ),
         (
             "post-all-code-review",
-            Group::Person,
+            Group::Client,
             "Deal with the newest review of all code",
             work::post_review,
         ),
@@ -148,13 +148,16 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
     ];
     let rules = Command::new("ground-rules")
         .about("Print the rules that every command of the plugin goes by")
-        .display_order(Group::SetUp.place());
+        .hide(true);
     let mut program = program.command(rules, |_, _| {
         out::text(include_str!("../../messages/ground-rules.md"));
         Ok(Exit::Complete)
     });
     for (name, group, about, run) in words {
-        let command = command(name, about).display_order(group.place());
+        // These are texts for the agent alone.
+        let command = command(name, about)
+            .display_order(group.place())
+            .hide(name.starts_with("post-"));
         program = program.command(command, run);
     }
     let numbered: [(&str, &str, Group, &str, RunCommand); 4] = [
@@ -183,7 +186,7 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
             "drop-task",
             "K",
             Group::Person,
-            "Have one task fewer, once it is cancelled or postponed in tasks.md",
+            "Have one task fewer, once its row says cancelled or postponed",
             limits::drop_task,
         ),
     ];
