@@ -156,5 +156,9 @@ fn violations_are_named_all_at_once_and_the_turn_ends_at_last() {
         );
     }
     let said = project.ends();
-    assert!(said.contains("a.txt"), "{said}");
+    assert!(
+        said.contains("S2 a.txt: ") && said.contains("; S2 b.txt: "),
+        "{said}"
+    );
+    assert!(said.contains(". A person goes on with:"), "{said}");
 }

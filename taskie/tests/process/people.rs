@@ -210,7 +210,14 @@ fn reviews_end_at_their_limit_and_a_person_goes_on() {
         }
         .done();
         match way {
-            "accept" => assert_eq!(next_phase(&project), "create-tasks"),
+            "accept" => {
+                assert_eq!(next_phase(&project), "create-tasks");
+                let journal = project.person(&["journal", ID]).done();
+                assert!(
+                    journal.contains("accepted {\"open\":[\"There is a hole (mend it)\"]}"),
+                    "{journal}"
+                );
+            }
             _ => assert!(project.blocks().contains("taskie review billing")),
         }
     }
@@ -283,6 +290,15 @@ fn status_shows_tasks_reviews_and_what_is_next_on_one_screen() {
         assert!(shown.contains(part), "{part}\n{shown}");
     }
     assert!(shown.lines().count() <= 40, "{shown}");
+    for task in 1..=40 {
+        project.write(ID, &format!("task-{task}-code-review-1.md"), "VERDICT: PASS\n");
+    }
+    let shown = project.person(&["status", ID]).done();
+    assert!(
+        shown.contains("reviews of task-1-code: 1 PASS; task-2-code: 1 PASS; "),
+        "{shown}"
+    );
+    assert!(shown.lines().count() <= 40, "{shown}");
     let json: serde_json::Value =
         serde_json::from_str(&project.person(&["status", ID, "--json"]).done()).unwrap();
     assert!(json.to_string().contains("1 of 3 tasks are done"), "{json}");
@@ -307,6 +323,10 @@ fn of_several_plans_a_command_names_one() {
     assert!(said.contains("Plan three"), "{said}");
     let said = project.slash("continue-plan", "one-2").done();
     assert!(said.contains("Plan one-2"), "{said}");
+    project.write("three", "plan.md", "## Overview\n");
+    project.blocks();
+    project.review(None).done();
+    assert!(project.dir("three").join("plan-review-1.md").exists());
 }
 
 #[test]
