@@ -99,6 +99,17 @@ fn every_word_of_the_bash_version_is_taken_up() {
 }
 
 #[test]
+fn what_is_null_outside_of_a_cycle_begins_anew() {
+    for word in ["new-plan", "create-tasks", "complete-task", "code-review"] {
+        let project = written(&json!(word), &[("phase_iteration", Value::Null), ("theirs", Value::Null)]);
+        project.person(&["continue-plan", ID]).done();
+        assert_eq!(project.state(ID)["phase_iteration"], 0, "{word}");
+        let text = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
+        assert!(text.contains("\"theirs\": null"), "{text}");
+    }
+}
+
+#[test]
 fn an_import_counts_as_taking_up_does() {
     let project = written(&json!("post-code-review"), &[("current_task", 2.into())]);
     let file = project.dir(ID).join("state.json");
