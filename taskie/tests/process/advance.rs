@@ -2,9 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::Project;
-
-const ID: &str = "billing";
+use crate::support::{ID, Project};
 
 fn started() -> Project {
     let project = Project::new();

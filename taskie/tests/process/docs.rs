@@ -6,8 +6,8 @@ use std::path::Path;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde_json::{Value, json};
 
-use crate::seed::{ID, in_review};
-use crate::support::{Project, Said, names};
+use crate::seed::in_review;
+use crate::support::{ID, Project, Said, coding, names, standalone};
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).unwrap()
@@ -39,23 +39,6 @@ fn commands(markdown: &str) -> BTreeSet<String> {
         }
     }
     found
-}
-
-/// Returns a project in standalone with three tasks, one of them done.
-fn standalone() -> Project {
-    let project = Project::new();
-    project.slash("new-plan", ID).done();
-    project.write(ID, "plan.md", "## Overview\n");
-    project.tasks(ID, 3, 1);
-    project.person(&["pause", ID]).done();
-    project
-}
-
-/// Returns a project where a task is done.
-fn coding() -> Project {
-    let project = standalone();
-    project.person(&["complete-task", ID]).done();
-    project
 }
 
 /// Returns a project whose reviews are used up.

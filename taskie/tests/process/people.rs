@@ -1,18 +1,6 @@
 //! What people type: each of the seventeen commands, in automation and standalone, and the limits.
 
-use crate::support::Project;
-
-const ID: &str = "billing";
-
-/// Returns a project in standalone with three tasks, one of them done.
-fn standalone() -> Project {
-    let project = Project::new();
-    project.slash("new-plan", ID).done();
-    project.write(ID, "plan.md", "## Overview\n");
-    project.tasks(ID, 3, 1);
-    project.person(&["pause", ID]).done();
-    project
-}
+use crate::support::{ID, Project, coding, standalone};
 
 fn next_phase(project: &Project) -> String {
     project.state(ID)["next_phase"]
@@ -62,8 +50,7 @@ fn tasks_are_taken_back_into_automation_and_out_of_it() {
 
 #[test]
 fn a_row_that_is_done_before_its_subtasks_is_still_under_way() {
-    let project = standalone();
-    project.person(&["complete-task", ID]).done();
+    let project = coding();
     project.tasks(ID, 3, 2);
     project.write(ID, "task-2.md", &crate::support::task_file(2, "awaiting-review"));
     let said = project.blocks();
@@ -225,8 +212,7 @@ fn reviews_end_at_their_limit_and_a_person_goes_on() {
 
 #[test]
 fn tasks_come_and_go_by_a_person_alone() {
-    let project = standalone();
-    project.person(&["complete-task", ID]).done();
+    let project = coding();
     let said = project.slash("add-task", "another part").done();
     assert!(
         said.contains("row 4") && said.contains("task-4.md") && said.contains("another part"),

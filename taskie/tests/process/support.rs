@@ -11,6 +11,8 @@ use tempfile::TempDir;
 
 /// The session that stops come from.
 pub(crate) const SESSION: &str = "session-1";
+/// The plan of most tests.
+pub(crate) const ID: &str = "billing";
 pub(crate) const TABLE: &str =
     "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n";
 
@@ -253,6 +255,23 @@ impl Project {
         }
         self.write(id, "tasks.md", &table);
     }
+}
+
+/// Returns a project in standalone with three tasks, one of them done.
+pub(crate) fn standalone() -> Project {
+    let project = Project::new();
+    project.slash("new-plan", ID).done();
+    project.write(ID, "plan.md", "## Overview\n");
+    project.tasks(ID, 3, 1);
+    project.person(&["pause", ID]).done();
+    project
+}
+
+/// Returns one that is at a task.
+pub(crate) fn coding() -> Project {
+    let project = standalone();
+    project.person(&["complete-task", ID]).done();
+    project
 }
 
 pub(crate) fn task_file(task: u64, status: &str) -> String {
