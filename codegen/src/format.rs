@@ -36,6 +36,8 @@ pub(crate) type Words = fn() -> Vec<(&'static str, &'static str)>;
 pub(crate) enum Takes {
     /// Text for people.
     Text,
+    /// A list of texts.
+    Texts,
     /// A name: of a machine, a phase, a field or a transition.
     Name,
     /// Names, or `*` alone.
@@ -462,6 +464,12 @@ pub(crate) const PLUGIN: Table = Table {
             Takes::Paths,
             "Files of the messages' folder that the plugin's folder has as they are, under the same paths; they go before the engine's.",
             r#"["scripts/status.sh"]"#,
+        ),
+        key(
+            "permits",
+            Takes::Texts,
+            "Permission rules that a command has besides those that follow from the machine, where the loop can go on after it.",
+            r#"["Edit(/notes/**)"]"#,
         ),
     ],
 };

@@ -134,6 +134,9 @@ fn word(words: Words) -> Value {
 fn takes(takes: &Takes) -> Value {
     match takes {
         Takes::Text => json!({ "type": "string" }),
+        Takes::Texts => {
+            json!({ "type": "array", "items": { "type": "string" }, "minItems": 1, "uniqueItems": true })
+        }
         Takes::Guard => json!({ "type": "string", "minLength": 1 }),
         Takes::Name => reference("name"),
         Takes::Sources => json!({

@@ -6,7 +6,7 @@ use super::begin::{Beginning, plan};
 use super::guard::{FieldError, checked};
 use super::table::FieldKind;
 use super::{Actor, Machine, Raw};
-use crate::store::{DocumentError, Import, StartError, Store};
+use crate::store::{DocumentError, Import, StartError, Store, Value};
 
 /// Why a document cannot be taken up.
 #[derive(Debug, derive_more::Display, derive_more::Error, derive_more::From, miette::Diagnostic)]
@@ -78,7 +78,9 @@ pub fn import<M: Machine>(
     };
     let fields = table.fields.iter();
     let given = fields.filter(|field| field.kind != FieldKind::Held && field.exists_in(phase));
+    // What is null is as if it were not there: fields of some phases only are, in the others.
     let given = given.filter_map(|field| Some((field, document.get(field.name)?)));
+    let given = given.filter(|(_, value)| !matches!(value, Value::Null));
     let given = given.map(|(field, value)| Ok((field.name, checked(field, value)?)));
     let given = given.collect::<Result<_, FieldError>>()?;
     let plan = plan::<M>(store, mode, phase, given, how, actor)?;

@@ -17,13 +17,17 @@ pub enum Group {
     Look,
     /// What is done once, or seldom.
     SetUp,
+    /// What people type in a client, whose menu says what it does: named, and not described.
+    Client,
 }
 
 /// How many places a group has; clap numbers commands that name none from 0.
 const PLACES: usize = 1000;
+/// How many commands fit on a screen of 45 lines with what they do. Where there are more, what is done seldom is named alone.
+const MOST: usize = 26;
 
 impl Group {
-    const ALL: [Self; 4] = [Self::Loops, Self::Person, Self::Look, Self::SetUp];
+    const ALL: [Self; 5] = [Self::Loops, Self::Person, Self::Look, Self::SetUp, Self::Client];
 
     /// Returns the first place of the group, for `Command::display_order`.
     pub const fn place(self) -> usize {
@@ -44,6 +48,7 @@ impl Group {
             Self::Person => "A person decides",
             Self::Look => "Look",
             Self::SetUp => "Set up",
+            Self::Client => "In Claude Code",
         }
     }
 }
@@ -61,15 +66,29 @@ pub(super) fn grouped(mut command: Command) -> Command {
         .filter(|one| !one.is_hide_set())
         .collect();
     shown.sort_by_key(|one| one.get_display_order().max(PLACES));
-    let names = shown.iter().map(|one| one.get_name());
-    let width = names.map(screen::width).max().unwrap_or_default();
+    let is_named = |group| group == Group::Client || group == Group::SetUp && shown.len() > MOST;
+    let described = shown.iter().filter(|one| !is_named(Group::of(one)));
+    let names = described.map(|one| screen::width(one.get_name()));
+    let width = names.max().unwrap_or_default();
     let mut text = String::new();
     for group in Group::ALL {
         let of_group: Vec<&&Command> = shown.iter().filter(|one| Group::of(one) == group).collect();
         if of_group.is_empty() {
             continue;
         }
-        text += &format!("{header}{}:{header:#}\n", group.heading());
+        let heading = format!("{}:", group.heading());
+        let styled = format!("{header}{heading}{header:#}");
+        if is_named(group) {
+            let names = of_group.iter().map(|one| one.get_name());
+            let names = names.collect::<Vec<_>>().join(", ");
+            let lines = screen::wrap("  ", &format!("{heading} {names}"), Some(columns.min(80)));
+            text += &format!(
+                "{}\n\n",
+                lines.join("\n").trim_start().replacen(&heading, &styled, 1)
+            );
+            continue;
+        }
+        text += &format!("{styled}\n");
         for one in of_group {
             let (name, about) = (one.get_name(), one.get_about().unwrap_or_default().to_string());
             let label = format!("  {name:<width$}  ");

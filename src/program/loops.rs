@@ -109,6 +109,21 @@ pub fn find_for(info: &ProgramInfo, caller: &Caller) -> Result<(Store, LoopId), 
     find(info, None)
 }
 
+/// The loop of a call: by the id that it names, else the one that the caller means.
+///
+/// # Errors
+/// There is no such loop.
+pub(super) fn find_called(
+    info: &ProgramInfo,
+    id: Option<&str>,
+    caller: &Caller,
+) -> Result<(Store, LoopId), Failure> {
+    match id {
+        Some(_) => find(info, id),
+        None => find_for(info, caller),
+    }
+}
+
 /// Refuses a command that is a person's to an agent, and notes it in the loop that it was about, where there is one. `command` is
 /// what is typed.
 ///

@@ -151,7 +151,7 @@ pub(super) fn waiting(
                 .iter()
                 .map(|one| text::one_line(one, 300))
                 .collect();
-            format!("what breaks its rules to be mended: {}", violations.join(" "))
+            format!("what breaks its rules to be mended: {}.", violations.join("; "))
         }
         (_, Some(own)) => {
             return format!(

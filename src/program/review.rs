@@ -133,11 +133,11 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
     if let Some(file) = &arguments.file {
         return of_file(info, file, arguments);
     }
-    let (store, id) = loops::find(info, arguments.id.as_deref())?;
+    let caller = Caller::from_env();
+    let (store, id) = loops::find_called(info, arguments.id.as_deref(), &caller)?;
     if arguments.follow {
         return follow::<M>(&store, &id);
     }
-    let caller = Caller::from_env();
     let actor = caller.actor(false);
     let held = M::open(&store, &id, actor).map_err(|error| incompatible::failure(info, error))?;
     let raw = held.raw();

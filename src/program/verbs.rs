@@ -26,10 +26,7 @@ pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Resul
             (from_typed(program, &name, &typed)?, caller.actor(true))
         }
     };
-    let found = match M::id(&verb) {
-        Some(id) => loops::find(info, Some(id)),
-        None => loops::find_for(info, &caller),
-    };
+    let found = loops::find_called(info, M::id(&verb), &caller);
     let (store, id) = found.map_err(|failure| match M::id(&verb) {
         None => over_instead(program, M::transition(&verb)).unwrap_or(failure),
         Some(_) => failure,
@@ -53,10 +50,8 @@ pub(super) fn own<M: CommandLine>(
     given: &ArgMatches,
 ) -> Result<Exit, Failure> {
     let caller = Caller::from_env();
-    let (store, id) = match given.get_one::<String>(LOOP) {
-        Some(id) => loops::find(program.info, Some(id)),
-        None => loops::find_for(program.info, &caller),
-    }?;
+    let named = given.get_one::<String>(LOOP).map(String::as_str);
+    let (store, id) = loops::find_called(program.info, named, &caller)?;
     let name = own.command.get_name();
     let settings = settings::<M>(name, &store)?;
     let actor = caller.actor(false);

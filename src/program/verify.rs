@@ -28,10 +28,7 @@ pub(super) fn verify<M: CommandLine>(
     if permit {
         loops::person_only(info, actor, "verify --permit", id)?;
     }
-    let (store, id) = match id {
-        Some(_) => loops::find(info, id)?,
-        None => loops::find_for(info, &caller)?,
-    };
+    let (store, id) = loops::find_called(info, id, &caller)?;
     let settings = loops::settings(info, store.root(), None)?;
     let held = loops::open::<M>(&store, &id, actor)?;
     let raw = held.raw();

@@ -8,8 +8,12 @@ use claudex_loop::behaviours::observe::{WaitForSeen, wait_for};
 use claudex_loop::behaviours::{attempt, or_else, settle};
 use claudex_loop::machine::Raw;
 use claudex_loop::program::settings::Settings;
+use claudex_loop::review::findings_file::bullet;
+use claudex_loop::review::findings_json::FindingsJson;
+use claudex_loop::review::runs;
 use claudex_loop::store::{Entry, Value};
 use claudex_loop::{Refusal, Refused, Step};
+use serde_json::Map;
 
 use crate::files::name::Name;
 use crate::files::{Directory, Kind};
@@ -351,7 +355,28 @@ pub fn taken_up(held: &AnyLoop) -> Result<(), String> {
     Ok(())
 }
 
-/// Keeps the commit at which a task begins, since which its review is given the changes; and what an import did not say.
+/// Notes what a person accepts: what the newest review of a phase found.
+fn accepted(raw: &Raw, phase: &str) -> Result<(), String> {
+    let journal = raw.journal().map_err(|error| error.to_string())?;
+    let last = journal.iter().rev().find_map(|entry| match entry {
+        Entry::Change(change) if change.run.is_some() => Some(change),
+        _ => None,
+    });
+    let Some(last) = last.filter(|change| change.from.as_deref() == Some(phase)) else {
+        return Ok(());
+    };
+    let run = runs::read(&journal)
+        .into_iter()
+        .find(|run| last.run.as_ref() == Some(&run.began.run));
+    let found = run.and_then(|run| FindingsJson::of_run(raw.store(), raw.id(), &run).ok()?);
+    let open = found.iter().flat_map(|found| &found.findings.0).map(bullet);
+    let note = Map::from_iter([("open".to_owned(), open.collect::<Vec<_>>().into())]);
+    let noted = raw.store().note(raw.id(), "accepted", note);
+    noted.map_err(|error| error.to_string())
+}
+
+/// Keeps the commit at which a task begins, since which its review is given the changes; what a person accepted; and what an import did
+/// not say.
 ///
 /// # Errors
 /// The store cannot write it.
@@ -359,6 +384,9 @@ pub fn entered(held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
     let raw = held.raw();
     if raw.taken().is_none() {
         taken_up(held)?;
+    }
+    if let Some(edge) = raw.taken().filter(|edge| edge.transition == "accept") {
+        accepted(raw, raw.table().phases[edge.from].stored)?;
     }
     let begins = raw.taken().is_some_and(|edge| edge.from != edge.to);
     if begins

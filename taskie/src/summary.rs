@@ -86,7 +86,7 @@ fn tasks(held: &AnyLoop, directory: &Directory) -> Vec<String> {
     lines
 }
 
-/// Returns a line for each group: `reviews of task-1-code: 1 FAIL, 2 PASS`.
+/// Returns a line for each group, `reviews of plan: 1 FAIL, 2 PASS`; one for those of all tasks, of which there may be many.
 fn reviews(directory: &Directory) -> Vec<String> {
     let mut groups: BTreeMap<Group, Vec<u64>> = BTreeMap::new();
     for name in directory.names() {
@@ -104,9 +104,17 @@ fn reviews(directory: &Directory) -> Vec<String> {
             };
             format!("{number} {verdict}")
         });
-        format!("reviews of {group}: {}", said.collect::<Vec<_>>().join(", "))
+        format!("{group}: {}", said.collect::<Vec<_>>().join(", "))
     };
-    groups.into_iter().map(line).collect()
+    let of_task = |(group, _): &(Group, _)| matches!(group, Group::Task(_) | Group::TaskCode(_));
+    let (tasks, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(of_task);
+    let tasks = tasks.into_iter().map(line).collect::<Vec<_>>().join("; ");
+    let lines = others
+        .into_iter()
+        .map(line)
+        .chain([tasks])
+        .filter(|line| !line.is_empty());
+    lines.map(|line| format!("reviews of {line}")).collect()
 }
 
 /// Says how far a cycle is; nothing outside of one.

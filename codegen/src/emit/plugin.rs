@@ -15,10 +15,12 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let commands = context.machine.slash_commands().into_iter();
     let commands = commands.map(|one| command(context, &one));
     let files = plugin.files.iter().map(|file| template(context, &file.value));
+    let permits = plugin.permits.iter().map(|rule| &rule.value);
     quote! {
         Some(rt::program::plugin::PluginInfo {
             commands: &[#(#commands),*],
             files: &[#(#files),*],
+            permits: &[#(#permits),*],
             spec: SPEC,
             authors: env!("CARGO_PKG_AUTHORS"), homepage: env!("CARGO_PKG_HOMEPAGE"),
             repository: env!("CARGO_PKG_REPOSITORY"), license: env!("CARGO_PKG_LICENSE"),

@@ -13,6 +13,8 @@ pub struct Plugin {
     pub commands: Vec<PluginCommand>,
     /// `files`: what the plugin's folder has besides, as it lies among the messages.
     pub files: Vec<At<String>>,
+    /// `permits`: what a command permits besides, where the loop can go on after it.
+    pub permits: Vec<At<String>>,
 }
 
 /// `[plugin.commands.x]`: what a slash command says.

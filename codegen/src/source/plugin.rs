@@ -39,10 +39,13 @@ pub(super) fn plugin(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<Plugin>
         .into_iter()
         .map(|path| reader.relative("files", path, false))
         .collect();
+    let permits = keys.value("permits");
+    let permits = permits.map(|value| reader.strings("permits", value));
     Some(Plugin {
         name,
         commands,
         files,
+        permits: permits.unwrap_or_default(),
     })
 }
 

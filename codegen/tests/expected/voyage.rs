@@ -2931,6 +2931,7 @@ impl rt::program::CommandLine for Voyage {
                 ),
             },
         ],
+        permits: &[],
         spec: SPEC,
         authors: env!("CARGO_PKG_AUTHORS"),
         homepage: env!("CARGO_PKG_HOMEPAGE"),

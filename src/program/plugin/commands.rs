@@ -84,13 +84,14 @@ pub(super) fn all<M: CommandLine>(
     let whole = arguments::command(program);
     let commands = info.commands.iter();
     commands
-        .map(|command| written::<M>(&whole, plugin, command))
+        .map(|command| written::<M>(&whole, plugin, info, command))
         .collect()
 }
 
 fn written<M: CommandLine>(
     whole: &clap::Command,
     plugin: &str,
+    info: &PluginInfo,
     command: &CommandInfo,
 ) -> Result<Written, MessageError> {
     let known = known::<M>(whole, command);
@@ -107,7 +108,7 @@ fn written<M: CommandLine>(
     let head = Head {
         description: &description,
         argument_hint: arguments,
-        allowed_tools: allowed::<M>(whole, command, &call, &known.further),
+        allowed_tools: allowed::<M>(whole, info, command, &call, &known.further),
         // What permits more than to look is a person's to give.
         disable_model_invocation: known.of_person || !matches!(known.further, Further::Nothing),
     };
@@ -233,6 +234,7 @@ fn own<M: CommandLine>(name: &str) -> Known {
 /// The rules of `allowed-tools`.
 fn allowed<M: CommandLine>(
     whole: &clap::Command,
+    info: &PluginInfo,
     command: &CommandInfo,
     call: &str,
     further: &Further,
@@ -248,6 +250,7 @@ fn allowed<M: CommandLine>(
         Does::Take(_) | Does::Own => None,
     };
     let mut rules = files_to_write(table, mode);
+    rules.extend(info.permits.iter().map(|rule| (*rule).to_owned()));
     rules.push(own);
     if let Further::LoopAndStatus = further {
         rules.push(line("status"));

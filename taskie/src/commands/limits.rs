@@ -8,8 +8,8 @@ use claudex_loop::program::out;
 use super::{Call, shown};
 use crate::files::name::Name;
 use crate::files::tasks::Status;
-use crate::stops;
 use crate::typestate::Verb;
+use crate::{AnyLoop, stops};
 
 /// Reads the number of a call: of a slash command it stands before the other words.
 fn number(call: &mut Call) -> Result<u64, Failure> {
@@ -29,44 +29,41 @@ fn number(call: &mut Call) -> Result<u64, Failure> {
 
 /// Grants further reviews.
 pub(super) fn more(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let mut call = Call::of(info, matches)?;
-    let reviews = number(&mut call)?;
-    call.persons_only()?;
-    let now = call.take(
-        call.open(call.actor)?,
-        Verb::Grant {
-            id: None,
-            from_prompt: false,
-            reviews,
-        },
-    )?;
-    out::line(&format!(
-        "Plan {} has {} reviews per cycle at most.\n",
-        now.id(),
-        now.fields().max_reviews()
-    ));
+    let (call, now) = limited(info, matches, |reviews| Verb::Grant {
+        id: None,
+        from_prompt: false,
+        reviews,
+    })?;
+    out::line("");
     call.say(&now)
 }
 
 /// Sets the limit of reviews.
 pub(super) fn max_reviews(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let limit = |count| Verb::Limit {
+        id: None,
+        from_prompt: false,
+        count,
+    };
+    limited(info, matches, limit).map(|_| Exit::Complete)
+}
+
+/// Takes a transition that changes the limit of reviews, and says what it is now.
+fn limited(
+    info: &'static ProgramInfo,
+    matches: &ArgMatches,
+    verb: fn(u64) -> Verb,
+) -> Result<(Call, AnyLoop), Failure> {
     let mut call = Call::of(info, matches)?;
     let count = number(&mut call)?;
     call.persons_only()?;
-    let now = call.take(
-        call.open(call.actor)?,
-        Verb::Limit {
-            id: None,
-            from_prompt: false,
-            count,
-        },
-    )?;
+    let now = call.take(call.open(call.actor)?, verb(count))?;
+    let most = now.fields().max_reviews();
     out::line(&format!(
-        "Plan {} has {} reviews per cycle at most.",
-        now.id(),
-        now.fields().max_reviews()
+        "Plan {} has {most} reviews per cycle at most.",
+        now.id()
     ));
-    Ok(Exit::Complete)
+    Ok((call, now))
 }
 
 /// Has one task more.

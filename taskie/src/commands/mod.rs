@@ -35,159 +35,115 @@ pub use take_up::normalized;
 
 /// Adds the commands to the program.
 pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Taskie> {
-    let words: [(&str, Group, &str, RunCommand); 19] = [
+    let words: [(&str, &str, RunCommand); 11] = [
         (
             "new-plan",
-            Group::Person,
             "Start a plan: [max_reviews=N] [tdd=true] <description>",
             start::new_plan,
         ),
         (
             "continue-plan",
-            Group::Loops,
             "Say the next step of a plan; take up a directory that another program wrote",
             start::continue_plan,
         ),
         (
             "create-tasks",
-            Group::Person,
             "Have the tasks written; from standalone, back into automation",
             work::create_tasks,
         ),
         (
             "complete-task",
-            Group::Person,
             "Have a task done and reviewed; from standalone, back into automation",
             work::complete_task,
         ),
         (
             "complete-task-tdd",
-            Group::Person,
             "The same, test first",
             work::complete_task_tdd,
         ),
         (
             "next-task",
-            Group::Person,
             "Have a task done without reviews, and leave automation",
             work::next_task,
         ),
-        (
-            "next-task-tdd",
-            Group::Person,
-            "The same, test first",
-            work::next_task_tdd,
-        ),
+        ("next-task-tdd", "The same, test first", work::next_task_tdd),
         (
             "continue-task",
-            Group::Person,
             "Go on with the current task",
             work::continue_task,
         ),
-        ("add-task", Group::Person, "Have one task more", limits::add_task),
-        (
-            "plan-review",
-            Group::Person,
-            "Have the plan reviewed",
-            work::review,
-        ),
-        (
-            "tasks-review",
-            Group::Person,
-            "Have the tasks reviewed",
-            work::review,
-        ),
-        (
-            "code-review",
-            Group::Person,
-            "Have the current task’s code reviewed",
-            work::review,
-        ),
-        (
-            "all-code-review",
-            Group::Person,
-            "Have all code reviewed",
-            work::review,
-        ),
-        (
-            "post-plan-review",
-            Group::Person,
-            "Deal with the newest review of the plan",
-            work::post_review,
-        ),
-        (
-            "post-tasks-review",
-            Group::Person,
-            "Deal with the newest review of the tasks",
-            work::post_review,
-        ),
-        (
-            "post-code-review",
-            Group::Person,
-            "Deal with the newest review of the current task’s code",
-            work::post_review,
-        ),
-        (
-            "post-all-code-review",
-            Group::Person,
-            "Deal with the newest review of all code",
-            work::post_review,
-        ),
+        ("add-task", "Have one task more", limits::add_task),
         (
             "next",
-            Group::Look,
             "Say the next step of a plan, and why; it moves nothing",
             look::next,
         ),
         (
             "check",
-            Group::Look,
             "Check the structure rules of a plan’s directory",
             look::check,
         ),
     ];
     let rules = Command::new("ground-rules")
         .about("Print the rules that every command of the plugin goes by")
-        .display_order(Group::SetUp.place());
+        .hide(true);
     let mut program = program.command(rules, |_, _| {
         out::text(include_str!("../../messages/ground-rules.md"));
         Ok(Exit::Complete)
     });
-    for (name, group, about, run) in words {
+    for (name, about, run) in words {
+        let group = match name {
+            "next" | "check" => Group::Look,
+            _ => Group::Client,
+        };
         let command = command(name, about).display_order(group.place());
         program = program.command(command, run);
     }
-    let numbered: [(&str, &str, Group, &str, RunCommand); 4] = [
+    for (review, answer, what) in [
+        ("plan-review", "post-plan-review", "the plan"),
+        ("tasks-review", "post-tasks-review", "the tasks"),
+        ("code-review", "post-code-review", "the current task’s code"),
+        ("all-code-review", "post-all-code-review", "all code"),
+    ] {
+        let command = |name, about: &str| command(name, about).display_order(Group::Client.place());
+        let have = command(review, &format!("Have {what} reviewed"));
+        // What it says is for the agent alone.
+        let answered = command(answer, &format!("Deal with the newest review of {what}")).hide(true);
+        program = program
+            .command(have, work::review)
+            .command(answered, work::post_review);
+    }
+    let numbered: [(&str, &str, &str, RunCommand); 4] = [
         (
             "advance",
             "TARGET",
-            Group::Loops,
             "Go on to TARGET, a word of next_phase, once the work is there",
             advance::advance,
         ),
         (
             "more",
             "N",
-            Group::Person,
             "Grant so many further reviews of this cycle",
             limits::more,
         ),
         (
             "max-reviews",
             "N",
-            Group::Person,
             "Have at most so many reviews per cycle; 0: none",
             limits::max_reviews,
         ),
         (
             "drop-task",
             "K",
-            Group::Person,
-            "Have one task fewer, once it is cancelled or postponed in tasks.md",
+            "Have one task fewer, once its row says cancelled or postponed",
             limits::drop_task,
         ),
     ];
-    for (name, value, group, about, run) in numbered {
+    for (name, value, about, run) in numbered {
+        let group = match name {
+            "advance" => Group::Loops,
+            _ => Group::Person,
+        };
         let first = Arg::new(FIRST).value_name(value).required(true);
         let command = Command::new(name)
             .about(about)
@@ -206,8 +162,8 @@ const JSON: &str = "json";
 /// Holds the command's own name: one function does the work of several.
 const NAME: &str = "name";
 
-fn command(name: &'static str, about: &'static str) -> Command {
-    let command = with_words(Command::new(name).about(about), name);
+fn command(name: &'static str, about: &str) -> Command {
+    let command = with_words(Command::new(name).about(about.to_owned()), name);
     let json = Arg::new(JSON)
         .long("json")
         .action(ArgAction::SetTrue)

@@ -8,7 +8,7 @@ use std::path::Path;
 use claudex_loop::program::clap::{Arg, ArgMatches, Command};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{out, shell};
+use claudex_loop::program::{Group, out, shell};
 use serde_json::Value;
 
 use self::world::{Stopped, World, failed};
@@ -32,6 +32,7 @@ pub(crate) fn command() -> Command {
     let folder = Arg::new(FOLDER).value_name("FOLDER").default_value("taskie-demo");
     Command::new("demo")
         .about("Take a sample project from new-plan to complete, with a scripted agent, in a new folder")
+        .display_order(Group::SetUp.place())
         .arg(folder.help("The folder that is made; it stays, to look at"))
 }
 

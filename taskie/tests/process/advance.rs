@@ -2,9 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::Project;
-
-const ID: &str = "billing";
+use crate::support::{ID, Project};
 
 fn started() -> Project {
     let project = Project::new();
@@ -156,5 +154,9 @@ fn violations_are_named_all_at_once_and_the_turn_ends_at_last() {
         );
     }
     let said = project.ends();
-    assert!(said.contains("a.txt"), "{said}");
+    assert!(
+        said.contains("S2 a.txt: ") && said.contains("; S2 b.txt: "),
+        "{said}"
+    );
+    assert!(said.contains(". A person goes on with:"), "{said}");
 }

@@ -2,9 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Project, task_file};
-
-const ID: &str = "billing";
+use crate::support::{ID, Project, task_file};
 
 struct Walk {
     project: Project,

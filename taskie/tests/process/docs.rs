@@ -6,8 +6,8 @@ use std::path::Path;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde_json::{Value, json};
 
-use crate::seed::{ID, in_review};
-use crate::support::{Project, Said};
+use crate::seed::in_review;
+use crate::support::{ID, Project, Said, coding, names, standalone};
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).unwrap()
@@ -39,23 +39,6 @@ fn commands(markdown: &str) -> BTreeSet<String> {
         }
     }
     found
-}
-
-/// Returns a project in standalone with three tasks, one of them done.
-fn standalone() -> Project {
-    let project = Project::new();
-    project.slash("new-plan", ID).done();
-    project.write(ID, "plan.md", "## Overview\n");
-    project.tasks(ID, 3, 1);
-    project.person(&["pause", ID]).done();
-    project
-}
-
-/// Returns a project where a task is done.
-fn coding() -> Project {
-    let project = standalone();
-    project.person(&["complete-task", ID]).done();
-    project
 }
 
 /// Returns a project whose reviews are used up.
@@ -189,10 +172,46 @@ fn the_plugin_is_installed_by_the_name_that_the_marketplace_has() {
 }
 
 #[test]
+fn every_command_after_which_a_plan_goes_on_permits_what_it_asks_for() {
+    let permits = |command: &str, rule: &str| {
+        let text = read(&format!("taskie/plugin/commands/{command}"));
+        let mut head = text.split("---\n").nth(1).unwrap().lines();
+        head.any(|line| line.starts_with("allowed-tools: ") && line.contains(rule))
+    };
+    let ends = ["cancel.md", "doctor.md", "rollback.md"];
+    let by_hand = ["next-task.md", "next-task-tdd.md"];
+    for name in names(&Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/commands")) {
+        for rule in [
+            "Edit(/.taskie/plans/*/*.md)",
+            "Bash(taskie next:*)",
+            "Bash(taskie check:*)",
+        ] {
+            assert_eq!(permits(&name, rule), !ends.contains(&&*name), "{name}: {rule}");
+        }
+        for rule in ["Bash(taskie advance:*)", "Bash(taskie review:*)"] {
+            let goes_on = !ends.contains(&&*name) && !by_hand.contains(&&*name);
+            assert_eq!(permits(&name, rule), goes_on, "{name}: {rule}");
+        }
+    }
+}
+
+#[test]
+fn the_help_fits_a_screen() {
+    let help = Project::new().person(&["--help"]).done();
+    assert!(help.lines().count() <= 45, "{help}");
+    let (groups, _) = help.split_once("\nOptions:\n").unwrap();
+    assert!(groups.lines().all(|line| line.chars().count() <= 80), "{groups}");
+    assert!(
+        groups.contains("\nIn Claude Code: new-plan, continue-plan, "),
+        "{groups}"
+    );
+}
+
+#[test]
 fn the_head_of_every_command_can_be_read_as_yaml() {
     // Where it cannot, a client drops all of it without a word, and with it what the command permits.
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/commands");
-    for name in crate::support::names(&folder) {
+    for name in names(&folder) {
         let text = std::fs::read_to_string(folder.join(&name)).unwrap();
         let head = text.split("---\n").nth(1).unwrap();
         for line in head.lines() {

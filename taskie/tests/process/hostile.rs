@@ -1,8 +1,6 @@
 //! Whatever lies in a plan's directory: a clear error, the bytes kept, and the turn ends.
 
-use crate::support::{Project, task_file};
-
-const ID: &str = "billing";
+use crate::support::{ID, Project, task_file};
 
 /// Returns a project in complete-task.
 fn coding() -> Project {

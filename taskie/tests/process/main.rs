@@ -15,3 +15,5 @@ mod taken_up;
 #[path = "../../../tests/support/terminal.rs"]
 mod terminal;
 mod way;
+#[path = "../../../tests/support/world.rs"]
+mod world;

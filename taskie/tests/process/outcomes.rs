@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::seed::{ID, REVIEWS, in_review};
-use crate::support::task_file;
+use crate::seed::{REVIEWS, in_review};
+use crate::support::{ID, task_file};
 
 #[test]
 fn clean_and_findings_go_to_the_answer_and_none_blocks_once() {

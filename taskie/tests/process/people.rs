@@ -1,18 +1,6 @@
 //! What people type: each of the seventeen commands, in automation and standalone, and the limits.
 
-use crate::support::Project;
-
-const ID: &str = "billing";
-
-/// Returns a project in standalone with three tasks, one of them done.
-fn standalone() -> Project {
-    let project = Project::new();
-    project.slash("new-plan", ID).done();
-    project.write(ID, "plan.md", "## Overview\n");
-    project.tasks(ID, 3, 1);
-    project.person(&["pause", ID]).done();
-    project
-}
+use crate::support::{ID, Project, coding, standalone};
 
 fn next_phase(project: &Project) -> String {
     project.state(ID)["next_phase"]
@@ -62,8 +50,7 @@ fn tasks_are_taken_back_into_automation_and_out_of_it() {
 
 #[test]
 fn a_row_that_is_done_before_its_subtasks_is_still_under_way() {
-    let project = standalone();
-    project.person(&["complete-task", ID]).done();
+    let project = coding();
     project.tasks(ID, 3, 2);
     project.write(ID, "task-2.md", &crate::support::task_file(2, "awaiting-review"));
     let said = project.blocks();
@@ -210,7 +197,14 @@ fn reviews_end_at_their_limit_and_a_person_goes_on() {
         }
         .done();
         match way {
-            "accept" => assert_eq!(next_phase(&project), "create-tasks"),
+            "accept" => {
+                assert_eq!(next_phase(&project), "create-tasks");
+                let journal = project.person(&["journal", ID]).done();
+                assert!(
+                    journal.contains("accepted {\"open\":[\"There is a hole (mend it)\"]}"),
+                    "{journal}"
+                );
+            }
             _ => assert!(project.blocks().contains("taskie review billing")),
         }
     }
@@ -218,8 +212,7 @@ fn reviews_end_at_their_limit_and_a_person_goes_on() {
 
 #[test]
 fn tasks_come_and_go_by_a_person_alone() {
-    let project = standalone();
-    project.person(&["complete-task", ID]).done();
+    let project = coding();
     let said = project.slash("add-task", "another part").done();
     assert!(
         said.contains("row 4") && said.contains("task-4.md") && said.contains("another part"),
@@ -283,6 +276,15 @@ fn status_shows_tasks_reviews_and_what_is_next_on_one_screen() {
         assert!(shown.contains(part), "{part}\n{shown}");
     }
     assert!(shown.lines().count() <= 40, "{shown}");
+    for task in 1..=40 {
+        project.write(ID, &format!("task-{task}-code-review-1.md"), "VERDICT: PASS\n");
+    }
+    let shown = project.person(&["status", ID]).done();
+    assert!(
+        shown.contains("reviews of task-1-code: 1 PASS; task-2-code: 1 PASS; "),
+        "{shown}"
+    );
+    assert!(shown.lines().count() <= 40, "{shown}");
     let json: serde_json::Value =
         serde_json::from_str(&project.person(&["status", ID, "--json"]).done()).unwrap();
     assert!(json.to_string().contains("1 of 3 tasks are done"), "{json}");
@@ -307,6 +309,10 @@ fn of_several_plans_a_command_names_one() {
     assert!(said.contains("Plan three"), "{said}");
     let said = project.slash("continue-plan", "one-2").done();
     assert!(said.contains("Plan one-2"), "{said}");
+    project.write("three", "plan.md", "## Overview\n");
+    project.blocks();
+    project.review(None).done();
+    assert!(project.dir("three").join("plan-review-1.md").exists());
 }
 
 #[test]

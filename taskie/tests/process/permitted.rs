@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::seed::{ID, in_review};
-use crate::support::{Project, task_file};
+use crate::seed::in_review;
+use crate::support::{ID, Project, task_file};
 use crate::terminal;
 
 /// Answers `taskie verify` on a terminal.

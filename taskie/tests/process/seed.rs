@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, task_file};
+use crate::support::{ID, Project, task_file};
 
-pub(crate) const ID: &str = "billing";
 pub(crate) const REVIEWS: [&str; 4] = ["plan-review", "tasks-review", "code-review", "all-code-review"];
 
 /// Returns a project whose plan was taken up at a phase: so many tasks, so many of them done.

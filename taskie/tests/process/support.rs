@@ -1,64 +1,46 @@
 //! A project with a plan in it, a reviewer that says what it is told, and the program as a person, an agent and the hook call it.
 
 use std::cell::Cell;
-use std::io::Write as _;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// The session that stops come from.
-pub(crate) const SESSION: &str = "session-1";
+pub(crate) use crate::world::{SESSION, Said, World};
+
+/// The plan of most tests.
+pub(crate) const ID: &str = "billing";
 pub(crate) const TABLE: &str =
     "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n";
 
-/// What a call of the program came to.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) code: Option<i32>,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl Said {
-    pub(crate) fn done(self) -> String {
-        assert_eq!(self.code, Some(0), "{self:?}");
-        self.out
-    }
-
-    pub(crate) fn refused(self) -> String {
-        assert_ne!(self.code, Some(0), "{self:?}");
-        self.err
-    }
-}
-
 pub(crate) struct Project {
-    kept: TempDir,
+    world: World,
     /// Counts the prompts: each has an id of its own.
     prompts: Cell<u32>,
-    pub(crate) root: PathBuf,
+}
+
+impl Deref for Project {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        &self.world
+    }
 }
 
 impl Project {
     pub(crate) fn new() -> Self {
-        let kept = tempfile::tempdir().unwrap();
-        let root = kept.path().join("a plan's project");
-        std::fs::create_dir_all(&root).unwrap();
         let project = Self {
-            kept,
+            world: World::new(env!("CARGO_BIN_EXE_taskie"), "a plan's project"),
             prompts: Cell::new(0),
-            root,
         };
-        project.git(&["init", "--quiet", "--initial-branch=main"]);
         project.commit("begin", "README.md", "Mine.\n");
-        let script = project.kept.path().join("reviewer.sh");
+        let script = project.home().join("reviewer.sh");
         let reviewer = format!(
             "reviewer = \"script\"\n\n[reviewers.script]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{:?}]\nsandbox = \"off\"\n",
             script.to_str().unwrap()
         );
-        let config = project.kept.path().join("config/claudex-loop");
+        let config = project.home().join("config/claudex-loop");
         std::fs::create_dir_all(&config).unwrap();
         std::fs::write(config.join("config.toml"), reviewer).unwrap();
         project
@@ -66,33 +48,9 @@ impl Project {
 
     /// Adds to the person's configuration.
     pub(crate) fn configure(&self, more: &str) {
-        let file = self.kept.path().join("config/claudex-loop/config.toml");
+        let file = self.home().join("config/claudex-loop/config.toml");
         let text = std::fs::read_to_string(&file).unwrap() + more;
         std::fs::write(file, text).unwrap();
-    }
-
-    pub(crate) fn tool(&self, program: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .current_dir(&self.root)
-            .env_clear()
-            .stdin(Stdio::null());
-        command
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("HOME", self.kept.path())
-            .env("XDG_CONFIG_HOME", self.kept.path().join("config"))
-            .env("XDG_STATE_HOME", self.kept.path().join("state"))
-            .env("GIT_CONFIG_NOSYSTEM", "1");
-        for name in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{name}_NAME"), "a person");
-            command.env(format!("GIT_{name}_EMAIL"), "person@example.org");
-        }
-        command
-    }
-
-    pub(crate) fn git(&self, arguments: &[&str]) -> String {
-        said(&self.tool("git", arguments).output().unwrap()).done()
     }
 
     /// Writes a file and commits it.
@@ -100,42 +58,6 @@ impl Project {
         std::fs::write(self.root.join(file), text).unwrap();
         self.git(&["add", file]);
         self.git(&["commit", "--quiet", "-m", message]);
-    }
-
-    /// Calls the program as a person in a terminal.
-    pub(crate) fn person(&self, arguments: &[&str]) -> Said {
-        said(
-            &self
-                .tool(env!("CARGO_BIN_EXE_taskie"), arguments)
-                .output()
-                .unwrap(),
-        )
-    }
-
-    /// Calls it as the agent of the session.
-    pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
-        let mut command = self.tool(env!("CARGO_BIN_EXE_taskie"), arguments);
-        command
-            .env("CLAUDECODE", "1")
-            .env("CLAUDE_CODE_SESSION_ID", SESSION);
-        said(&command.output().unwrap())
-    }
-
-    fn hook(&self, name: &str, input: &Value) -> String {
-        let mut command = self.tool(env!("CARGO_BIN_EXE_taskie"), &["hook", name]);
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(input.to_string().as_bytes())
-            .unwrap();
-        said(&child.wait_with_output().unwrap()).done()
     }
 
     /// Types a slash command in the session, and has its line run.
@@ -146,24 +68,6 @@ impl Project {
             "session_id": SESSION, "hook_event_name": "UserPromptSubmit", "prompt": prompt, "cwd": self.root, "prompt_id": self.prompts.get().to_string(),
         }));
         self.agent(&[command, "--from-prompt"])
-    }
-
-    /// Stops: the decision, and the reason or the line for the person.
-    pub(crate) fn stop(&self) -> (String, String) {
-        let out = self.hook(
-            "stop",
-            &json!({
-                "session_id": SESSION, "hook_event_name": "Stop", "cwd": self.root, "stop_hook_active": false,
-            }),
-        );
-        let decision: Value = serde_json::from_str(&out).unwrap();
-        let text = |key: &str| decision[key].as_str().unwrap_or_default().to_owned();
-        let reason = if decision["reason"].is_string() {
-            text("reason")
-        } else {
-            text("systemMessage")
-        };
-        (text("decision"), reason)
     }
 
     pub(crate) fn blocks(&self) -> String {
@@ -190,7 +94,7 @@ impl Project {
             None => "No substantive findings.\\n".to_owned(),
             Some(severity) => format!("## {severity}\\n- There is a hole (mend it)\\n"),
         };
-        let prompt = self.kept.path().join("prompt.txt");
+        let prompt = self.home().join("prompt.txt");
         let script = format!(
             "cat >{:?}\nprintf '# Findings\\n\\n{says}'\n",
             prompt.to_str().unwrap()
@@ -199,12 +103,12 @@ impl Project {
     }
 
     pub(crate) fn reviewer(&self, script: &str) {
-        std::fs::write(self.kept.path().join("reviewer.sh"), script).unwrap();
+        std::fs::write(self.home().join("reviewer.sh"), script).unwrap();
     }
 
     /// Returns what the reviewer was given last.
     pub(crate) fn prompt(&self) -> String {
-        std::fs::read_to_string(self.kept.path().join("prompt.txt")).unwrap()
+        std::fs::read_to_string(self.home().join("prompt.txt")).unwrap()
     }
 
     pub(crate) fn dir(&self, id: &str) -> PathBuf {
@@ -255,6 +159,23 @@ impl Project {
     }
 }
 
+/// Returns a project in standalone with three tasks, one of them done.
+pub(crate) fn standalone() -> Project {
+    let project = Project::new();
+    project.slash("new-plan", ID).done();
+    project.write(ID, "plan.md", "## Overview\n");
+    project.tasks(ID, 3, 1);
+    project.person(&["pause", ID]).done();
+    project
+}
+
+/// Returns one that is at a task.
+pub(crate) fn coding() -> Project {
+    let project = standalone();
+    project.person(&["complete-task", ID]).done();
+    project
+}
+
 pub(crate) fn task_file(task: u64, status: &str) -> String {
     format!(
         "# Task {task}\n\n### Subtask {task}.1: all of it\n\n- **Status**: {status}\n- **Must-run commands**: `test -e README.md`\n"
@@ -268,13 +189,4 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
-}
-
-fn said(output: &Output) -> Said {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Said {
-        code: output.status.code(),
-        out: text(&output.stdout),
-        err: text(&output.stderr),
-    }
 }

@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, task_file};
-
-const ID: &str = "billing";
+use crate::support::{ID, Project, task_file};
 
 fn written(next_phase: &Value, besides: &[(&str, Value)]) -> Project {
     let project = Project::new();
@@ -95,6 +93,20 @@ fn every_word_of_the_bash_version_is_taken_up() {
             text,
             "{word}"
         );
+    }
+}
+
+#[test]
+fn what_is_null_outside_of_a_cycle_begins_anew() {
+    for word in ["new-plan", "create-tasks", "complete-task", "code-review"] {
+        let project = written(
+            &json!(word),
+            &[("phase_iteration", Value::Null), ("theirs", Value::Null)],
+        );
+        project.person(&["continue-plan", ID]).done();
+        assert_eq!(project.state(ID)["phase_iteration"], 0, "{word}");
+        let text = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
+        assert!(text.contains("\"theirs\": null"), "{text}");
     }
 }
 
