@@ -28,8 +28,8 @@ pub enum Step {
     Wait(String),
     /// The person is asked.
     Ask,
-    /// The stage runs again with the answer that is recorded.
-    Repeat,
+    /// The stage runs again with this answer, which is recorded.
+    Repeat(String),
     /// The stage failed.
     Fail,
 }
@@ -62,7 +62,7 @@ pub fn follows(summary: &Summary, around: &Circumstances) -> Step {
             None => Step::Ask,
             Some((label, 0)) => match mapped(summary, label) {
                 Some(action) => by_action(summary, action, around),
-                None => Step::Repeat,
+                None => Step::Repeat(label.clone()),
             },
             Some(_) => Step::Fail,
         },

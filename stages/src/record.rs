@@ -148,7 +148,7 @@ fn of_stage(stage: Stage, flags: &Flags, held: &AnyLoop, step: &Step) -> Keys {
     let status = match step {
         Step::Fail => "failed",
         Step::Wait(_) => "waiting_for_user",
-        Step::Ask | Step::Repeat | Step::Block | Step::Doubt => "in_progress",
+        Step::Ask | Step::Repeat(_) | Step::Block | Step::Doubt => "in_progress",
         _ => "completed",
     };
     let mut known = vec![("status", json!(status)), ("timestamp", json!(now()))];

@@ -114,14 +114,12 @@ fn recovered(held: AnyLoop, lines: &[String]) -> Taken {
     let stage = pipeline.stage();
     let (new, _) = found(pipeline);
     let summary = minimal(stage, pipeline.round(), &new);
-    let around = circumstances(pipeline, &summary, true);
     let is_enough = stage == Stage::Retrospective || stage != Stage::Setup && is_enough(pipeline, &new);
-    let step = match is_enough {
-        true => follows::completed(&summary, &around),
-        false => Step::Fail,
+    let (step, said) = match is_enough {
+        true => as_done(pipeline, &summary),
+        false => (Step::Fail, Vec::new()),
     };
-    let mut tell: Vec<String> = lines.to_vec();
-    tell.extend(said_by(&around.gate).into_iter().filter(|_| is_enough));
+    let mut tell = [lines, &said].concat();
     // A person has not said yet that it may count.
     if matches!(step, Step::Fail | Step::Block) {
         return go(held, Step::Fail, None, tell);
@@ -143,14 +141,12 @@ fn on_a_persons_word(held: AnyLoop) -> Taken {
         Outcome::Crash | Outcome::Refused => None,
     });
     if let Some((summary, bytes)) = mended.filter(|(summary, _)| is_usable(summary)) {
-        let around = circumstances(pipeline, &summary, true);
-        let step = follows::completed(&summary, &around);
-        return go(held, step, Some((&summary, &bytes)), said_by(&around.gate));
+        let (step, said) = as_done(pipeline, &summary);
+        return go(held, step, Some((&summary, &bytes)), said);
     }
     if let Some(summary) = pipeline.open_summary().filter(is_usable) {
-        let around = circumstances(pipeline, &summary, true);
-        let step = follows::completed(&summary, &around);
-        return go(held, step, None, said_by(&around.gate));
+        let (step, said) = as_done(pipeline, &summary);
+        return go(held, step, None, said);
     }
     let stage = pipeline.stage();
     let (new, missing) = found(pipeline);
@@ -159,10 +155,14 @@ fn on_a_persons_word(held: AnyLoop) -> Taken {
         return go(held, Step::Fail, None, tell);
     }
     let summary = minimal(stage, pipeline.round(), &new);
-    let around = circumstances(pipeline, &summary, true);
-    let step = follows::completed(&summary, &around);
-    let tell = said_by(&around.gate);
-    go(held, step, Some((&summary, summary.to_text().as_bytes())), tell)
+    let (step, said) = as_done(pipeline, &summary);
+    go(held, step, Some((&summary, summary.to_text().as_bytes())), said)
+}
+
+/// Returns what follows a stage that is done, and what its gate says.
+fn as_done(pipeline: Pipeline<'_>, summary: &Summary) -> (Step, Vec<String>) {
+    let around = circumstances(pipeline, summary, true);
+    (follows::completed(summary, &around), said_by(&around.gate))
 }
 
 /// Returns whether the new key artifacts say that the stage was done. Stage 2 writes one of two.
@@ -242,11 +242,11 @@ fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, &[u8])>, tell: V
     let pipeline = Pipeline(held.raw());
     let (stage, round, before) = (pipeline.stage(), pipeline.round(), pipeline.open());
     let mut open = match &step {
-        Step::Repeat => {
-            let answer = summary.and_then(|(summary, _)| {
-                let (answer, _) = circumstances(pipeline, summary, false).recorded?;
-                let question = summary.flags.question_context.as_ref()?.question.clone();
-                Some(UserAnswer { question, answer })
+        Step::Repeat(answer) => {
+            let asked = summary.and_then(|(summary, _)| summary.flags.question_context.as_ref());
+            let answer = asked.map(|asked| UserAnswer {
+                question: asked.question.clone(),
+                answer: answer.clone(),
             });
             Open {
                 answer,
@@ -337,7 +337,7 @@ fn verb(step: Step) -> Verb {
             reason,
         },
         Step::Ask => Verb::Ask { id, from_prompt },
-        Step::Repeat => Verb::Repeat { id, from_prompt },
+        Step::Repeat(_) => Verb::Repeat { id, from_prompt },
         Step::Fail => Verb::Fail { id, from_prompt },
     }
 }

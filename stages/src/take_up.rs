@@ -4,18 +4,19 @@
 use clap::ArgMatches;
 use claudex_loop::machine::import::ImportError;
 use claudex_loop::program::CommandLine as _;
-use claudex_loop::program::caller::Caller;
+use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{locate, loops, out, start};
-use claudex_loop::store::MAX_BYTES;
-use claudex_loop::{Beginning, text};
+use claudex_loop::store::{MAX_BYTES, Store};
+use claudex_loop::{Actor, Beginning, text};
 use serde_json::Value as Json;
 
 use crate::contract::{self, Round, Stage};
 use crate::instruction::text_of;
+use crate::lock;
 use crate::state::{Open, first_open};
-use crate::typestate::Stages;
+use crate::typestate::{AnyLoop, Stages};
 
 /// The state document, from the project's root.
 const STATE: &str = "requirements/.requirements-state.local.md";
@@ -203,31 +204,36 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
     let caller = Caller::from_env();
     let actor = caller.actor(false);
     loops::person_only(info, actor, "take-up", None)?;
+    let store = locate::for_start(info.state, &loops::here()?);
+    let session = caller.session.unwrap_or_else(|| UNKNOWN.to_owned());
+    let held = take(&store, session, actor)?;
+    out::text(&text_of(&held));
+    Ok(Exit::Complete)
+}
+
+/// Takes the document of a project up for a session. The lock of another program goes: a person decided it.
+pub(crate) fn take(store: &Store, session: String, actor: Actor) -> Result<AnyLoop, Failure> {
     let refused = |why: String| {
         let message = format!("{STATE} cannot be taken up: {why}");
-        Failure::plain(
-            Exit::Refused,
-            "claudex::take_up",
-            message,
-            "nothing was changed; mend it, or move it away and begin anew:\n    stages start",
-        )
+        let help =
+            "nothing was changed; mend it, or have it moved aside and begin anew:\n    stages start --anew";
+        Failure::plain(Exit::Refused, "claudex::take_up", message, help)
     };
-    let store = locate::for_start(info.state, &loops::here()?);
     let path = store.root().join(STATE);
     let bytes = store.read(&path).map_err(|error| refused(error.to_string()))?;
     if bytes.len() > MAX_BYTES {
         return Err(refused(format!("it has more than {MAX_BYTES} bytes")));
     }
     let read = normalized(&bytes).map_err(&refused)?;
-    let open = first_open(store.root(), read.round, read.waits);
+    let mut open = first_open(store.root(), read.round, read.waits);
+    open.tell.extend(lock::taken_over(store.root()));
     let document = read.opened(&open).map_err(|error| refused(error.to_string()))?;
-    let how = Beginning::now(caller.session.unwrap_or_else(|| "unknown".to_owned()));
-    let held =
-        Stages::import(document.as_bytes(), path, &store, how, actor).map_err(|error| match error {
-            ImportError::Start(error) => start::refused(info, error),
-            error => refused(error.to_string()),
-        })?;
+    let held = Stages::import(document.as_bytes(), path, store, Beginning::now(session), actor);
+    let held = held.map_err(|error| match error {
+        ImportError::Start(error) => start::refused(Stages::INFO, error),
+        error => refused(error.to_string()),
+    })?;
     store.log(&format!("{} taken up by {actor}", held.id()));
-    out::text(&text_of(&held));
-    Ok(Exit::Complete)
+    lock::remove(store.root());
+    Ok(held)
 }

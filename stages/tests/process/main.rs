@@ -3,6 +3,7 @@
 mod asked;
 mod demo;
 mod docs;
+mod lock;
 mod support;
 mod taken_up;
 mod way;

@@ -294,49 +294,6 @@ fn research_is_told_the_gaps() {
 }
 
 #[test]
-fn the_lock_is_refreshed_and_one_of_another_is_told_until_it_is_stale() {
-    const LOCK: &str = "requirements/.requirements-lock";
-    let lock = |seconds: i64| {
-        let ago = claudex_loop::Timestamp::from_second(claudex_loop::Timestamp::now().as_second() - seconds);
-        let ago = ago.unwrap();
-        format!("locked_at: {ago}\nworkflow_mode: requirements\nprd_mode: NEW\nlast_activity: {ago}\n")
-    };
-    let project = Project::empty();
-    project.write(LOCK, &lock(7_000));
-    project.agent(&["start"]).done();
-    let (theirs, next) = (project.read(LOCK), project.next());
-    assert!(
-        next["tell"].to_string().contains("another program works"),
-        "{next}"
-    );
-    assert!(
-        project
-            .agent(&["status"])
-            .done()
-            .contains("another program works")
-    );
-    project.complete(1, "");
-    assert_eq!(project.read(LOCK), theirs);
-    // Nobody holds one that old.
-    project.write(LOCK, &lock(7_300));
-    let next = project.next();
-    assert_eq!(next["tell"], serde_json::Value::Null);
-    let activity = || {
-        let lock = project.read(LOCK);
-        let last = lock.lines().find_map(|line| line.strip_prefix("last_activity: "));
-        last.unwrap().to_owned()
-    };
-    assert_eq!(activity(), project.state("updated"));
-    let ours = project.read(LOCK).replace(&activity(), "2026-01-01T00:00:00Z");
-    project.write(LOCK, &ours);
-    project.complete(2, "");
-    assert_eq!(activity(), project.state("updated"));
-    project.write(LOCK, &lock(10));
-    project.agent(&["cancel"]).done();
-    assert!(project.root.join(LOCK).exists());
-}
-
-#[test]
 fn the_circuit_breaks_before_a_round_too_many() {
     let project = Project::empty();
     project.agent(&["start", "--max-rounds", "1"]).done();
