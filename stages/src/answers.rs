@@ -5,9 +5,9 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::{Refusal, Timestamp};
 use serde_json::Value as Json;
 
-use crate::questions;
 use crate::state::{AskedOnce, Open, Pipeline, UserAnswer};
 use crate::typestate::{AnyLoop, Phase, Verb};
+use crate::{questions, record};
 
 /// Sets the data that a verb's transition brings with it.
 ///
@@ -26,6 +26,7 @@ fn write(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
         decisions.insert(format!("{key}_timestamp"), Json::from(now.as_str()));
         held.set_user_decisions(&decisions)?;
         held.add_text(&format!("- {now}: {key} is {value}"));
+        record::note_decision(held, verb, &value)?;
         if phase == Phase::Asking {
             record_answer(held, &value)?;
         }

@@ -105,7 +105,7 @@ fn taken(held: AnyLoop, summary: &Summary, bytes: &[u8], lines: &[String]) -> Ta
         tell.push(summary.summary.clone());
     }
     tell.extend(said_by(&around.gate));
-    go(held, step, Some((summary, bytes)), tell)
+    go(held, step, Some((summary, Some(bytes))), tell)
 }
 
 /// Goes on with what a coordinator left that wrote no summary.
@@ -128,7 +128,12 @@ fn recovered(held: AnyLoop, lines: &[String]) -> Taken {
         "Stage {} left no summary; what it wrote counts.",
         stage.number()
     ));
-    go(held, step, Some((&summary, summary.to_text().as_bytes())), tell)
+    go(
+        held,
+        step,
+        Some((&summary, Some(summary.to_text().as_bytes()))),
+        tell,
+    )
 }
 
 /// Goes on with what is there, on a person's word: the summary as it lies there now, or as it counted, else what was found.
@@ -142,11 +147,11 @@ fn on_a_persons_word(held: AnyLoop) -> Taken {
     });
     if let Some((summary, bytes)) = mended.filter(|(summary, _)| is_usable(summary)) {
         let (step, said) = as_done(pipeline, &summary);
-        return go(held, step, Some((&summary, &bytes)), said);
+        return go(held, step, Some((&summary, Some(&bytes))), said);
     }
     if let Some(summary) = pipeline.open_summary().filter(is_usable) {
         let (step, said) = as_done(pipeline, &summary);
-        return go(held, step, None, said);
+        return go(held, step, Some((&summary, None)), said);
     }
     let stage = pipeline.stage();
     let (new, missing) = found(pipeline);
@@ -156,7 +161,12 @@ fn on_a_persons_word(held: AnyLoop) -> Taken {
     }
     let summary = minimal(stage, pipeline.round(), &new);
     let (step, said) = as_done(pipeline, &summary);
-    go(held, step, Some((&summary, summary.to_text().as_bytes())), said)
+    go(
+        held,
+        step,
+        Some((&summary, Some(summary.to_text().as_bytes()))),
+        said,
+    )
 }
 
 /// Returns what follows a stage that is done, and what its gate says.
@@ -237,8 +247,8 @@ fn said_by(gate: &Gate) -> Vec<String> {
     gate.findings.iter().map(said).collect()
 }
 
-/// Writes what a summary says, and takes the transition that follows it.
-fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, &[u8])>, tell: Vec<String>) -> Taken {
+/// Writes what a summary says, and takes the transition that follows it. A summary without bytes has counted before.
+fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, Option<&[u8]>)>, tell: Vec<String>) -> Taken {
     let pipeline = Pipeline(held.raw());
     let (stage, round, before) = (pipeline.stage(), pipeline.round(), pipeline.open());
     let mut open = match &step {
@@ -266,7 +276,7 @@ fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, &[u8])>, tell: V
         step,
         Step::Wait(_) | Step::Ask | Step::Fail | Step::Block | Step::Doubt | Step::Decide
     );
-    if let Some((summary, bytes)) = summary {
+    if let Some((summary, Some(bytes))) = summary {
         let digest = pipeline.keep(bytes).map_err(|error| {
             let what = format!("the summary cannot be kept: {error}");
             Failure::plain(
@@ -287,14 +297,20 @@ fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, &[u8])>, tell: V
         }
         held.set_counted(&counted)?;
         record::note_repeated(&mut held, summary, &step)?;
+    }
+    if let Some((summary, _)) = summary {
         record::note_flags(&mut held, summary, &step)?;
     }
     if step == Step::Fail {
         let is_crash = summary.is_none() && held.phase() == Phase::Dispatched;
         (open.crashed, open.summary) = (is_crash || open.crashed, open.summary.filter(|_| !is_crash));
         let mut errors = held.fields().error_log();
+        let error = match tell.is_empty() {
+            true => "No summary was left.".to_owned(),
+            false => tell.join(" "),
+        };
         errors.push(
-            json!({ "timestamp": record::now(), "stage": stage.number(), "error": tell.join(" "), "recovery": null }),
+            json!({ "timestamp": record::now(), "stage": stage.number(), "error": error, "recovery": null }),
         );
         held.set_error_log(&errors)?;
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use stages::contract::Stage;
 
 use crate::support::{Project, SESSION, STATE, summary};
 
@@ -11,9 +12,21 @@ fn a_pipeline_goes_through_all_stages() {
     let project = Project::new();
     for stage in 1..=7 {
         let next = project.next();
-        assert_eq!(
-            (&next["instruction"], &next["stage"]),
-            (&json!("dispatch"), &json!(stage))
+        let minutes = [None, Some(15), Some(30), Some(15), Some(20), Some(5), Some(10)];
+        let name = Stage::of_number(stage).unwrap().to_string();
+        // What is new with each pipeline or comes from elsewhere is that of the instruction itself.
+        let expected = json!({
+            "instruction": "dispatch", "stage": stage, "stage_name": name, "round": 1, "inline": stage == 1,
+            "dispatch_id": next["variables"]["DISPATCH_ID"], "summary_file": next["variables"]["SUMMARY_FILE"],
+            "timeout_minutes": minutes[usize::try_from(stage).unwrap() - 1], "variables": next["variables"], "open_since": next["open_since"],
+        });
+        assert_eq!(next, expected);
+        assert!(
+            next["dispatch_id"]
+                .as_str()
+                .unwrap()
+                .ends_with(&format!("-{stage}")),
+            "{next}"
         );
         project.complete(stage, "");
     }
@@ -330,6 +343,25 @@ fn a_report_that_is_killed_is_taken_as_a_whole_or_not_at_all() {
         );
         let context = now["variables"]["PRIOR_CONTEXT"].as_str().unwrap();
         assert!(context.contains("Stage 2 says so."), "{step}: {context}");
+    }
+}
+
+#[test]
+fn a_next_that_is_killed_gives_the_same_instruction_and_writes_again_what_was_lost() {
+    let project = Project::at(5);
+    project.complete(5, NOT_READY);
+    project.person(&["answer", "rapid"]).done();
+    let reflection = "requirements/.stage-summaries/reflection-round-2.md";
+    let (next, text, state) = (project.next(), project.read(reflection), project.read(STATE));
+    for step in 0..16 {
+        std::fs::remove_file(project.root.join(reflection)).unwrap();
+        project.killed(&["next"], true, Duration::from_micros(step * 900));
+        assert_eq!(project.next(), next, "{step}");
+        assert_eq!(
+            (project.read(reflection), project.read(STATE)),
+            (text.clone(), state.clone()),
+            "{step}"
+        );
     }
 }
 
