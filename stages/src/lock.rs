@@ -93,6 +93,12 @@ fn can_resume(root: &Utf8Path) -> bool {
     root.join("requirements").join(STATE).exists()
 }
 
+/// Returns whether a pipeline with a journal is under way.
+fn is_under_way(store: &Store) -> bool {
+    let active = store.list_active();
+    active.iter().any(|one| store.loop_folder(&one.id).exists())
+}
+
 /// Adds the flag by which a person has a pipeline begin anew.
 pub(crate) fn arguments(command: Command) -> Command {
     command.mut_subcommand("start", |start| {
@@ -111,7 +117,7 @@ pub(crate) fn arguments(command: Command) -> Command {
 /// The person is asked, an agent says what a person decides, or something cannot be moved.
 pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     // A pipeline of ours is in the way, as the engine says it.
-    if !request.store.list_active().is_empty() {
+    if is_under_way(request.store) {
         return Ok(());
     }
     let (info, root, caller) = (Stages::INFO, request.store.root(), Caller::from_env());
@@ -153,7 +159,7 @@ pub(crate) fn answered(input: &Input, surroundings: &Surroundings) -> Option<Hoo
     let (asked, given) = (question(true), answers::of(input));
     let ours = given.iter().find(|one| asked.is(&one.header, &one.question))?;
     let chosen = asked.answer(&ours.text, false).ok()??;
-    if !store.list_active().is_empty() {
+    if is_under_way(&store) {
         return None;
     }
     let told = decided(chosen.transition, &store, session)

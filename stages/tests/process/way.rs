@@ -32,6 +32,7 @@ fn a_pipeline_goes_through_all_stages() {
     }
     assert_eq!(project.next()["instruction"], "done");
     assert_eq!(project.state("stage_status"), "completed");
+    assert_eq!(project.state("can_resume"), "false");
     assert_eq!(project.state("analysis_mode"), "standard");
     let state = project.read(STATE);
     assert!(
@@ -241,7 +242,7 @@ fn a_pause_lets_turns_end_until_the_person_resumes() {
 }
 
 const NOT_READY: &str =
-    "  validation_decision: NOT_READY\n  validation_score: 10\n  weak_dimensions: [target_users]\n";
+    "  validation_decision: NOT_READY\n  validation_score: 0\n  weak_dimensions: [target_users]\n";
 
 #[test]
 fn requirements_that_are_not_ready_go_another_round() {
@@ -491,4 +492,11 @@ fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
     let said = resumes("2");
     assert!(said.contains("The next stop of this session drives it"), "{said}");
     assert_eq!(project.agent(&["journal", id]).done().matches("adopt").count(), 1);
+    // One that is given up waits for nobody.
+    project.report("needs-user-input", flags).done();
+    project.person(&["cancel"]).done();
+    assert_eq!(
+        ["waiting_for_user", "pause_stage", "next_step", "can_resume"].map(|key| project.state(key)),
+        ["false", "null", "null", "false"]
+    );
 }
