@@ -63,7 +63,10 @@ pub fn program() -> Program<typestate::Stages> {
             let open = state::first_open(request.store.root(), contract::Round::LEAST, false);
             let open = serde_json::to_value(open).unwrap_or_default();
             Ok(StartFields {
-                fields: vec![("open", Value::Data(open))],
+                fields: vec![
+                    ("open", Value::Data(open)),
+                    ("created", Value::Data(format!("{:.0}", request.now).into())),
+                ],
                 ..StartFields::default()
             })
         })

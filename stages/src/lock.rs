@@ -38,15 +38,15 @@ pub(crate) fn foreign_activity(root: &Utf8Path) -> Option<Timestamp> {
     let lock = read(root, LOCK, MOST_BYTES)?;
     let at = time(&lock, "last_activity")?;
     let state = read(root, STATE, MAX_BYTES as u64).filter(|state| state.contains("\nloop:"));
-    let ours = state.and_then(|state| time(&state, "created"));
+    let ours = state.and_then(|state| time(&state, "started"));
     let is_ours = ours.is_some() && time(&lock, "locked_at") == ours;
     (!is_ours && Timestamp::now().as_second() - at.as_second() < STALE).then_some(at)
 }
 
-/// Returns the time at a key of the first level.
+/// Returns the time at a key.
 fn time(document: &str, key: &str) -> Option<Timestamp> {
     let mut lines = document.lines();
-    let value = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+    let value = lines.find_map(|line| line.trim_start().strip_prefix(key)?.strip_prefix(':'))?;
     value.trim().trim_matches('"').parse().ok()
 }
 

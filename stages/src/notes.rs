@@ -69,7 +69,7 @@ pub fn write(pipeline: Pipeline<'_>, is_over: bool) -> io::Result<()> {
     if lock::foreign_activity(&pipeline.0.root()).is_some() {
         // It stays: the person is told.
     } else if !is_over && pipeline.stage() <= Stage::Completion {
-        let [at, last] = ["created", "updated"].map(|field| pipeline.0.text(field));
+        let [at, last] = ["started", "updated"].map(|field| pipeline.0.text(field));
         let prd_mode: Json = pipeline.0.data("prd_mode");
         let prd_mode = prd_mode.as_str().unwrap_or("NEW");
         let lock = format!(

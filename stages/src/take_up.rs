@@ -47,6 +47,17 @@ const STATUSES: [&str; 5] = [
     "waiting_for_user",
 ];
 
+/// Lists the maps and lists of schema 2, each with what stands where it is null.
+const NONE: [(&str, &str); 7] = [
+    ("mcp_availability", "{}"),
+    ("stages", "{}"),
+    ("user_decisions", "{}"),
+    ("prd_sections", "{}"),
+    ("rounds", "[]"),
+    ("error_log", "[]"),
+    ("model_failures", "[]"),
+];
+
 /// Returns the document as this program reads it: schema 2, at the stage that is to be done.
 ///
 /// # Errors
@@ -137,6 +148,11 @@ pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
     ] {
         let old = if is_old { old } else { key };
         changed = set(&changed, old, key, &value);
+    }
+    for (key, none) in NONE {
+        if keys.get(key).is_some_and(Json::is_null) {
+            changed = set(&changed, key, key, none);
+        }
     }
     if waits && get("next_step").is_none() {
         changed = set(

@@ -121,8 +121,8 @@ fn who_resumes_goes_on_with_the_work_of_the_other() {
     assert_eq!(next["stage"], 3);
     assert!(next["tell"].to_string().contains("was taken over"), "{next}");
     assert_eq!(project.stop(&json!({})).0, "block", "it belongs to the session");
-    let created = project.state("created");
-    assert!(project.read(LOCK).contains(&format!("locked_at: {created}\n")));
+    let started = project.next()["open_since"].as_str().unwrap().to_owned();
+    assert!(project.read(LOCK).contains(&format!("locked_at: {started}\n")));
 }
 
 #[test]
