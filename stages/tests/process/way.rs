@@ -461,7 +461,7 @@ fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
         let told: serde_json::Value = serde_json::from_str(&project.hook("session-start", &input)).unwrap();
         told["systemMessage"].as_str().unwrap_or_default().to_owned()
     };
-    for session in ["session-1", "session-2"] {
+    for session in [SESSION, "session-2"] {
         let told = begins(session);
         let line = format!("/stages:resume {id}");
         assert!(
@@ -485,7 +485,7 @@ fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
         (&json!("dispatch"), &json!(2))
     );
     assert!(begins("session-2").contains("of this session"));
-    let told = begins("session-1");
+    let told = begins(SESSION);
     assert!(told.contains("another session has loop"), "{told}");
     // Whose it is already takes nothing over.
     project.report("needs-user-input", flags).done();
