@@ -1,8 +1,8 @@
 //! Writes what goes with a person's decision: its record, which is never written over, and the dispatch that it opens.
 
+use claudex_loop::Refusal;
 use claudex_loop::machine::guard::FieldError;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::{Refusal, Timestamp};
 use serde_json::Value as Json;
 
 use crate::state::{AskedOnce, Open, Pipeline, UserAnswer};
@@ -20,7 +20,7 @@ pub fn taking(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
 fn write(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
     let phase = held.phase();
     if let Some((key, value)) = questions::key(held.raw(), phase).zip(value(verb)) {
-        let now = format!("{:.0}", Timestamp::now());
+        let now = record::now();
         let mut decisions = held.fields().user_decisions();
         decisions.insert(key.clone(), Json::from(value.as_str()));
         decisions.insert(format!("{key}_timestamp"), Json::from(now.as_str()));

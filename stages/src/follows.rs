@@ -1,6 +1,6 @@
 //! Decides what follows a summary: the facts' table as one function. It moves nothing.
 
-use crate::contract::{AnalysisMode, Decision, NextAction, PauseType, Stage, Status, Summary};
+use crate::contract::{Decision, NextAction, PauseType, Stage, Status, Summary};
 use crate::gates::Gate;
 
 /// Names the transition that a summary leads to.
@@ -107,11 +107,10 @@ pub fn mapped(summary: &Summary, label: &str) -> Option<NextAction> {
 }
 
 fn is_shallow(summary: &Summary) -> bool {
-    let flags = &summary.flags;
-    let by_mode = || flags.analysis_mode.map_or(0, AnalysisMode::thinkdeep_calls);
-    let expected = flags.thinkdeep_expected.map_or_else(by_mode, |count| count.get());
-    let share = flags.thinkdeep_completion_pct.map(|share| share.get());
-    expected > 0 && share.is_some_and(|share| share < LEAST_DEPTH)
+    summary
+        .flags
+        .depth()
+        .is_some_and(|(_, share)| share < LEAST_DEPTH)
 }
 
 /// Returns a score of 20 in thousandths; in the state 0 stands for none.
