@@ -9,6 +9,7 @@ use claudex_loop::program::{Group, NotTaken, Program, incompatible, loops, out};
 use claudex_loop::{Actor, text};
 use serde::Serialize;
 
+use crate::contract::Outcome;
 use crate::instruction::Instruction;
 use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Phase, Stages};
@@ -131,12 +132,17 @@ fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>
     let expected = Pipeline::summary_file(pipeline.stage());
     let path = match given.get_one::<Utf8PathBuf>(FILE) {
         Some(path) => inside(&pipeline.0.root(), path)?,
-        None => expected,
+        None => expected.clone(),
     };
     let Some(bytes) = pipeline.file(&path) else {
         return Err(not_read(&path, "it is not there, or is no file of the project’s").into());
     };
     let reading = report::reading(pipeline, &bytes);
+    // One that names no stage would be taken for that of the stage under way.
+    if Utf8Path::new(&path) != expected && reading.outcome != Outcome::Refused {
+        let why = format!("the summary of the stage under way is {expected}");
+        return Err(not_read(&path, &why).into());
+    }
     let name = text::shown(&path);
     if !given.get_flag(JSON) || held.phase() != Phase::Dispatched {
         return report::report(held, &bytes, &name);
@@ -177,7 +183,7 @@ fn not_read(path: &str, why: &str) -> Failure {
     Failure::plain(
         Exit::Refused,
         "claudex::report::file",
-        format!("{} cannot be read: {why}", text::shown(path)),
+        format!("{} cannot be taken: {why}", text::shown(path)),
         "nothing was changed; when the coordinator has ended without a summary:\n    stages recover",
     )
 }

@@ -125,6 +125,18 @@ fn what_does_not_count_changes_nothing() {
         &project.read("requirements/.stage-summaries/stage-1-summary.md"),
         "taken-already",
     );
+    // The panel builder’s is of no stage.
+    let panel = "requirements/.stage-summaries/panel-builder-summary.md";
+    project.write(
+        panel,
+        "---\nstatus: completed\nsummary: Three members\n---\n\n## Context for Next Stage\n",
+    );
+    let said = project.agent(&["report", panel]).refused();
+    assert!(said.contains(file), "{said}");
+    assert_eq!(
+        (project.next(), project.read(STATE)),
+        (next.clone(), before.clone())
+    );
     let said = project.agent(&["report", "requirements/nothing.md"]).refused();
     assert!(said.contains("stages recover"), "{said}");
     let said = project.agent(&["report", "/etc/hostname"]).refused();
