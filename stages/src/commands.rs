@@ -1,6 +1,8 @@
 //! Adds what the agent calls and people type, besides what every machine has: `next` and `validate` move nothing, `report` and `recover` take
 //! what a coordinator wrote.
 
+use std::io::{self, IsTerminal as _};
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use claudex_loop::program::exit::{Exit, Failure};
@@ -114,17 +116,23 @@ fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Fail
     };
     let files: Vec<Utf8PathBuf> = given.get_many(FILE).into_iter().flatten().cloned().collect();
     let checked = contract::validate(&files, &root);
-    match given.get_flag(JSON) {
-        true => out::json(&checked),
-        false => checked
-            .iter()
-            .flat_map(contract::Validated::lines)
-            .for_each(|line| out::line(&line)),
-    }
-    Ok(match checked.iter().all(|one| one.valid) {
+    let exit = match checked.iter().all(|one| one.valid) {
         true => Exit::Complete,
         false => Exit::Refused,
-    })
+    };
+    if given.get_flag(JSON) {
+        out::json(&checked);
+        return Ok(exit);
+    }
+    for one in checked {
+        // A person sees the place underlined; who reads through a pipe has a line each.
+        if io::stdout().is_terminal() && !one.findings.list().is_empty() {
+            Failure::new(exit, one.findings).print(info);
+        } else {
+            one.lines().iter().for_each(|line| out::line(line));
+        }
+    }
+    Ok(exit)
 }
 
 fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>> {

@@ -6,4 +6,6 @@ mod docs;
 mod lock;
 mod support;
 mod taken_up;
+#[path = "../../../tests/support/terminal.rs"]
+mod terminal;
 mod way;

@@ -178,6 +178,23 @@ fn a_report_says_as_json_what_was_read_and_what_is_next() {
 }
 
 #[test]
+fn a_person_sees_the_place_underlined_and_an_agent_has_a_line() {
+    let project = Project::at(2);
+    let path = project.summary("done", "");
+    let line = format!("{path}:4:9: error[unknown-status]: ");
+    let said = project.agent(&["validate", &path]).refused();
+    assert!(said.starts_with(&line), "{said}");
+    let (code, screen) = project.on_terminal(&["--color=never", "validate", &path]);
+    assert!(code == 1 && !screen.contains(&line), "{screen}");
+    assert!(
+        screen.contains("status: done\r\n   ·         ────\r\n"),
+        "{screen}"
+    );
+    let said = project.agent(&["validate", "nothing.md"]).refused();
+    assert!(said.contains("name the file of a summary"), "{said}");
+}
+
+#[test]
 fn a_dispatch_that_is_open_for_twice_its_time_is_overdue() {
     let project = Project::at(2);
     let text = |key: &str| project.next()[key].as_str().unwrap().to_owned();
