@@ -110,7 +110,9 @@ pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
     } else {
         ["stage_status", "current_round"]
     };
-    let status = word(status_key).unwrap_or_else(|| "pending".to_owned());
+    // The stages of the prose version go on to write the old key under schema 2.
+    let status = word(status_key).or_else(|| word("phase_status"));
+    let status = status.unwrap_or_else(|| "pending".to_owned());
     if !STATUSES.contains(&status.as_str()) {
         return Err(named(status_key, &status, &STATUSES.join(", ")));
     }

@@ -64,7 +64,12 @@ fn every_word_of_schema_1_is_taken_up_at_its_stage() {
 #[test]
 fn every_stage_and_status_of_schema_2_is_taken_up() {
     let lines = |stage: u64, status: &str| {
-        format!("schema_version: 2\ncurrent_stage: {stage}\nstage_status: {status}\ncurrent_round: 2\n")
+        let key = if stage == 6 {
+            "phase_status"
+        } else {
+            "stage_status"
+        };
+        format!("schema_version: 2\ncurrent_stage: {stage}\n{key}: {status}\ncurrent_round: 2\n")
     };
     for (stage, status, instruction, now) in [
         (1, "pending", "dispatch", 1),
