@@ -1,13 +1,13 @@
 //! Writes what goes with a person's decision: its record, which is never written over, and the dispatch that it opens.
 
+use claudex_loop::Refusal;
 use claudex_loop::machine::guard::FieldError;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::{Refusal, Timestamp};
 use serde_json::Value as Json;
 
-use crate::questions;
 use crate::state::{AskedOnce, Open, Pipeline, UserAnswer};
 use crate::typestate::{AnyLoop, Phase, Verb};
+use crate::{questions, record};
 
 /// Sets the data that a verb's transition brings with it.
 ///
@@ -20,12 +20,13 @@ pub fn taking(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
 fn write(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
     let phase = held.phase();
     if let Some((key, value)) = questions::key(held.raw(), phase).zip(value(verb)) {
-        let now = format!("{:.0}", Timestamp::now());
+        let now = record::now();
         let mut decisions = held.fields().user_decisions();
         decisions.insert(key.clone(), Json::from(value.as_str()));
         decisions.insert(format!("{key}_timestamp"), Json::from(now.as_str()));
         held.set_user_decisions(&decisions)?;
         held.add_text(&format!("- {now}: {key} is {value}"));
+        record::note_decision(held, verb, &value)?;
         if phase == Phase::Asking {
             record_answer(held, &value)?;
         }

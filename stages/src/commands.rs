@@ -1,6 +1,8 @@
 //! Adds what the agent calls and people type, besides what every machine has: `next` and `validate` move nothing, `report` and `recover` take
 //! what a coordinator wrote.
 
+use std::io::{self, IsTerminal as _};
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use claudex_loop::program::exit::{Exit, Failure};
@@ -9,6 +11,7 @@ use claudex_loop::program::{Group, NotTaken, Program, incompatible, loops, out};
 use claudex_loop::{Actor, text};
 use serde::Serialize;
 
+use crate::contract::Outcome;
 use crate::instruction::Instruction;
 use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Phase, Stages};
@@ -113,17 +116,23 @@ fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Fail
     };
     let files: Vec<Utf8PathBuf> = given.get_many(FILE).into_iter().flatten().cloned().collect();
     let checked = contract::validate(&files, &root);
-    match given.get_flag(JSON) {
-        true => out::json(&checked),
-        false => checked
-            .iter()
-            .flat_map(contract::Validated::lines)
-            .for_each(|line| out::line(&line)),
-    }
-    Ok(match checked.iter().all(|one| one.valid) {
+    let exit = match checked.iter().all(|one| one.valid) {
         true => Exit::Complete,
         false => Exit::Refused,
-    })
+    };
+    if given.get_flag(JSON) {
+        out::json(&checked);
+        return Ok(exit);
+    }
+    for one in checked {
+        // A person sees the place underlined; who reads through a pipe has a line each.
+        if io::stdout().is_terminal() && !one.findings.list().is_empty() {
+            Failure::new(exit, one.findings).print(info);
+        } else {
+            one.lines().iter().for_each(|line| out::line(line));
+        }
+    }
+    Ok(exit)
 }
 
 fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>> {
@@ -131,12 +140,17 @@ fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>
     let expected = Pipeline::summary_file(pipeline.stage());
     let path = match given.get_one::<Utf8PathBuf>(FILE) {
         Some(path) => inside(&pipeline.0.root(), path)?,
-        None => expected,
+        None => expected.clone(),
     };
     let Some(bytes) = pipeline.file(&path) else {
         return Err(not_read(&path, "it is not there, or is no file of the project’s").into());
     };
     let reading = report::reading(pipeline, &bytes);
+    // One that names no stage would be taken for that of the stage under way.
+    if Utf8Path::new(&path) != expected && reading.outcome != Outcome::Refused {
+        let why = format!("the summary of the stage under way is {expected}");
+        return Err(not_read(&path, &why).into());
+    }
     let name = text::shown(&path);
     if !given.get_flag(JSON) || held.phase() != Phase::Dispatched {
         return report::report(held, &bytes, &name);
@@ -177,7 +191,7 @@ fn not_read(path: &str, why: &str) -> Failure {
     Failure::plain(
         Exit::Refused,
         "claudex::report::file",
-        format!("{} cannot be read: {why}", text::shown(path)),
+        format!("{} cannot be taken: {why}", text::shown(path)),
         "nothing was changed; when the coordinator has ended without a summary:\n    stages recover",
     )
 }

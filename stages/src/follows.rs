@@ -1,6 +1,6 @@
 //! Decides what follows a summary: the facts' table as one function. It moves nothing.
 
-use crate::contract::{AnalysisMode, Decision, NextAction, PauseType, Stage, Status, Summary};
+use crate::contract::{Decision, NextAction, PauseType, Stage, Status, Summary};
 use crate::gates::Gate;
 
 /// Names the transition that a summary leads to.
@@ -28,8 +28,8 @@ pub enum Step {
     Wait(String),
     /// The person is asked.
     Ask,
-    /// The stage runs again with the answer that is recorded.
-    Repeat,
+    /// The stage runs again with this answer, which is recorded.
+    Repeat(String),
     /// The stage failed.
     Fail,
 }
@@ -62,7 +62,7 @@ pub fn follows(summary: &Summary, around: &Circumstances) -> Step {
             None => Step::Ask,
             Some((label, 0)) => match mapped(summary, label) {
                 Some(action) => by_action(summary, action, around),
-                None => Step::Repeat,
+                None => Step::Repeat(label.clone()),
             },
             Some(_) => Step::Fail,
         },
@@ -107,19 +107,18 @@ pub fn mapped(summary: &Summary, label: &str) -> Option<NextAction> {
 }
 
 fn is_shallow(summary: &Summary) -> bool {
-    let flags = &summary.flags;
-    let by_mode = || flags.analysis_mode.map_or(0, AnalysisMode::thinkdeep_calls);
-    let expected = flags.thinkdeep_expected.map_or_else(by_mode, |count| count.get());
-    let share = flags.thinkdeep_completion_pct.map(|share| share.get());
-    expected > 0 && share.is_some_and(|share| share < LEAST_DEPTH)
+    summary
+        .flags
+        .depth()
+        .is_some_and(|(_, share)| share < LEAST_DEPTH)
 }
 
-/// Returns a score of 20 in thousandths.
+/// Returns a score of 20 in thousandths; in the state 0 stands for none.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "it is between 0 and 20"
 )]
 fn thousandths(score: f64) -> u64 {
-    (score * 1000.0).round() as u64
+    ((score * 1000.0).round() as u64).max(1)
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use questions::{Question, questions};
 
-use crate::contract::{AnalysisMode, Flags, Round, frontmatter_of};
+use crate::contract::{Flags, Round, frontmatter_of};
 
 /// Sections that questions are asked about, and that the document of requirements has.
 pub const REQUIRED_SECTIONS: [&str; 8] = [
@@ -114,10 +114,7 @@ pub fn after_questions(file: Option<&[u8]>, round: Round, flags: &Flags) -> Gate
         page.check_questions(&questions);
         page.check_sections(&questions);
     }
-    let by_mode = || flags.analysis_mode.map_or(0, AnalysisMode::thinkdeep_calls);
-    let expected = flags.thinkdeep_expected.map_or_else(by_mode, |count| count.get());
-    if let Some(share) = flags.thinkdeep_completion_pct.map(|share| share.get())
-        && expected > 0
+    if let Some((expected, share)) = flags.depth()
         && share < LEAST_COMPLETION
     {
         let message = format!("{share:.0} % of the {expected} calls to think deeply were made");

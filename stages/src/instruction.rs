@@ -1,6 +1,7 @@
 //! What is to be done now: exactly one instruction, as JSON and as text. It follows from the state alone, so it is the same when it is
 //! asked for again.
 
+use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::{Timestamp, text};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
@@ -117,19 +118,7 @@ impl Instruction {
             },
             phase => {
                 let asked = questions::of(held)?.ok_or("the phase asks nothing")?;
-                let dialogs = asked.dialogs();
-                let calls = dialogs.iter().map(|options| {
-                    let options = options
-                        .iter()
-                        .map(|(label, what)| json!({ "label": label, "description": what }));
-                    json!([{
-                        "question": asked.question,
-                        "header": asked.header,
-                        "multiSelect": false,
-                        "options": options.collect::<Vec<_>>(),
-                    }])
-                });
-                let mut calls = calls.collect::<Vec<_>>().into_iter();
+                let mut calls = calls(&asked).into_iter();
                 Self::Ask {
                     stage,
                     round,
@@ -175,18 +164,7 @@ impl Instruction {
                 tell,
                 ..
             } => {
-                let put = |call: &Json| format!("```json\n{:#}\n```\n", json!({ "questions": call }));
-                let mut text = format!(
-                    "{}Put exactly this question to the person with AskUserQuestion, and do nothing else with the answer:\n\n{}",
-                    told(tell),
-                    put(questions)
-                );
-                for call in more {
-                    text += &format!(
-                        "\nIf the answer is “More…”, go on with this one:\n\n{}",
-                        put(call)
-                    );
-                }
+                let text = told(tell) + &put(questions, more);
                 text + &format!("\nThe person can also run in a terminal:\n\n    {answer}\n")
             }
             Self::Stop {
@@ -208,6 +186,41 @@ impl Instruction {
             Self::Done { artifacts } => format!("The pipeline is over. It wrote: {}.\n", listed(artifacts)),
         }
     }
+}
+
+/// Returns the calls of AskUserQuestion that put a question.
+fn calls(asked: &Asked) -> Vec<Json> {
+    let option = |(label, what): (&str, &str)| json!({ "label": label, "description": what });
+    let call = |options: Vec<(&str, &str)>| {
+        json!([{
+            "question": asked.question,
+            "header": asked.header,
+            "multiSelect": false,
+            "options": options.into_iter().map(option).collect::<Vec<_>>(),
+        }])
+    };
+    asked.dialogs().into_iter().map(call).collect()
+}
+
+/// Returns what the agent does with a question that is no phase's.
+pub(crate) fn put_to_the_person(tell: &[String], asked: &Asked) -> String {
+    let calls = calls(asked);
+    told(tell) + &put(&calls[0], &calls[1..])
+}
+
+fn put(first: &Json, more: &[Json]) -> String {
+    let block = |call: &Json| format!("```json\n{:#}\n```\n", json!({ "questions": call }));
+    let mut text = format!(
+        "Put exactly this question to the person with AskUserQuestion, and do nothing else with the answer:\n\n{}",
+        block(first)
+    );
+    for call in more {
+        text += &format!(
+            "\nIf the answer is “More…”, go on with this one:\n\n{}",
+            block(call)
+        );
+    }
+    text
 }
 
 fn told(tell: &[String]) -> String {

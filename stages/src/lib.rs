@@ -16,6 +16,7 @@
 //! | [`summary`]   | what `status` says besides every machine's                                                          |
 //! | [`take_up`]   | a state document that another program wrote                                                         |
 //! | [`commands`]  | what the agent calls and people type, besides every machine's                                       |
+//! | `lock`        | another program at work, and what the person is asked about it                                      |
 //! | `demo`        | the whole pipeline by a script                                                                      |
 //!
 //! `contract` uses nothing of the pipeline.
@@ -33,6 +34,7 @@ pub mod follows;
 pub mod gates;
 pub mod instruction;
 pub mod kept;
+mod lock;
 pub mod notes;
 pub mod questions;
 mod record;
@@ -54,11 +56,17 @@ pub use typestate::{AnyLoop, Phase};
 pub fn program() -> Program<typestate::Stages> {
     let program = typestate::program(stops::Stages)
         .taking(answers::taking)
+        .arguments(lock::arguments)
+        .answered(lock::answered)
         .start(|request| {
+            lock::before_start(&request)?;
             let open = state::first_open(request.store.root(), contract::Round::LEAST, false);
             let open = serde_json::to_value(open).unwrap_or_default();
             Ok(StartFields {
-                fields: vec![("open", Value::Data(open))],
+                fields: vec![
+                    ("open", Value::Data(open)),
+                    ("created", Value::Data(format!("{:.0}", request.now).into())),
+                ],
                 ..StartFields::default()
             })
         })

@@ -9,14 +9,12 @@ use serde_json::Value as Json;
 
 use crate::contract::{Decision, Round, Stage};
 use crate::digest::{Recorded, digest};
+use crate::lock::{self, LOCK};
 use crate::reflection::{self, Reflection};
 use crate::state::{Keys, Pipeline, SUMMARIES};
 
 /// The digest, from the project's root.
 pub const DIGEST: &str = "requirements/.stage-summaries/rounds-digest.md";
-/// The lock's name, in `requirements`, and how long after its last activity it is stale, in seconds.
-const LOCK: &str = ".requirements-lock";
-const STALE: i64 = 2 * 60 * 60;
 /// The round from which on the digest stands for the summaries.
 const DIGESTED: u32 = 4;
 
@@ -47,27 +45,13 @@ pub fn blind_spots(pipeline: Pipeline<'_>) -> Option<String> {
     (!names.is_empty()).then(|| format!("Weak three times running, without a gain: {}.", names.join(", ")))
 }
 
-/// Says that another program is at work here, where a lock of its own says so. It decides nothing.
+/// Says that another program is at work beside the pipeline, where a lock of its own says so. It decides nothing.
 pub fn foreign_lock(pipeline: Pipeline<'_>) -> Option<String> {
-    let at = foreign_activity(pipeline)?;
+    let at = lock::foreign_activity(&pipeline.0.root())?;
     Some(format!(
-        "requirements/{LOCK} says that another program works on these requirements, the last time at {at:.0}. Where it does, have one of the two end: \
-         give this pipeline up, or end that program and remove its lock."
+        "{} Where it does, have one of the two end: give this pipeline up, or end that program and remove its lock.",
+        lock::foreign(at)
     ))
-}
-
-/// Returns the last activity of a lock that is neither ours nor stale.
-fn foreign_activity(pipeline: Pipeline<'_>) -> Option<Timestamp> {
-    let lock = pipeline.file(&format!("requirements/{LOCK}"))?;
-    let lock = String::from_utf8_lossy(&lock);
-    let value = |key: &str| {
-        let mut lines = lock.lines();
-        let value = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
-        value.trim().trim_matches('"').parse::<Timestamp>().ok()
-    };
-    let created: Option<Timestamp> = pipeline.0.text("created").parse().ok();
-    let at = value("last_activity").filter(|_| value("locked_at") != created)?;
-    (Timestamp::now().as_second() - at.as_second() < STALE).then_some(at)
 }
 
 /// Writes what is not there as it should be.
@@ -82,10 +66,10 @@ pub fn write(pipeline: Pipeline<'_>, is_over: bool) -> io::Result<()> {
         _ => folder.replace(name, text.as_bytes()),
     };
     let put = |name: &str, text: String| put_in(&folder, name, text);
-    if foreign_activity(pipeline).is_some() {
+    if lock::foreign_activity(&pipeline.0.root()).is_some() {
         // It stays: the person is told.
     } else if !is_over && pipeline.stage() <= Stage::Completion {
-        let [at, last] = ["created", "updated"].map(|field| pipeline.0.text(field));
+        let [at, last] = ["started", "updated"].map(|field| pipeline.0.text(field));
         let prd_mode: Json = pipeline.0.data("prd_mode");
         let prd_mode = prd_mode.as_str().unwrap_or("NEW");
         let lock = format!(

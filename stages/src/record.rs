@@ -10,7 +10,7 @@ use crate::follows::Step;
 use crate::gates;
 use crate::questions;
 use crate::state::{AskedOnce, Keys, Pipeline};
-use crate::typestate::AnyLoop;
+use crate::typestate::{AnyLoop, Phase, Verb};
 
 /// Returns the time, as the document has it.
 pub(crate) fn now() -> String {
@@ -99,13 +99,9 @@ pub(crate) fn note_flags(held: &mut AnyLoop, summary: &Summary, step: &Step) -> 
         });
         held.set_mcp_availability(tools.as_object().unwrap_or(&Keys::new()))?;
     }
-    let mut stages = held.fields().stages();
-    let before = stages.get(key(stage)).and_then(Json::as_object).cloned();
-    let mut known = before.unwrap_or_default();
-    known.extend(of_stage(stage, flags, held, step));
-    stages.insert(key(stage).to_owned(), Json::Object(known));
-    held.set_stages(&stages)?;
-    if summary.status != Status::Completed || *step == Step::Fail {
+    let known = of_stage(stage, flags, held, step);
+    note_stage(held, stage, known)?;
+    if matches!(step, Step::Fail | Step::Wait(_) | Step::Ask | Step::Repeat(_)) {
         return Ok(());
     }
     note_round(held, stage, flags)?;
@@ -114,6 +110,47 @@ pub(crate) fn note_flags(held: &mut AnyLoop, summary: &Summary, step: &Step) -> 
         Stage::Retrospective => held.set_retrospective_completed_at(&json!(now())),
         _ => Ok(()),
     }
+}
+
+/// Notes what a person's decision makes of the open stage, and that it is what became of a failure.
+pub(crate) fn note_decision(held: &mut AnyLoop, verb: &Verb, value: &str) -> Result<(), FieldError> {
+    let (pipeline, phase) = (Pipeline(held.raw()), held.phase());
+    let (stage, summary) = (pipeline.stage(), pipeline.open_summary());
+    if phase == Phase::Failed {
+        let mut errors = held.fields().error_log();
+        let is_it = |error: &&mut Json| error.get("stage") == Some(&json!(stage.number()));
+        if let Some(Json::Object(error)) = errors.last_mut().filter(is_it) {
+            error.insert("recovery".to_owned(), json!(value));
+            held.set_error_log(&errors)?;
+        }
+    }
+    let status = match verb {
+        // The gate is still to look at it.
+        Verb::GoOn { .. } if phase == Phase::Asking && stage == Stage::AnalysisQuestions => return Ok(()),
+        Verb::GoOn { .. } | Verb::GoBack { .. } | Verb::Skip { .. } if phase == Phase::Failed => "skipped",
+        Verb::GoOn { .. } | Verb::GoBack { .. } | Verb::GoAgain { .. } | Verb::Accept { .. } => "completed",
+        _ => return Ok(()),
+    };
+    let known = [("status", json!(status)), ("timestamp", json!(now()))];
+    note_stage(held, stage, known.map(|(key, value)| (key.to_owned(), value)))?;
+    match summary.filter(|_| phase == Phase::Asking) {
+        Some(summary) => note_round(held, stage, &summary.flags),
+        None => Ok(()),
+    }
+}
+
+/// Sets keys of a stage below `stages`.
+fn note_stage(
+    held: &mut AnyLoop,
+    stage: Stage,
+    keys: impl IntoIterator<Item = (String, Json)>,
+) -> Result<(), FieldError> {
+    let mut stages = held.fields().stages();
+    let before = stages.get(key(stage)).and_then(Json::as_object).cloned();
+    let mut known = before.unwrap_or_default();
+    known.extend(keys);
+    stages.insert(key(stage).to_owned(), Json::Object(known));
+    held.set_stages(&stages)
 }
 
 /// Notes how far each section of the requirements is that stage 5 wrote.
@@ -148,7 +185,7 @@ fn of_stage(stage: Stage, flags: &Flags, held: &AnyLoop, step: &Step) -> Keys {
     let status = match step {
         Step::Fail => "failed",
         Step::Wait(_) => "waiting_for_user",
-        Step::Ask | Step::Repeat | Step::Block | Step::Doubt => "in_progress",
+        Step::Ask | Step::Repeat(_) | Step::Block | Step::Doubt => "in_progress",
         _ => "completed",
     };
     let mut known = vec![("status", json!(status)), ("timestamp", json!(now()))];

@@ -105,7 +105,7 @@ fn taken(held: AnyLoop, summary: &Summary, bytes: &[u8], lines: &[String]) -> Ta
         tell.push(summary.summary.clone());
     }
     tell.extend(said_by(&around.gate));
-    go(held, step, Some((summary, bytes)), tell)
+    go(held, step, Some((summary, Some(bytes))), tell)
 }
 
 /// Goes on with what a coordinator left that wrote no summary.
@@ -114,14 +114,12 @@ fn recovered(held: AnyLoop, lines: &[String]) -> Taken {
     let stage = pipeline.stage();
     let (new, _) = found(pipeline);
     let summary = minimal(stage, pipeline.round(), &new);
-    let around = circumstances(pipeline, &summary, true);
     let is_enough = stage == Stage::Retrospective || stage != Stage::Setup && is_enough(pipeline, &new);
-    let step = match is_enough {
-        true => follows::completed(&summary, &around),
-        false => Step::Fail,
+    let (step, said) = match is_enough {
+        true => as_done(pipeline, &summary),
+        false => (Step::Fail, Vec::new()),
     };
-    let mut tell: Vec<String> = lines.to_vec();
-    tell.extend(said_by(&around.gate).into_iter().filter(|_| is_enough));
+    let mut tell = [lines, &said].concat();
     // A person has not said yet that it may count.
     if matches!(step, Step::Fail | Step::Block) {
         return go(held, Step::Fail, None, tell);
@@ -130,7 +128,12 @@ fn recovered(held: AnyLoop, lines: &[String]) -> Taken {
         "Stage {} left no summary; what it wrote counts.",
         stage.number()
     ));
-    go(held, step, Some((&summary, summary.to_text().as_bytes())), tell)
+    go(
+        held,
+        step,
+        Some((&summary, Some(summary.to_text().as_bytes()))),
+        tell,
+    )
 }
 
 /// Goes on with what is there, on a person's word: the summary as it lies there now, or as it counted, else what was found.
@@ -143,14 +146,12 @@ fn on_a_persons_word(held: AnyLoop) -> Taken {
         Outcome::Crash | Outcome::Refused => None,
     });
     if let Some((summary, bytes)) = mended.filter(|(summary, _)| is_usable(summary)) {
-        let around = circumstances(pipeline, &summary, true);
-        let step = follows::completed(&summary, &around);
-        return go(held, step, Some((&summary, &bytes)), said_by(&around.gate));
+        let (step, said) = as_done(pipeline, &summary);
+        return go(held, step, Some((&summary, Some(&bytes))), said);
     }
     if let Some(summary) = pipeline.open_summary().filter(is_usable) {
-        let around = circumstances(pipeline, &summary, true);
-        let step = follows::completed(&summary, &around);
-        return go(held, step, None, said_by(&around.gate));
+        let (step, said) = as_done(pipeline, &summary);
+        return go(held, step, Some((&summary, None)), said);
     }
     let stage = pipeline.stage();
     let (new, missing) = found(pipeline);
@@ -159,10 +160,19 @@ fn on_a_persons_word(held: AnyLoop) -> Taken {
         return go(held, Step::Fail, None, tell);
     }
     let summary = minimal(stage, pipeline.round(), &new);
-    let around = circumstances(pipeline, &summary, true);
-    let step = follows::completed(&summary, &around);
-    let tell = said_by(&around.gate);
-    go(held, step, Some((&summary, summary.to_text().as_bytes())), tell)
+    let (step, said) = as_done(pipeline, &summary);
+    go(
+        held,
+        step,
+        Some((&summary, Some(summary.to_text().as_bytes()))),
+        said,
+    )
+}
+
+/// Returns what follows a stage that is done, and what its gate says.
+fn as_done(pipeline: Pipeline<'_>, summary: &Summary) -> (Step, Vec<String>) {
+    let around = circumstances(pipeline, summary, true);
+    (follows::completed(summary, &around), said_by(&around.gate))
 }
 
 /// Returns whether the new key artifacts say that the stage was done. Stage 2 writes one of two.
@@ -237,16 +247,16 @@ fn said_by(gate: &Gate) -> Vec<String> {
     gate.findings.iter().map(said).collect()
 }
 
-/// Writes what a summary says, and takes the transition that follows it.
-fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, &[u8])>, tell: Vec<String>) -> Taken {
+/// Writes what a summary says, and takes the transition that follows it. A summary without bytes has counted before.
+fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, Option<&[u8]>)>, tell: Vec<String>) -> Taken {
     let pipeline = Pipeline(held.raw());
     let (stage, round, before) = (pipeline.stage(), pipeline.round(), pipeline.open());
     let mut open = match &step {
-        Step::Repeat => {
-            let answer = summary.and_then(|(summary, _)| {
-                let (answer, _) = circumstances(pipeline, summary, false).recorded?;
-                let question = summary.flags.question_context.as_ref()?.question.clone();
-                Some(UserAnswer { question, answer })
+        Step::Repeat(answer) => {
+            let asked = summary.and_then(|(summary, _)| summary.flags.question_context.as_ref());
+            let answer = asked.map(|asked| UserAnswer {
+                question: asked.question.clone(),
+                answer: answer.clone(),
             });
             Open {
                 answer,
@@ -266,7 +276,7 @@ fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, &[u8])>, tell: V
         step,
         Step::Wait(_) | Step::Ask | Step::Fail | Step::Block | Step::Doubt | Step::Decide
     );
-    if let Some((summary, bytes)) = summary {
+    if let Some((summary, Some(bytes))) = summary {
         let digest = pipeline.keep(bytes).map_err(|error| {
             let what = format!("the summary cannot be kept: {error}");
             Failure::plain(
@@ -287,14 +297,20 @@ fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, &[u8])>, tell: V
         }
         held.set_counted(&counted)?;
         record::note_repeated(&mut held, summary, &step)?;
+    }
+    if let Some((summary, _)) = summary {
         record::note_flags(&mut held, summary, &step)?;
     }
     if step == Step::Fail {
         let is_crash = summary.is_none() && held.phase() == Phase::Dispatched;
         (open.crashed, open.summary) = (is_crash || open.crashed, open.summary.filter(|_| !is_crash));
         let mut errors = held.fields().error_log();
+        let error = match tell.is_empty() {
+            true => "No summary was left.".to_owned(),
+            false => tell.join(" "),
+        };
         errors.push(
-            json!({ "timestamp": record::now(), "stage": stage.number(), "error": tell.join(" "), "recovery": null }),
+            json!({ "timestamp": record::now(), "stage": stage.number(), "error": error, "recovery": null }),
         );
         held.set_error_log(&errors)?;
     }
@@ -337,7 +353,7 @@ fn verb(step: Step) -> Verb {
             reason,
         },
         Step::Ask => Verb::Ask { id, from_prompt },
-        Step::Repeat => Verb::Repeat { id, from_prompt },
+        Step::Repeat(_) => Verb::Repeat { id, from_prompt },
         Step::Fail => Verb::Fail { id, from_prompt },
     }
 }

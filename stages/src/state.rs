@@ -129,7 +129,7 @@ impl Pipeline<'_> {
     /// Returns when the open stage was dispatched.
     pub fn open_since(self) -> String {
         match self.open().since {
-            since if since.is_empty() => self.0.text("created"),
+            since if since.is_empty() => self.0.text("started"),
             since => since,
         }
     }

@@ -105,8 +105,8 @@ pub fn refused(held: &AnyLoop, transition: &str) -> Option<String> {
 /// Returns the decisions, oldest first.
 fn decisions(held: &AnyLoop) -> Vec<String> {
     let all = held.fields().user_decisions();
-    let lines = all.iter().filter(|(key, _)| !key.ends_with("_timestamp"));
-    lines
-        .map(|(key, value)| format!("{key} = {}", value.as_str().unwrap_or_default()))
+    let decided = all.iter().filter(|(key, _)| !key.ends_with("_timestamp"));
+    decided
+        .filter_map(|(key, value)| Some(format!("{key} = {}", value.as_str()?)))
         .collect()
 }

@@ -4,18 +4,19 @@
 use clap::ArgMatches;
 use claudex_loop::machine::import::ImportError;
 use claudex_loop::program::CommandLine as _;
-use claudex_loop::program::caller::Caller;
+use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{locate, loops, out, start};
-use claudex_loop::store::MAX_BYTES;
-use claudex_loop::{Beginning, text};
+use claudex_loop::store::{MAX_BYTES, Store};
+use claudex_loop::{Actor, Beginning, text};
 use serde_json::Value as Json;
 
 use crate::contract::{self, Round, Stage};
 use crate::instruction::text_of;
+use crate::lock;
 use crate::state::{Open, first_open};
-use crate::typestate::Stages;
+use crate::typestate::{AnyLoop, Stages};
 
 /// The state document, from the project's root.
 const STATE: &str = "requirements/.requirements-state.local.md";
@@ -44,6 +45,17 @@ const STATUSES: [&str; 5] = [
     "completed",
     "failed",
     "waiting_for_user",
+];
+
+/// Lists the maps and lists of schema 2, each with what stands where it is null.
+const NONE: [(&str, &str); 7] = [
+    ("mcp_availability", "{}"),
+    ("stages", "{}"),
+    ("user_decisions", "{}"),
+    ("prd_sections", "{}"),
+    ("rounds", "[]"),
+    ("error_log", "[]"),
+    ("model_failures", "[]"),
 ];
 
 /// Returns the document as this program reads it: schema 2, at the stage that is to be done.
@@ -98,7 +110,9 @@ pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
     } else {
         ["stage_status", "current_round"]
     };
-    let status = word(status_key).unwrap_or_else(|| "pending".to_owned());
+    // The stages of the prose version go on to write the old key under schema 2.
+    let status = word(status_key).or_else(|| word("phase_status"));
+    let status = status.unwrap_or_else(|| "pending".to_owned());
     if !STATUSES.contains(&status.as_str()) {
         return Err(named(status_key, &status, &STATUSES.join(", ")));
     }
@@ -136,6 +150,11 @@ pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
     ] {
         let old = if is_old { old } else { key };
         changed = set(&changed, old, key, &value);
+    }
+    for (key, none) in NONE {
+        if keys.get(key).is_some_and(Json::is_null) {
+            changed = set(&changed, key, key, none);
+        }
     }
     if waits && get("next_step").is_none() {
         changed = set(
@@ -203,31 +222,36 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
     let caller = Caller::from_env();
     let actor = caller.actor(false);
     loops::person_only(info, actor, "take-up", None)?;
+    let store = locate::for_start(info.state, &loops::here()?);
+    let session = caller.session.unwrap_or_else(|| UNKNOWN.to_owned());
+    let held = take(&store, session, actor)?;
+    out::text(&text_of(&held));
+    Ok(Exit::Complete)
+}
+
+/// Takes the document of a project up for a session. The lock of another program goes: a person decided it.
+pub(crate) fn take(store: &Store, session: String, actor: Actor) -> Result<AnyLoop, Failure> {
     let refused = |why: String| {
         let message = format!("{STATE} cannot be taken up: {why}");
-        Failure::plain(
-            Exit::Refused,
-            "claudex::take_up",
-            message,
-            "nothing was changed; mend it, or move it away and begin anew:\n    stages start",
-        )
+        let help =
+            "nothing was changed; mend it, or have it moved aside and begin anew:\n    stages start --anew";
+        Failure::plain(Exit::Refused, "claudex::take_up", message, help)
     };
-    let store = locate::for_start(info.state, &loops::here()?);
     let path = store.root().join(STATE);
     let bytes = store.read(&path).map_err(|error| refused(error.to_string()))?;
     if bytes.len() > MAX_BYTES {
         return Err(refused(format!("it has more than {MAX_BYTES} bytes")));
     }
     let read = normalized(&bytes).map_err(&refused)?;
-    let open = first_open(store.root(), read.round, read.waits);
+    let mut open = first_open(store.root(), read.round, read.waits);
+    open.tell.extend(lock::taken_over(store.root()));
     let document = read.opened(&open).map_err(|error| refused(error.to_string()))?;
-    let how = Beginning::now(caller.session.unwrap_or_else(|| "unknown".to_owned()));
-    let held =
-        Stages::import(document.as_bytes(), path, &store, how, actor).map_err(|error| match error {
-            ImportError::Start(error) => start::refused(info, error),
-            error => refused(error.to_string()),
-        })?;
+    let held = Stages::import(document.as_bytes(), path, store, Beginning::now(session), actor);
+    let held = held.map_err(|error| match error {
+        ImportError::Start(error) => start::refused(Stages::INFO, error),
+        error => refused(error.to_string()),
+    })?;
     store.log(&format!("{} taken up by {actor}", held.id()));
-    out::text(&text_of(&held));
-    Ok(Exit::Complete)
+    lock::remove(store.root());
+    Ok(held)
 }

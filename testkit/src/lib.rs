@@ -26,5 +26,5 @@ mod walk;
 pub use claudex_build::model::Actor;
 pub use error::{Failure, Failures, Suite};
 pub use kit::Kit;
-pub use project::{Output, Project};
+pub use project::{Output, Project, SESSION, as_agent};
 pub use report::Report;

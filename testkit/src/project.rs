@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value as Json, json};
 
 /// The session that stops come from.
-pub(crate) const SESSION: &str = "kit-session";
+pub const SESSION: &str = "kit-session";
 
 /// What a call of the program came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,11 @@ pub struct Project {
 pub(crate) type Files = BTreeMap<PathBuf, Option<Vec<u8>>>;
 
 impl Project {
-    pub(crate) fn new(program: &Path) -> io::Result<Self> {
+    /// Makes one with an empty repository in it, for a program.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn new(program: &Path) -> io::Result<Self> {
         let kept = tempfile::Builder::new().prefix("kit é ").tempdir()?;
         let project = Self {
             kept,
@@ -119,7 +123,15 @@ impl Project {
     /// # Errors
     /// It cannot be started.
     pub fn agent(&self, arguments: &[&str]) -> io::Result<Output> {
-        output(as_agent(&mut self.command(arguments)))
+        self.agent_of(SESSION, arguments)
+    }
+
+    /// Runs the program as the agent of a session.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn agent_of(&self, session: &str, arguments: &[&str]) -> io::Result<Output> {
+        output(as_agent_of(&mut self.command(arguments), session))
     }
 
     /// Runs a hook on these bytes.
@@ -186,11 +198,15 @@ pub(crate) fn restore(folders: &[&Path]) -> io::Result<()> {
     Ok(())
 }
 
-/// Has a command run as that of a session's agent.
-pub(crate) fn as_agent(command: &mut Command) -> &mut Command {
+/// Has a command run as that of the session's agent.
+pub fn as_agent(command: &mut Command) -> &mut Command {
+    as_agent_of(command, SESSION)
+}
+
+fn as_agent_of<'c>(command: &'c mut Command, session: &str) -> &'c mut Command {
     command
         .env("CLAUDECODE", "1")
-        .env("CLAUDE_CODE_SESSION_ID", SESSION)
+        .env("CLAUDE_CODE_SESSION_ID", session)
 }
 
 pub(crate) fn output(command: &mut Command) -> io::Result<Output> {

@@ -193,6 +193,14 @@ flags! {
 }
 
 impl Flags {
+    /// Returns how many calls to think deeply were expected, and the share that was made, in per cent; `None` where none was expected.
+    pub(crate) fn depth(&self) -> Option<(u32, f64)> {
+        let by_mode = || self.analysis_mode.map_or(0, AnalysisMode::thinkdeep_calls);
+        let expected = self.thinkdeep_expected.map_or_else(by_mode, |count| count.get());
+        let share = self.thinkdeep_completion_pct?.get();
+        (expected > 0).then_some((expected, share))
+    }
+
     /// Finds flags of another stage, and takes them out.
     pub(crate) fn check_stage(&mut self, is_stage_3: bool, map: &Map, found: &mut Found) {
         if is_stage_3 {

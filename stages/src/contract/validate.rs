@@ -39,7 +39,7 @@ pub fn validate(paths: &[Utf8PathBuf], project: &Utf8Path) -> Vec<Validated> {
         let error = bytes
             .as_ref()
             .err()
-            .map(|error| format!("{}: {error}", text::shown(path)));
+            .map(|error| format!("{}: {error}; name the file of a summary", text::shown(path)));
         let reading = read(bytes.as_deref().unwrap_or_default(), &context);
         let findings = reading.findings.named(path.as_str());
         Validated {

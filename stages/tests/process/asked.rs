@@ -95,6 +95,36 @@ fn an_answer_that_maps_completes_the_stage() {
         );
         // It is decided.
         project.person(&["answer", label]).refused();
+        let state = project.read(STATE);
+        let is_done = label != "Way 3";
+        for done in [
+            "  response_analysis:\n    status: completed\n",
+            "\"answered_at\":\"20",
+        ] {
+            assert_eq!(state.contains(done), is_done, "{label}: {state}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_completes_stage_3_has_its_gate_look_first() {
+    let project = Project::at(3);
+    project.write("requirements/working/QUESTIONS-001.md", &questions(1));
+    project
+        .report(
+            "needs-user-input",
+            &question(2, "  next_action_map:\n    Way 1: proceed\n"),
+        )
+        .done();
+    project.person(&["answer", "Way 1"]).done();
+    project.agent(&["recover"]).done();
+    assert_eq!(project.next()["stage"], 4);
+    let state = project.read(STATE);
+    for written in [
+        "  analysis_questions:\n    status: completed\n",
+        "working/QUESTIONS-001.md",
+    ] {
+        assert!(state.contains(written), "{written}: {state}");
     }
 }
 
@@ -132,6 +162,32 @@ fn a_stage_that_failed_is_tried_again() {
             && state.contains("recovery_stage_2_round_1_2: skip"),
         "{state}"
     );
+    // What became of each failure, and of the stage, stands where schema 2 has it.
+    for written in [
+        "\"recovery\":\"retry\"",
+        "\"recovery\":\"skip\"",
+        "  research:\n    status: skipped\n",
+    ] {
+        assert!(state.contains(written), "{written}: {state}");
+    }
+}
+
+#[test]
+fn a_recovery_that_nothing_asks_for_changes_nothing() {
+    let project = Project::at(6);
+    let refuses = |phase: &str| {
+        let before = project.read(STATE);
+        let said = project.agent(&["recover"]).refused();
+        assert!(
+            said.contains(&format!("it is in phase {phase}")) && said.contains("stages next"),
+            "{said}"
+        );
+        assert_eq!(project.read(STATE), before);
+    };
+    project.report("failed", "").done();
+    refuses("failed");
+    project.person(&["pause"]).done();
+    refuses("waiting");
 }
 
 #[test]
@@ -139,6 +195,8 @@ fn a_coordinator_that_left_no_summary_is_recovered_by_what_it_wrote() {
     let project = Project::at(2);
     project.agent(&["recover"]).done();
     assert_eq!(project.next()["questions"][0]["header"], "Crashed");
+    let state = project.read(STATE);
+    assert!(state.contains("\"error\":\"No summary was left.\""), "{state}");
     project.person(&["answer", "Retry"]).done();
     project.write("requirements/research/research-synthesis.md", "# What is known\n");
     project.agent(&["recover"]).done();
@@ -212,7 +270,14 @@ fn a_gate_that_is_closed_asks() {
         assert!(state.contains(&format!("\n  {section}\n")), "{state}");
     }
     project.requirements();
-    assert!(mended().contains("\n  assumptions_risks: COMPLETE\n"));
+    let state = mended();
+    for written in [
+        "\n  assumptions_risks: COMPLETE\n",
+        "\n  validation_prd:\n    status: completed\n",
+        "VALIDATION_PRD\n- Action: It was done\n- Outcome: SUCCESS\n",
+    ] {
+        assert!(state.contains(written), "{written}: {state}");
+    }
     assert_eq!(project.next()["stage"], 6);
 }
 

@@ -56,7 +56,7 @@ fn run(command: &str) -> Said {
             project.person(&["pause"]).done();
             project.person(&words)
         }
-        "take-up" => {
+        "take-up" | "start" => {
             let project = Project::empty();
             let state =
                 "---\nschema_version: 2\ncurrent_stage: 3\nstage_status: pending\ncurrent_round: 1\n---\n";

@@ -3,6 +3,9 @@
 mod asked;
 mod demo;
 mod docs;
+mod lock;
 mod support;
 mod taken_up;
+#[path = "../../../tests/support/terminal.rs"]
+mod terminal;
 mod way;

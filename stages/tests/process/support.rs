@@ -1,74 +1,50 @@
 //! A project with a pipeline in it, and the program as a person, an agent and the hooks call it.
 
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
+pub(crate) use claudex_testkit::SESSION;
+use claudex_testkit::{Output, Project as Folder, as_agent};
 use serde_json::{Value, json};
 use stages::gates::REQUIRED_SECTIONS;
-use tempfile::TempDir;
 
-/// The session that the pipeline belongs to.
-pub(crate) const SESSION: &str = "session-1";
 pub(crate) const STATE: &str = "requirements/.requirements-state.local.md";
 
 /// What a call of the program came to.
 #[derive(Debug)]
-pub(crate) struct Said {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
+pub(crate) struct Said(Output);
 
 impl Said {
     #[track_caller]
     pub(crate) fn done(self) -> String {
-        assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);
-        self.out
+        assert_eq!(self.0.code, Some(0), "{}{}", self.0.out, self.0.err);
+        self.0.out
     }
 
     #[track_caller]
     pub(crate) fn usage(self) -> String {
-        assert_eq!(self.code, Some(2), "{}{}", self.out, self.err);
-        self.err
+        assert_eq!(self.0.code, Some(2), "{}{}", self.0.out, self.0.err);
+        self.0.err
     }
 
     #[track_caller]
     pub(crate) fn refused(self) -> String {
-        assert_eq!(self.code, Some(1), "{}{}", self.out, self.err);
-        self.err + &self.out
-    }
-}
-
-fn said(output: &Output) -> Said {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Said {
-        code: output.status.code(),
-        out: text(&output.stdout),
-        err: text(&output.stderr),
+        assert_eq!(self.0.code, Some(1), "{}{}", self.0.out, self.0.err);
+        self.0.err + &self.0.out
     }
 }
 
 pub(crate) struct Project {
-    kept: TempDir,
+    folder: Folder,
     pub(crate) root: PathBuf,
 }
 
 impl Project {
     /// Makes a project in which nothing was started.
     pub(crate) fn empty() -> Self {
-        let kept = tempfile::tempdir().unwrap();
-        let root = kept.path().join("a project’s folder");
-        std::fs::create_dir_all(&root).unwrap();
-        let project = Self { kept, root };
-        assert!(
-            project
-                .tool("git", &["init", "--quiet"])
-                .status()
-                .unwrap()
-                .success()
-        );
-        project
+        let folder = Folder::new(Path::new(env!("CARGO_BIN_EXE_stages"))).unwrap();
+        let root = folder.root();
+        Self { folder, root }
     }
 
     /// Makes one whose pipeline was started by the session.
@@ -88,54 +64,31 @@ impl Project {
         project
     }
 
-    fn tool(&self, program: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .current_dir(&self.root)
-            .env_clear()
-            .stdin(Stdio::null());
-        command
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("HOME", self.kept.path())
-            .env("TMPDIR", self.kept.path())
-            .env("XDG_CONFIG_HOME", self.kept.path().join("config"))
-            .env("XDG_STATE_HOME", self.kept.path().join("state"))
-            .env("GIT_CONFIG_NOSYSTEM", "1");
-        command
-    }
-
     /// Calls the program as a person in a terminal.
     pub(crate) fn person(&self, arguments: &[&str]) -> Said {
-        said(
-            &self
-                .tool(env!("CARGO_BIN_EXE_stages"), arguments)
-                .output()
-                .unwrap(),
-        )
+        Said(self.folder.person(arguments).unwrap())
+    }
+
+    /// Has a person call it on a terminal, and returns its status and what stood there.
+    pub(crate) fn on_terminal(&self, arguments: &[&str]) -> (i32, String) {
+        crate::terminal::run(self.folder.command(arguments), 100, "")
     }
 
     /// Calls it as the agent of the session.
     pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
-        self.agent_of(SESSION, arguments)
+        Said(self.folder.agent(arguments).unwrap())
     }
 
     /// Calls it as the agent of another session.
     pub(crate) fn agent_of(&self, session: &str, arguments: &[&str]) -> Said {
-        let mut command = self.tool(env!("CARGO_BIN_EXE_stages"), arguments);
-        command
-            .env("CLAUDECODE", "1")
-            .env("CLAUDE_CODE_SESSION_ID", session);
-        said(&command.output().unwrap())
+        Said(self.folder.agent_of(session, arguments).unwrap())
     }
 
     /// Calls the program, as the agent or a person, and kills it after so long.
     pub(crate) fn killed(&self, arguments: &[&str], is_agent: bool, after: std::time::Duration) {
-        let mut command = self.tool(env!("CARGO_BIN_EXE_stages"), arguments);
+        let mut command = self.folder.command(arguments);
         if is_agent {
-            command
-                .env("CLAUDECODE", "1")
-                .env("CLAUDE_CODE_SESSION_ID", SESSION);
+            as_agent(&mut command);
         }
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
@@ -146,19 +99,7 @@ impl Project {
 
     /// Calls a hook of the session with this input, and returns what it prints.
     pub(crate) fn hook(&self, name: &str, input: &Value) -> String {
-        let mut command = self.tool(env!("CARGO_BIN_EXE_stages"), &["hook", name]);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(input.to_string().as_bytes())
-            .unwrap();
-        said(&child.wait_with_output().unwrap()).done()
+        Said(self.folder.hook(name, input.to_string().as_bytes()).unwrap()).done()
     }
 
     /// Stops: the decision, and the reason or the line for the person.
@@ -191,9 +132,7 @@ impl Project {
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {
-        let path = self.root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        self.folder.write(path, text).unwrap();
     }
 
     /// Returns the value of a key of the state's first level.

@@ -8,7 +8,7 @@ use crate::support::{Project, STATE, summary};
 /// A document with these lines, and what nobody but its writer knows.
 fn document(lines: &str) -> String {
     format!(
-        "---\n# a template’s\n{lines}prd_mode: \"NEW\"\nanalysis_mode: standard\nours: {{ kept: [1, 2.50] }}\nuser_decisions:\n  analysis_mode_round_1: standard\n---\n\n# Log\n\nWhat was done.\n"
+        "---\n# a template’s\n{lines}created: \"2026-01-02T03:04:05Z\"\nprd_mode: \"NEW\"\nanalysis_mode: standard\nrounds: null # none yet\nstages:\nours: {{ kept: [1, 2.50] }}\nuser_decisions:\n  analysis_mode_round_1: standard\n---\n\n# Log\n\nWhat was done.\n"
     )
 }
 
@@ -25,6 +25,7 @@ fn taken(lines: &str) -> Project {
     for kept in [
         "# a template’s\n",
         "ours: { kept: [1, 2.50] }\n",
+        "created: \"2026-01-02T03:04:05Z\"\n",
         "  analysis_mode_round_1: standard\n",
         "# Log\n\nWhat was done.\n",
     ] {
@@ -63,7 +64,12 @@ fn every_word_of_schema_1_is_taken_up_at_its_stage() {
 #[test]
 fn every_stage_and_status_of_schema_2_is_taken_up() {
     let lines = |stage: u64, status: &str| {
-        format!("schema_version: 2\ncurrent_stage: {stage}\nstage_status: {status}\ncurrent_round: 2\n")
+        let key = if stage == 6 {
+            "phase_status"
+        } else {
+            "stage_status"
+        };
+        format!("schema_version: 2\ncurrent_stage: {stage}\n{key}: {status}\ncurrent_round: 2\n")
     };
     for (stage, status, instruction, now) in [
         (1, "pending", "dispatch", 1),

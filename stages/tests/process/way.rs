@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use stages::contract::Stage;
 
 use crate::support::{Project, SESSION, STATE, summary};
 
@@ -11,14 +12,27 @@ fn a_pipeline_goes_through_all_stages() {
     let project = Project::new();
     for stage in 1..=7 {
         let next = project.next();
-        assert_eq!(
-            (&next["instruction"], &next["stage"]),
-            (&json!("dispatch"), &json!(stage))
+        let minutes = [None, Some(15), Some(30), Some(15), Some(20), Some(5), Some(10)];
+        let name = Stage::of_number(stage).unwrap().to_string();
+        // What is new with each pipeline or comes from elsewhere is that of the instruction itself.
+        let expected = json!({
+            "instruction": "dispatch", "stage": stage, "stage_name": name, "round": 1, "inline": stage == 1,
+            "dispatch_id": next["variables"]["DISPATCH_ID"], "summary_file": next["variables"]["SUMMARY_FILE"],
+            "timeout_minutes": minutes[usize::try_from(stage).unwrap() - 1], "variables": next["variables"], "open_since": next["open_since"],
+        });
+        assert_eq!(next, expected);
+        assert!(
+            next["dispatch_id"]
+                .as_str()
+                .unwrap()
+                .ends_with(&format!("-{stage}")),
+            "{next}"
         );
         project.complete(stage, "");
     }
     assert_eq!(project.next()["instruction"], "done");
     assert_eq!(project.state("stage_status"), "completed");
+    assert_eq!(project.state("can_resume"), "false");
     assert_eq!(project.state("analysis_mode"), "standard");
     let state = project.read(STATE);
     assert!(
@@ -111,6 +125,18 @@ fn what_does_not_count_changes_nothing() {
         &project.read("requirements/.stage-summaries/stage-1-summary.md"),
         "taken-already",
     );
+    // The panel builder’s is of no stage.
+    let panel = "requirements/.stage-summaries/panel-builder-summary.md";
+    project.write(
+        panel,
+        "---\nstatus: completed\nsummary: Three members\n---\n\n## Context for Next Stage\n",
+    );
+    let said = project.agent(&["report", panel]).refused();
+    assert!(said.contains(file), "{said}");
+    assert_eq!(
+        (project.next(), project.read(STATE)),
+        (next.clone(), before.clone())
+    );
     let said = project.agent(&["report", "requirements/nothing.md"]).refused();
     assert!(said.contains("stages recover"), "{said}");
     let said = project.agent(&["report", "/etc/hostname"]).refused();
@@ -149,6 +175,23 @@ fn a_report_says_as_json_what_was_read_and_what_is_next() {
         refused.contains("\"outcome\": \"refused\"") && refused.contains("\"next\": null"),
         "{refused}"
     );
+}
+
+#[test]
+fn a_person_sees_the_place_underlined_and_an_agent_has_a_line() {
+    let project = Project::at(2);
+    let path = project.summary("done", "");
+    let line = format!("{path}:4:9: error[unknown-status]: ");
+    let said = project.agent(&["validate", &path]).refused();
+    assert!(said.starts_with(&line), "{said}");
+    let (code, screen) = project.on_terminal(&["--color=never", "validate", &path]);
+    assert!(code == 1 && !screen.contains(&line), "{screen}");
+    assert!(
+        screen.contains("status: done\r\n   ·         ────\r\n"),
+        "{screen}"
+    );
+    let said = project.agent(&["validate", "nothing.md"]).refused();
+    assert!(said.contains("name the file of a summary"), "{said}");
 }
 
 #[test]
@@ -228,7 +271,7 @@ fn a_pause_lets_turns_end_until_the_person_resumes() {
 }
 
 const NOT_READY: &str =
-    "  validation_decision: NOT_READY\n  validation_score: 10\n  weak_dimensions: [target_users]\n";
+    "  validation_decision: NOT_READY\n  validation_score: 0\n  weak_dimensions: [target_users]\n";
 
 #[test]
 fn requirements_that_are_not_ready_go_another_round() {
@@ -294,49 +337,6 @@ fn research_is_told_the_gaps() {
 }
 
 #[test]
-fn the_lock_is_refreshed_and_one_of_another_is_told_until_it_is_stale() {
-    const LOCK: &str = "requirements/.requirements-lock";
-    let lock = |seconds: i64| {
-        let ago = claudex_loop::Timestamp::from_second(claudex_loop::Timestamp::now().as_second() - seconds);
-        let ago = ago.unwrap();
-        format!("locked_at: {ago}\nworkflow_mode: requirements\nprd_mode: NEW\nlast_activity: {ago}\n")
-    };
-    let project = Project::empty();
-    project.write(LOCK, &lock(7_000));
-    project.agent(&["start"]).done();
-    let (theirs, next) = (project.read(LOCK), project.next());
-    assert!(
-        next["tell"].to_string().contains("another program works"),
-        "{next}"
-    );
-    assert!(
-        project
-            .agent(&["status"])
-            .done()
-            .contains("another program works")
-    );
-    project.complete(1, "");
-    assert_eq!(project.read(LOCK), theirs);
-    // Nobody holds one that old.
-    project.write(LOCK, &lock(7_300));
-    let next = project.next();
-    assert_eq!(next["tell"], serde_json::Value::Null);
-    let activity = || {
-        let lock = project.read(LOCK);
-        let last = lock.lines().find_map(|line| line.strip_prefix("last_activity: "));
-        last.unwrap().to_owned()
-    };
-    assert_eq!(activity(), project.state("updated"));
-    let ours = project.read(LOCK).replace(&activity(), "2026-01-01T00:00:00Z");
-    project.write(LOCK, &ours);
-    project.complete(2, "");
-    assert_eq!(activity(), project.state("updated"));
-    project.write(LOCK, &lock(10));
-    project.agent(&["cancel"]).done();
-    assert!(project.root.join(LOCK).exists());
-}
-
-#[test]
 fn the_circuit_breaks_before_a_round_too_many() {
     let project = Project::empty();
     project.agent(&["start", "--max-rounds", "1"]).done();
@@ -373,6 +373,25 @@ fn a_report_that_is_killed_is_taken_as_a_whole_or_not_at_all() {
         );
         let context = now["variables"]["PRIOR_CONTEXT"].as_str().unwrap();
         assert!(context.contains("Stage 2 says so."), "{step}: {context}");
+    }
+}
+
+#[test]
+fn a_next_that_is_killed_gives_the_same_instruction_and_writes_again_what_was_lost() {
+    let project = Project::at(5);
+    project.complete(5, NOT_READY);
+    project.person(&["answer", "rapid"]).done();
+    let reflection = "requirements/.stage-summaries/reflection-round-2.md";
+    let (next, text, state) = (project.next(), project.read(reflection), project.read(STATE));
+    for step in 0..16 {
+        std::fs::remove_file(project.root.join(reflection)).unwrap();
+        project.killed(&["next"], true, Duration::from_micros(step * 900));
+        assert_eq!(project.next(), next, "{step}");
+        assert_eq!(
+            (project.read(reflection), project.read(STATE)),
+            (text.clone(), state.clone()),
+            "{step}"
+        );
     }
 }
 
@@ -471,7 +490,7 @@ fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
         let told: serde_json::Value = serde_json::from_str(&project.hook("session-start", &input)).unwrap();
         told["systemMessage"].as_str().unwrap_or_default().to_owned()
     };
-    for session in ["session-1", "session-2"] {
+    for session in [SESSION, "session-2"] {
         let told = begins(session);
         let line = format!("/stages:resume {id}");
         assert!(
@@ -495,11 +514,18 @@ fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
         (&json!("dispatch"), &json!(2))
     );
     assert!(begins("session-2").contains("of this session"));
-    let told = begins("session-1");
+    let told = begins(SESSION);
     assert!(told.contains("another session has loop"), "{told}");
     // Whose it is already takes nothing over.
     project.report("needs-user-input", flags).done();
     let said = resumes("2");
     assert!(said.contains("The next stop of this session drives it"), "{said}");
     assert_eq!(project.agent(&["journal", id]).done().matches("adopt").count(), 1);
+    // One that is given up waits for nobody.
+    project.report("needs-user-input", flags).done();
+    project.person(&["cancel"]).done();
+    assert_eq!(
+        ["waiting_for_user", "pause_stage", "next_step", "can_resume"].map(|key| project.state(key)),
+        ["false", "null", "null", "false"]
+    );
 }
