@@ -1,4 +1,4 @@
-//! A program that is killed (`SIGKILL`) at any system call that changes a file leaves a loop that goes on, as if the call had not begun or
+//! A program that is killed (`SIGKILL`) at any system call of a thread that changes a file leaves a loop that goes on, as if the call had not begun or
 //! had ended: nothing is set aside, the journal holds, and the same call then does what is left to do.
 //!
 //! Where there is no `strace` that works, the kills are aimed at moments spread over the call instead.
@@ -30,8 +30,12 @@ const MOMENTS: u32 = 24;
 /// Where a program is killed.
 #[derive(Debug, Clone)]
 enum Kill {
-    /// At the call of this name and number.
-    At(String, usize),
+    /// At the call of this name and number, of any thread or of the first one.
+    At {
+        name: String,
+        number: usize,
+        threads: bool,
+    },
     /// After so long.
     After(Duration),
 }
@@ -39,7 +43,7 @@ enum Kill {
 impl fmt::Display for Kill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kill::At(name, number) => write!(f, "killed at {name} number {number}"),
+            Kill::At { name, number, .. } => write!(f, "killed at {name} number {number}"),
             Kill::After(moment) => write!(f, "killed after {moment:?}"),
         }
     }
@@ -185,30 +189,58 @@ fn kills(project: &Project, call: &Call, traced: bool) -> io::Result<Vec<Kill>> 
 fn calls(project: &Project, call: &Call) -> io::Result<Vec<Kill>> {
     let log = project.top().join("calls");
     let name = log.to_string_lossy().into_owned();
-    traced(
-        project,
-        call,
-        &["-o", &name, "-e", &format!("trace={}", known(CALLS))],
-    )?;
-    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let trace = format!("trace={}", known(CALLS));
     let mut kills = Vec::new();
-    for line in String::from_utf8_lossy(&std::fs::read(log)?).lines() {
-        // Only the program itself is killed; its children are numbered by themselves.
-        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
-        let Some((name, rest)) = line.split_once('(') else {
+    for threads in [false, true] {
+        let flags = ["-o", &name, "-e", &trace];
+        traced(project, call, &[following(threads), &flags].concat())?;
+        kills.extend(listed(&String::from_utf8_lossy(&std::fs::read(&log)?), threads));
+        project.restore()?;
+    }
+    Ok(kills)
+}
+
+/// Returns the flags with which the program's threads are followed, and its children are not.
+fn following(threads: bool) -> &'static [&'static str] {
+    if threads { &["-f", "-b", "execve"] } else { &[] }
+}
+
+/// Lists where a program can be killed by what `strace` wrote: in its first thread, or in the others. Each thread's calls are numbered by
+/// themselves, so of the others those can be aimed at that no thread was before with.
+fn listed(log: &str, threads: bool) -> Vec<Kill> {
+    let mut numbers: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut first = None;
+    let mut kills = Vec::new();
+    for line in log.lines() {
+        let (thread, line) = match threads {
+            true => line.split_once(' ').unwrap_or_default(),
+            false => ("", line),
+        };
+        let Some((name, rest)) = line.trim_start().split_once('(') else {
             continue;
         };
-        let number = numbers.entry(name.to_owned()).or_default();
+        // Where another thread came between, the rest of a call has a line of its own.
+        if name.starts_with('<') {
+            continue;
+        }
+        let is_others = *first.get_or_insert(thread) != thread;
+        let most = numbers.iter().filter(|((_, known), _)| *known == name);
+        let most = most.map(|(_, number)| *number).max().unwrap_or_default();
+        let number = numbers.entry((thread, name)).or_default();
         *number += 1;
         let opens = name.starts_with("open")
             && !["O_CREAT", "O_WRONLY", "O_RDWR", "O_TRUNC"]
                 .iter()
                 .any(|flag| rest.contains(flag));
-        if !opens {
-            kills.push(Kill::At(name.to_owned(), *number));
+        if !opens && is_others == threads && *number > most {
+            kills.push(Kill::At {
+                name: name.to_owned(),
+                number: *number,
+                threads,
+            });
         }
     }
-    Ok(kills)
+    kills
 }
 
 /// Leaves out the names that this system's `strace` does not know: each system has its own.
@@ -229,14 +261,15 @@ fn moments(project: &Project, call: &Call) -> io::Result<Vec<Kill>> {
 /// Makes a call that is killed.
 fn die(project: &Project, call: &Call, kill: &Kill) -> io::Result<()> {
     match kill {
-        Kill::At(name, number) => {
+        Kill::At {
+            name,
+            number,
+            threads,
+        } => {
             let inject = format!("inject={name}:signal=SIGKILL:when={number}");
-            traced(
-                project,
-                call,
-                &["-o", "/dev/null", "-e", &format!("trace={name}"), "-e", &inject],
-            )
-            .map(drop)
+            let trace = format!("trace={name}");
+            let flags = ["-o", "/dev/null", "-e", &trace, "-e", &inject];
+            traced(project, call, &[following(*threads), &flags].concat()).map(drop)
         }
         Kill::After(moment) => {
             let mut command = call.command(project, &[]);
@@ -266,4 +299,32 @@ fn traced(project: &Project, call: &Call, flags: &[&str]) -> io::Result<Output> 
         .chain(flags.iter().copied())
         .collect();
     feed(call.command(project, &behind), call.input.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listed;
+
+    const LOG: &str = "7 mkdir(\"/d\", 0777) = 0
+9 openat(AT_FDCWD, \"/f\", O_WRONLY|O_CREAT, 0777) = 3
+9 openat(AT_FDCWD, \"/g\", O_RDONLY) = 4
+7 write(3, \"x\", 1 <unfinished ...>
+9 write(4, \"x\", 1) = 1
+7 <... write resumed>) = -1 EIO (Input/output error)
+9 write(5, \"x\", 1) = 1
+";
+
+    #[test]
+    fn calls_are_numbered_by_thread_and_those_of_others_listed_where_they_come_first() {
+        let said = |threads, log: &str| {
+            let kills = listed(log, threads).into_iter();
+            kills.map(|kill| kill.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            said(true, LOG),
+            ["killed at openat number 1", "killed at write number 2"]
+        );
+        let alone = LOG.replace("7 ", "").replace("9 ", "");
+        assert_eq!(said(false, &alone).len(), 5, "all but what only reads");
+    }
 }
