@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -75,26 +76,28 @@ pub(crate) fn run(setup: &Setup, ways: &[Way], report: &mut Report, failures: &m
             }
         }
     }
-    let traced = is_traced();
     let kills = AtomicUsize::new(0);
     at_once(&jobs, failures, |(way, at)| {
         let mut held = match at {
             Some(_) => Loop::begin(setup, way)?,
             None => Loop::ready(setup, way)?,
         };
-        held.promise(Suite::Kills, |held| match at {
-            Some(at) => killed(held, way, *at, traced, &kills),
-            None => killed_start(held, way, traced, &kills),
+        let killed = held.promise(Suite::Kills, |held| match at {
+            Some(at) => killed(held, way, *at),
+            None => killed_start(held, way),
+        });
+        killed.map(|killed| {
+            kills.fetch_add(killed, Ordering::Relaxed);
         })
     });
-    let how = if traced {
+    let how = if *TRACED {
         "system calls that change files"
     } else {
         "moments"
     };
     let said = format!("{} calls were killed at {} {how}", jobs.len(), kills.into_inner());
     report.tried(Suite::Kills, said);
-    if !traced {
+    if !*TRACED {
         let why = "every system call: `strace` is not installed, or may not trace";
         report.left_out(Suite::Kills, why);
     }
@@ -106,52 +109,62 @@ fn waits(steps: &[Step]) -> bool {
     walk::waits(steps) > 0 || steps.iter().any(|step| step.act == running)
 }
 
-fn is_traced() -> bool {
+/// Kills a call wherever it can be, each time in the project and the loop as they are now, and then has a look at what is left.
+/// Returns how often.
+pub(crate) fn everywhere<'k>(
+    held: &mut Loop<'k>,
+    call: &Call,
+    mut look: impl FnMut(&mut Loop<'k>) -> Result<(), Wrong>,
+) -> Result<usize, Wrong> {
+    held.project.keep()?;
+    let (state, path) = (held.state.clone(), held.path.clone());
+    let kills = match *TRACED {
+        true => calls(&held.project, call)?,
+        false => moments(&held.project, call)?,
+    };
+    for kill in &kills {
+        held.project.restore()?;
+        held.state = state.clone();
+        held.path.clone_from(&path);
+        held.path.push(kill.to_string());
+        die(&held.project, call, kill)?;
+        look(held)?;
+    }
+    Ok(kills.len())
+}
+
+/// Whether system calls can be aimed at.
+static TRACED: LazyLock<bool> = LazyLock::new(|| {
     let mut strace = Command::new("strace");
     strace.args(["-qq", "-e", "trace=write", "-o", "/dev/null", "true"]);
     let ran = strace.stdout(Stdio::null()).stderr(Stdio::null()).status();
     ran.is_ok_and(|status| status.success())
-}
+});
 
-/// Kills a start wherever it can be: then the loop is there, or can be started.
-fn killed_start(held: &mut Loop<'_>, way: &Way, traced: bool, count: &AtomicUsize) -> Result<(), Wrong> {
+/// Kills a start: then the loop is there, or can be started.
+fn killed_start(held: &mut Loop<'_>, way: &Way) -> Result<usize, Wrong> {
     let (line, by) = held.start_line(way, "kit_1");
+    held.path = vec![line.join(" ")];
     let call = Call::of(by, line);
-    held.project.keep()?;
-    for kill in kills(&held.project, &call, traced)? {
-        held.project.restore()?;
-        held.path = vec![format!("{} {kill}", call.arguments.join(" "))];
-        die(&held.project, &call, &kill)?;
+    everywhere(held, &call, |held| {
         let said = call.make(&held.project)?;
         let shown = held.project.person(&["status", "--json"])?;
         let shown: Json = serde_json::from_str(&shown.out).unwrap_or_default();
         if shown["loops"][0]["phase"] != *held.setup.machine.phases[way.begin.phase].name.value {
             return Err(format!("neither is the loop there nor does it start: {}", said.short()).into());
         }
-        count.fetch_add(1, Ordering::Relaxed);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
-/// Takes a way up to a step, and kills that step wherever it can be.
-fn killed(held: &mut Loop<'_>, way: &Way, at: usize, traced: bool, count: &AtomicUsize) -> Result<(), Wrong> {
+/// Takes a way up to a step, and kills that step.
+fn killed(held: &mut Loop<'_>, way: &Way, at: usize) -> Result<usize, Wrong> {
     way.steps[..at].iter().try_for_each(|step| held.step(step))?;
     let step = &way.steps[at];
     held.path.push(held.setup.step_text(step));
     let before = held.journal()?;
     let call = held.prepare(&step.act, &before.fields())?;
-    held.project.keep()?;
-    let (begun, path) = (held.state.clone(), held.path.clone());
-    for kill in kills(&held.project, &call, traced)? {
-        held.project.restore()?;
-        held.state = begun.clone();
-        held.path.clone_from(&path);
-        held.path.push(kill.to_string());
-        die(&held.project, &call, &kill)?;
-        goes_on(held, step, &before, &call)?;
-        count.fetch_add(1, Ordering::Relaxed);
-    }
-    Ok(())
+    everywhere(held, &call, |held| goes_on(held, step, &before, &call))
 }
 
 /// The loop is as it was, or as it was to become; and goes on.
@@ -175,14 +188,6 @@ fn goes_on(held: &mut Loop<'_>, step: &Step, before: &Journal, call: &Call) -> R
     };
     held.took(step, before, &said)?;
     held.check()
-}
-
-/// Lists where a call can be killed.
-fn kills(project: &Project, call: &Call, traced: bool) -> io::Result<Vec<Kill>> {
-    match traced {
-        true => calls(project, call),
-        false => moments(project, call),
-    }
 }
 
 /// Lists the system calls that a call makes and that change files.

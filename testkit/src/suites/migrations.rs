@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use claudex_build::model::{Field, FieldKind, Form, Held, Machine, Migration, Phase, Renames};
+use claudex_build::model::{Actor, Field, FieldKind, Form, Held, Machine, Migration, Phase, Renames};
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
 use super::Said;
 use super::input::answer;
+use super::kills;
 use super::refusals::unchanged;
 use crate::error::Wrong;
 use crate::project::{files, put, remove};
-use crate::runs::Loop;
+use crate::runs::{Call, Loop};
 use crate::search::{State, Value, Way, given};
 
 /// A version that no machine has.
@@ -47,13 +48,20 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
         for phase in old.phases.iter().filter(|phase| !phase.terminal) {
             for word in 0..variants {
                 held.project.restore()?;
-                goes_on(held, old, phase, word)?;
+                let values = begin(held, old, phase, word)?;
+                goes_on(held, old, phase, values)?;
                 played += 1;
             }
         }
     }
-    if played > 0 {
-        said += &format!("; {played} of earlier versions went on");
+    if let Some(old) = setup.earlier.first()
+        && let Some(phase) = old.phases.iter().find(|phase| !phase.terminal)
+    {
+        held.project.restore()?;
+        let values = begin(held, old, phase, 0)?;
+        let call = Call::of(Actor::Person, adopt(held));
+        let kills = kills::everywhere(held, &call, |held| goes_on(held, old, phase, values.clone()))?;
+        said += &format!("; {played} of earlier versions went on, one of them killed {kills} times");
     }
     let known: Vec<String> = setup.earlier.iter().map(claudex_build::graph_hash).collect();
     let named = setup.machine.migrations.iter().flat_map(|entry| &entry.from);
@@ -85,8 +93,8 @@ fn unknown(held: &Loop<'_>) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Has the loop be one that an earlier version took up in this phase, and a person adopt it; then it takes an edge.
-fn goes_on(held: &mut Loop<'_>, old: &Machine, phase: &Phase, word: usize) -> Result<(), Wrong> {
+/// Has the loop be one that an earlier version took up in this phase. Returns its values.
+fn begin(held: &mut Loop<'_>, old: &Machine, phase: &Phase, word: usize) -> Result<Values, Wrong> {
     let (setup, hash) = (held.setup, claudex_build::graph_hash(old));
     let place = format!("a loop in `{}` of the version {hash}", phase.name.value);
     held.path.truncate(1);
@@ -112,8 +120,18 @@ fn goes_on(held: &mut Loop<'_>, old: &Machine, phase: &Phase, word: usize) -> Re
         line[key] = begun.changes[0][key].clone();
     }
     fs::write(held.journal_path(), format!("{line}\n"))?;
+    Ok(values)
+}
 
-    let said = held.project.person(&["adopt", &held.id, "--yes"])?;
+/// Returns how a person has the next session take the loop: nothing but that, and the loop is opened.
+fn adopt(held: &Loop<'_>) -> Vec<String> {
+    ["adopt", &held.id, "--yes"].map(str::to_owned).into()
+}
+
+/// Has a person adopt the loop, which is migrated thereby, once; then it takes an edge.
+fn goes_on(held: &mut Loop<'_>, old: &Machine, phase: &Phase, values: Values) -> Result<(), Wrong> {
+    let setup = held.setup;
+    let said = Call::of(Actor::Person, adopt(held)).make(&held.project)?;
     let after = held.journal()?;
     let made = after.changes.iter().skip(1).map(|change| &change["what"]);
     let made: Vec<&Json> = made.filter(|what| **what != "adopt").collect();
