@@ -14,6 +14,7 @@ use super::input::answer;
 use super::kills;
 use super::refusals::unchanged;
 use crate::error::Wrong;
+use crate::kit::Setup;
 use crate::project::{files, put, remove};
 use crate::runs::{Call, Loop};
 use crate::search::{State, Value, Way, given};
@@ -100,7 +101,7 @@ fn begin(held: &mut Loop<'_>, old: &Machine, phase: &Phase, word: usize) -> Resu
     held.path.truncate(1);
     held.path.push(place);
     let begun = held.journal()?;
-    let values = values(old, phase, word);
+    let values = values(setup, old, phase, word);
     of_version(held, &hash)?;
     put(
         &machines(held).join(format!("{hash}.json")),
@@ -187,15 +188,16 @@ fn of_version(held: &Loop<'_>, hash: &str) -> Result<(), Wrong> {
 }
 
 /// Returns a value for each field that exists in a phase; of words the one of this number.
-fn values(old: &Machine, phase: &Phase, word: usize) -> Values {
-    let fields = old
-        .fields
-        .iter()
-        .filter(|field| field.exists_in(&phase.name.value));
+fn values(setup: &Setup, old: &Machine, phase: &Phase, word: usize) -> Values {
+    let exists = |field: &&Field| field.exists_in(&phase.name.value);
     let value = |field: &Field| match &field.kind {
         FieldKind::OneOf(words) => Value::Text(words[word % words.len()].value.clone()),
-        kind => given(kind),
+        kind => match given(kind) {
+            Value::Text(text) => Value::Text(setup.text(&field.name.value, &text)),
+            other => other,
+        },
     };
+    let fields = old.fields.iter().filter(exists);
     let values = fields.map(|field| (field.name.value.clone(), value(field)));
     values.filter(|(_, value)| *value != Value::Absent).collect()
 }
