@@ -18,6 +18,11 @@ const FILES: [(&str, &str); 5] = [
     ("messages/writing.md", include_str!("new/writing.md.in")),
     ("src/main.rs", include_str!("new/main.rs.in")),
 ];
+/// The clone that the program was built in. A release has none: it does not know the machine that it was built on.
+const CLONE: Option<&str> = match option_env!("CLAUDEX_RELEASE") {
+    Some(_) => None,
+    None => Some(env!("CARGO_MANIFEST_DIR")),
+};
 /// The longest name, in bytes: that of a machine.
 const LONGEST: usize = 64;
 /// What a module, a crate beside ours, or the type of a machine cannot be called.
@@ -62,7 +67,9 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
         ));
     }
     let folder = Utf8Path::new(&name);
-    write(folder).map_err(|error| {
+    // Crates from a registry lie beside each other.
+    let clone = CLONE.filter(|clone| Utf8Path::new(clone).join("codegen/Cargo.toml").is_file());
+    write(folder, clone).map_err(|error| {
         let (why, help) = match error.kind() {
             io::ErrorKind::AlreadyExists => (
                 format!("{folder} is there already, and nothing is written over"),
@@ -76,7 +83,13 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
         Failure::plain(Exit::Refused, "claudex::new", why, help)
     })?;
     let files = FILES.map(|(file, _)| file).join(", ");
-    out::line(&format!("The crate {name} is in {folder}: {files}. To try it:"));
+    out::line(&format!("The crate {name} is in {folder}: {files}."));
+    if let Some(clone) = clone {
+        out::line(&format!(
+            "It takes claudex-loop from {clone}, where this program was built."
+        ));
+    }
+    out::line("To try it:");
     out::line(&format!(
         "    cd {folder}\n    cargo run --quiet -- start \"a haiku\""
     ));
@@ -103,9 +116,14 @@ fn wrong_with(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Writes the files into a folder that is made for them.
-fn write(folder: &Utf8Path) -> io::Result<()> {
+/// Writes the files into a folder that is made for them; with what they depend on from a clone, or from the registry.
+fn write(folder: &Utf8Path, clone: Option<&str>) -> io::Result<()> {
     fs::create_dir(folder)?;
+    let below = |of: &str| {
+        clone.map_or_else(String::new, |clone| {
+            format!(", path = {:?}", format!("{clone}{of}"))
+        })
+    };
     let machine = folder.as_str().replace('-', "_");
     for (file, text) in FILES {
         let path = folder.join(file);
@@ -113,7 +131,9 @@ fn write(folder: &Utf8Path) -> io::Result<()> {
         let text = text
             .replace("@crate@", folder.as_str())
             .replace("@machine@", &machine)
-            .replace("@version@", env!("CARGO_PKG_VERSION"));
+            .replace("@version@", env!("CARGO_PKG_VERSION"))
+            .replace("@path@", &below(""))
+            .replace("@build-path@", &below("/codegen"));
         fs::File::create_new(&path)?.write_all(text.as_bytes())?;
     }
     Ok(())

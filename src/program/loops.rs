@@ -308,19 +308,22 @@ pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// Returns what a command was given: an id typed here, or what its prompt hook stored, with who stands behind it.
+/// Returns what a command was given: an id typed here, or what its prompt hook stored, whether `--adopt` was typed there, and who
+/// stands behind it.
 pub(super) fn named(
     info: &ProgramInfo,
     target: &Target,
     command: &str,
-) -> Result<(Option<String>, Actor), Failure> {
+) -> Result<(Option<String>, bool, Actor), Failure> {
     let caller = Caller::from_env();
     if !target.from_prompt {
-        return Ok((target.id.clone(), caller.actor(false)));
+        return Ok((target.id.clone(), false, caller.actor(false)));
     }
     let typed = typed::taken(info, command, &caller)?;
-    let id = Some(typed.trim().to_owned()).filter(|id| !id.is_empty());
-    Ok((id, caller.actor(true)))
+    let words = typed.split_whitespace();
+    let (flags, id): (Vec<&str>, Vec<&str>) = words.partition(|word| ["--adopt", "--yes"].contains(word));
+    let id = Some(id.join(" ")).filter(|id| !id.is_empty());
+    Ok((id, flags.contains(&"--adopt"), caller.actor(true)))
 }
 
 /// Returns the id that a look is about: typed here, or after one of these slash commands. A look needs no person behind it, so
@@ -367,7 +370,7 @@ pub(super) fn adopt<M: CommandLine>(
     yes: bool,
 ) -> Result<Exit, Failure> {
     let info = program.info;
-    let (id, actor) = named(info, target, "adopt")?;
+    let (id, _, actor) = named(info, target, "adopt")?;
     person_only(info, actor, "adopt", id.as_deref())?;
     let (store, id) = find(info, id.as_deref())?;
     if !yes && !target.from_prompt && !consent::to_take_over(info, &id, &format!("adopt {id}"))? {
@@ -407,7 +410,8 @@ pub(super) fn resume<M: CommandLine>(
 ) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
-    let (id, actor) = named(info, target, "resume")?;
+    let (id, typed, actor) = named(info, target, "resume")?;
+    let adopt = adopt || typed;
     person_only(info, actor, "resume", id.as_deref())?;
     let (store, id) = match id {
         Some(id) => find(info, Some(&id))?,

@@ -18,7 +18,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
         id: None,
         from_prompt,
     };
-    let (_, actor) = loops::named(info, &target, "rollback")?;
+    let (_, _, actor) = loops::named(info, &target, "rollback")?;
     loops::person_only(info, actor, "rollback", None)?;
     let stores = locate::stores(info.state, &[&loops::here()?]);
     let mut found: Vec<(String, bool)> = Vec::new();

@@ -58,7 +58,9 @@ impl Suite {
             Suite::Folders => "let the turn end with one line, and leave what stands there as it is",
             Suite::Crowd => "commit under the lock, and compare the revision with the one held",
             Suite::Forged => "believe a line only where an edge of the machine leads from the one before it",
-            Suite::Migrations => "refuse a version that no `[[migrations]]` entry takes, and change nothing",
+            Suite::Migrations => {
+                "refuse a version that no `[[migrations]]` entry takes, and change nothing; what an entry has to say, `machine diff` proposes"
+            }
             Suite::Plugin => "write it anew with `<program> plugin write`, and read the difference",
             Suite::Edges => "see what the compiler says of the generated types",
         }

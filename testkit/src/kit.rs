@@ -34,6 +34,7 @@ pub struct Kit {
 /// What a machine file cannot say.
 pub(crate) struct Given {
     pub(crate) program: PathBuf,
+    earlier: Vec<PathBuf>,
     pub(crate) plugin: Option<PathBuf>,
     /// Whether everything is tried, or a choice that takes less than a minute.
     pub(crate) whole: bool,
@@ -48,6 +49,8 @@ pub(crate) struct Given {
 /// Everything that the suites go by.
 pub(crate) struct Setup {
     pub(crate) machine: Machine,
+    /// The earlier versions of it.
+    pub(crate) earlier: Vec<Machine>,
     pub(crate) source: String,
     /// The machine file's name.
     pub(crate) file: String,
@@ -72,6 +75,7 @@ impl Kit {
             file: machine.as_ref().to_owned(),
             given: Given {
                 program: program.as_ref().to_owned(),
+                earlier: Vec::new(),
                 plugin: None,
                 whole: false,
                 only: None,
@@ -140,6 +144,13 @@ impl Kit {
         self
     }
 
+    /// Names the machine file of an earlier version, whose loops are to go on: as `[[migrations]]` say, or as they are.
+    #[must_use]
+    pub fn earlier(mut self, machine: impl AsRef<Path>) -> Self {
+        self.given.earlier.push(machine.as_ref().to_owned());
+        self
+    }
+
     /// Names the folder of the plugin that is committed.
     #[must_use]
     pub fn plugin(mut self, folder: impl AsRef<Path>) -> Self {
@@ -197,12 +208,18 @@ impl Kit {
 
     fn read(self) -> Result<Setup, Failure> {
         let failed = |place: &Path, what| Failure::new(Suite::SetUp, &place.display().to_string(), what);
-        let source = std::fs::read_to_string(&self.file);
-        let source = source.map_err(|error| failed(&self.file, error.to_string()))?;
-        let file = self.file.file_name().unwrap_or_default();
-        let file = file.to_string_lossy().into_owned();
-        let machine = claudex_build::check_source(&file, &source);
-        let machine = machine.map_err(|found| failed(&self.file, found.to_string()))?;
+        let read = |path: &Path| {
+            let source = std::fs::read_to_string(path);
+            let source = source.map_err(|error| failed(path, error.to_string()))?;
+            let file = path.file_name().unwrap_or_default();
+            let file = file.to_string_lossy().into_owned();
+            let machine = claudex_build::check_source(&file, &source);
+            let machine = machine.map_err(|found| failed(path, found.to_string()))?;
+            Ok((machine, file, source))
+        };
+        let (machine, file, source) = read(&self.file)?;
+        let earlier = self.given.earlier.iter().map(|path| Ok(read(path)?.0));
+        let earlier = earlier.collect::<Result<_, Failure>>()?;
         if !self.given.program.is_file() {
             return Err(failed(&self.given.program, "no such program".to_owned()));
         }
@@ -210,6 +227,7 @@ impl Kit {
         let folder = self.file.parent().filter(|folder| *folder != Path::new(""));
         Ok(Setup {
             machine,
+            earlier,
             source,
             file,
             folder: folder.unwrap_or(Path::new(".")).to_owned(),

@@ -438,9 +438,9 @@ fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
     assert_eq!(project.field(&id, "session_id"), "fresh");
     assert_eq!(project.fire_as("s1").approved(), "");
     // Inside a session it is that one which takes it.
-    project.type_line("s1", &format!("/claudex:resume {id}"));
+    project.type_line("s1", &format!("/claudex:resume {id} --adopt"));
     project
-        .run_in_session("s1", &["resume", "--from-prompt", "--adopt"])
+        .run_in_session("s1", &["resume", "--from-prompt"])
         .exits(0)
         .says("belongs to this session now");
     assert_eq!(project.field(&id, "session_id"), "s1");

@@ -295,21 +295,6 @@ fn a_file_that_may_not_be_written_is_no_trap() {
 }
 
 #[test]
-fn of_many_at_once_each_finds_what_the_one_before_wrote() {
-    let desk = Desk::with_notes();
-    let theirs = desk.theirs();
-    std::thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| desk.stop());
-            scope.spawn(|| desk.run(&["resume", "shelf"]));
-        }
-    });
-    assert_eq!(desk.status()["phase"], "working");
-    assert_eq!(desk.theirs(), theirs);
-    desk.is_verified();
-}
-
-#[test]
 fn several_errands_are_under_way_at_once_and_a_person_starts_each() {
     let desk = Desk::with_notes();
     assert_eq!(desk.stop().0, "block");

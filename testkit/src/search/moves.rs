@@ -97,13 +97,7 @@ impl Moves<'_> {
                 .or_else(|| field.initial().as_ref().map(Value::of))
                 .unwrap_or(Value::Absent)
         };
-        State {
-            phase,
-            values: self.machine.fields.iter().enumerate().map(value).collect(),
-            visit: Visit::Unreviewed,
-            same: (0, 0),
-            waited: 0,
-        }
+        State::new(phase, self.machine.fields.iter().enumerate().map(value).collect())
     }
 
     /// Returns everything that can happen in a state.

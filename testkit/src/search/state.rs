@@ -21,7 +21,7 @@ pub enum Value {
 
 impl Value {
     /// Returns a constant of the machine file as a value.
-    pub(super) fn of(constant: &Constant) -> Self {
+    pub(crate) fn of(constant: &Constant) -> Self {
         match constant {
             Constant::Count(number) | Constant::Time(number) => Value::Number(*number),
             Constant::Text(text) => Value::Text(text.clone()),
@@ -82,4 +82,17 @@ pub struct State {
     pub(super) same: (u64, u8),
     /// The seconds that were waited.
     pub(super) waited: u64,
+}
+
+impl State {
+    /// Makes a loop of which no visit has begun.
+    pub(crate) fn new(phase: usize, values: Vec<Value>) -> Self {
+        Self {
+            phase,
+            values,
+            visit: Visit::Unreviewed,
+            same: (0, 0),
+            waited: 0,
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! A program that is killed (`SIGKILL`) at any system call that changes a file leaves a loop that goes on, as if the call had not begun or
+//! A program that is killed (`SIGKILL`) at any system call of a thread that changes a file leaves a loop that goes on, as if the call had not begun or
 //! had ended: nothing is set aside, the journal holds, and the same call then does what is left to do.
 //!
 //! Where there is no `strace` that works, the kills are aimed at moments spread over the call instead.
@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -30,8 +31,12 @@ const MOMENTS: u32 = 24;
 /// Where a program is killed.
 #[derive(Debug, Clone)]
 enum Kill {
-    /// At the call of this name and number.
-    At(String, usize),
+    /// At the call of this name and number, of any thread or of the first one.
+    At {
+        name: String,
+        number: usize,
+        threads: bool,
+    },
     /// After so long.
     After(Duration),
 }
@@ -39,7 +44,7 @@ enum Kill {
 impl fmt::Display for Kill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kill::At(name, number) => write!(f, "killed at {name} number {number}"),
+            Kill::At { name, number, .. } => write!(f, "killed at {name} number {number}"),
             Kill::After(moment) => write!(f, "killed after {moment:?}"),
         }
     }
@@ -71,26 +76,28 @@ pub(crate) fn run(setup: &Setup, ways: &[Way], report: &mut Report, failures: &m
             }
         }
     }
-    let traced = is_traced();
     let kills = AtomicUsize::new(0);
     at_once(&jobs, failures, |(way, at)| {
         let mut held = match at {
             Some(_) => Loop::begin(setup, way)?,
             None => Loop::ready(setup, way)?,
         };
-        held.promise(Suite::Kills, |held| match at {
-            Some(at) => killed(held, way, *at, traced, &kills),
-            None => killed_start(held, way, traced, &kills),
+        let killed = held.promise(Suite::Kills, |held| match at {
+            Some(at) => killed(held, way, *at),
+            None => killed_start(held, way),
+        });
+        killed.map(|killed| {
+            kills.fetch_add(killed, Ordering::Relaxed);
         })
     });
-    let how = if traced {
+    let how = if *TRACED {
         "system calls that change files"
     } else {
         "moments"
     };
     let said = format!("{} calls were killed at {} {how}", jobs.len(), kills.into_inner());
     report.tried(Suite::Kills, said);
-    if !traced {
+    if !*TRACED {
         let why = "every system call: `strace` is not installed, or may not trace";
         report.left_out(Suite::Kills, why);
     }
@@ -102,52 +109,62 @@ fn waits(steps: &[Step]) -> bool {
     walk::waits(steps) > 0 || steps.iter().any(|step| step.act == running)
 }
 
-fn is_traced() -> bool {
+/// Kills a call wherever it can be, each time in the project and the loop as they are now, and then has a look at what is left.
+/// Returns how often.
+pub(crate) fn everywhere<'k>(
+    held: &mut Loop<'k>,
+    call: &Call,
+    mut look: impl FnMut(&mut Loop<'k>) -> Result<(), Wrong>,
+) -> Result<usize, Wrong> {
+    held.project.keep()?;
+    let (state, path) = (held.state.clone(), held.path.clone());
+    let kills = match *TRACED {
+        true => calls(&held.project, call)?,
+        false => moments(&held.project, call)?,
+    };
+    for kill in &kills {
+        held.project.restore()?;
+        held.state = state.clone();
+        held.path.clone_from(&path);
+        held.path.push(kill.to_string());
+        die(&held.project, call, kill)?;
+        look(held)?;
+    }
+    Ok(kills.len())
+}
+
+/// Whether system calls can be aimed at.
+static TRACED: LazyLock<bool> = LazyLock::new(|| {
     let mut strace = Command::new("strace");
     strace.args(["-qq", "-e", "trace=write", "-o", "/dev/null", "true"]);
     let ran = strace.stdout(Stdio::null()).stderr(Stdio::null()).status();
     ran.is_ok_and(|status| status.success())
-}
+});
 
-/// Kills a start wherever it can be: then the loop is there, or can be started.
-fn killed_start(held: &mut Loop<'_>, way: &Way, traced: bool, count: &AtomicUsize) -> Result<(), Wrong> {
+/// Kills a start: then the loop is there, or can be started.
+fn killed_start(held: &mut Loop<'_>, way: &Way) -> Result<usize, Wrong> {
     let (line, by) = held.start_line(way, "kit_1");
+    held.path = vec![line.join(" ")];
     let call = Call::of(by, line);
-    held.project.keep()?;
-    for kill in kills(&held.project, &call, traced)? {
-        held.project.restore()?;
-        held.path = vec![format!("{} {kill}", call.arguments.join(" "))];
-        die(&held.project, &call, &kill)?;
+    everywhere(held, &call, |held| {
         let said = call.make(&held.project)?;
         let shown = held.project.person(&["status", "--json"])?;
         let shown: Json = serde_json::from_str(&shown.out).unwrap_or_default();
         if shown["loops"][0]["phase"] != *held.setup.machine.phases[way.begin.phase].name.value {
             return Err(format!("neither is the loop there nor does it start: {}", said.short()).into());
         }
-        count.fetch_add(1, Ordering::Relaxed);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
-/// Takes a way up to a step, and kills that step wherever it can be.
-fn killed(held: &mut Loop<'_>, way: &Way, at: usize, traced: bool, count: &AtomicUsize) -> Result<(), Wrong> {
+/// Takes a way up to a step, and kills that step.
+fn killed(held: &mut Loop<'_>, way: &Way, at: usize) -> Result<usize, Wrong> {
     way.steps[..at].iter().try_for_each(|step| held.step(step))?;
     let step = &way.steps[at];
     held.path.push(held.setup.step_text(step));
     let before = held.journal()?;
     let call = held.prepare(&step.act, &before.fields())?;
-    held.project.keep()?;
-    let (begun, path) = (held.state.clone(), held.path.clone());
-    for kill in kills(&held.project, &call, traced)? {
-        held.project.restore()?;
-        held.state = begun.clone();
-        held.path.clone_from(&path);
-        held.path.push(kill.to_string());
-        die(&held.project, &call, &kill)?;
-        goes_on(held, step, &before, &call)?;
-        count.fetch_add(1, Ordering::Relaxed);
-    }
-    Ok(())
+    everywhere(held, &call, |held| goes_on(held, step, &before, &call))
 }
 
 /// The loop is as it was, or as it was to become; and goes on.
@@ -173,42 +190,62 @@ fn goes_on(held: &mut Loop<'_>, step: &Step, before: &Journal, call: &Call) -> R
     held.check()
 }
 
-/// Lists where a call can be killed.
-fn kills(project: &Project, call: &Call, traced: bool) -> io::Result<Vec<Kill>> {
-    match traced {
-        true => calls(project, call),
-        false => moments(project, call),
-    }
-}
-
 /// Lists the system calls that a call makes and that change files.
 fn calls(project: &Project, call: &Call) -> io::Result<Vec<Kill>> {
     let log = project.top().join("calls");
     let name = log.to_string_lossy().into_owned();
-    traced(
-        project,
-        call,
-        &["-o", &name, "-e", &format!("trace={}", known(CALLS))],
-    )?;
-    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let trace = format!("trace={}", known(CALLS));
     let mut kills = Vec::new();
-    for line in String::from_utf8_lossy(&std::fs::read(log)?).lines() {
-        // Only the program itself is killed; its children are numbered by themselves.
-        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
-        let Some((name, rest)) = line.split_once('(') else {
+    for threads in [false, true] {
+        let flags = ["-o", &name, "-e", &trace];
+        traced(project, call, &[following(threads), &flags].concat())?;
+        kills.extend(listed(&String::from_utf8_lossy(&std::fs::read(&log)?), threads));
+        project.restore()?;
+    }
+    Ok(kills)
+}
+
+/// Returns the flags with which the program's threads are followed, and its children are not.
+fn following(threads: bool) -> &'static [&'static str] {
+    if threads { &["-f", "-b", "execve"] } else { &[] }
+}
+
+/// Lists where a program can be killed by what `strace` wrote: in its first thread, or in the others. Each thread's calls are numbered by
+/// themselves, so of the others those can be aimed at that no thread was before with.
+fn listed(log: &str, threads: bool) -> Vec<Kill> {
+    let mut numbers: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut first = None;
+    let mut kills = Vec::new();
+    for line in log.lines() {
+        let (thread, line) = match threads {
+            true => line.split_once(' ').unwrap_or_default(),
+            false => ("", line),
+        };
+        let Some((name, rest)) = line.trim_start().split_once('(') else {
             continue;
         };
-        let number = numbers.entry(name.to_owned()).or_default();
+        // Where another thread came between, the rest of a call has a line of its own.
+        if name.starts_with('<') {
+            continue;
+        }
+        let is_others = *first.get_or_insert(thread) != thread;
+        let most = numbers.iter().filter(|((_, known), _)| *known == name);
+        let most = most.map(|(_, number)| *number).max().unwrap_or_default();
+        let number = numbers.entry((thread, name)).or_default();
         *number += 1;
         let opens = name.starts_with("open")
             && !["O_CREAT", "O_WRONLY", "O_RDWR", "O_TRUNC"]
                 .iter()
                 .any(|flag| rest.contains(flag));
-        if !opens {
-            kills.push(Kill::At(name.to_owned(), *number));
+        if !opens && is_others == threads && *number > most {
+            kills.push(Kill::At {
+                name: name.to_owned(),
+                number: *number,
+                threads,
+            });
         }
     }
-    Ok(kills)
+    kills
 }
 
 /// Leaves out the names that this system's `strace` does not know: each system has its own.
@@ -229,14 +266,15 @@ fn moments(project: &Project, call: &Call) -> io::Result<Vec<Kill>> {
 /// Makes a call that is killed.
 fn die(project: &Project, call: &Call, kill: &Kill) -> io::Result<()> {
     match kill {
-        Kill::At(name, number) => {
+        Kill::At {
+            name,
+            number,
+            threads,
+        } => {
             let inject = format!("inject={name}:signal=SIGKILL:when={number}");
-            traced(
-                project,
-                call,
-                &["-o", "/dev/null", "-e", &format!("trace={name}"), "-e", &inject],
-            )
-            .map(drop)
+            let trace = format!("trace={name}");
+            let flags = ["-o", "/dev/null", "-e", &trace, "-e", &inject];
+            traced(project, call, &[following(*threads), &flags].concat()).map(drop)
         }
         Kill::After(moment) => {
             let mut command = call.command(project, &[]);
@@ -266,4 +304,32 @@ fn traced(project: &Project, call: &Call, flags: &[&str]) -> io::Result<Output> 
         .chain(flags.iter().copied())
         .collect();
     feed(call.command(project, &behind), call.input.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listed;
+
+    const LOG: &str = "7 mkdir(\"/d\", 0777) = 0
+9 openat(AT_FDCWD, \"/f\", O_WRONLY|O_CREAT, 0777) = 3
+9 openat(AT_FDCWD, \"/g\", O_RDONLY) = 4
+7 write(3, \"x\", 1 <unfinished ...>
+9 write(4, \"x\", 1) = 1
+7 <... write resumed>) = -1 EIO (Input/output error)
+9 write(5, \"x\", 1) = 1
+";
+
+    #[test]
+    fn calls_are_numbered_by_thread_and_those_of_others_listed_where_they_come_first() {
+        let said = |threads, log: &str| {
+            let kills = listed(log, threads).into_iter();
+            kills.map(|kill| kill.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            said(true, LOG),
+            ["killed at openat number 1", "killed at write number 2"]
+        );
+        let alone = LOG.replace("7 ", "").replace("9 ", "");
+        assert_eq!(said(false, &alone).len(), 5, "all but what only reads");
+    }
 }

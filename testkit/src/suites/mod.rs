@@ -6,9 +6,9 @@ mod folders;
 mod forged;
 mod input;
 mod kills;
+mod migrations;
 mod plugin;
 pub(crate) mod refusals;
-mod versions;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,7 +67,7 @@ pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure
         (Suite::Input, input::run),
         (Suite::Crowd, crowd::run),
         (Suite::Forged, forged::run),
-        (Suite::Migrations, versions::run),
+        (Suite::Migrations, migrations::run),
         (Suite::Plugin, plugin::run),
         (Suite::Edges, edges::run),
     ];

@@ -5,6 +5,7 @@ use std::io;
 
 use claudex_build::model::{Actor, Evidence, Held, Transition};
 
+use super::input::answer;
 use crate::error::Wrong;
 use crate::project::{Output, SESSION};
 use crate::runs::Loop;
@@ -42,16 +43,19 @@ pub(crate) fn run(held: &Loop<'_>) -> Result<usize, Wrong> {
     // A loop that nobody has taken yet is any session's.
     if owner.is_some_and(|owner| owner == SESSION) {
         let root = held.project.root();
-        unchanged(held, "a stop of another session", || {
-            held.stop_with("session_id", "another-session", None)
-        })?;
-        unchanged(held, "a stop of a subagent", || {
-            held.stop_with("agent_id", "a1", None)
-        })?;
-        unchanged(held, "a stop within a reviewer", || {
-            held.stop_with("cwd", &root.to_string_lossy(), Some("CLAUDEX_REVIEWER_CHILD"))
-        })?;
-        tried += 3;
+        let reviewer = Some("CLAUDEX_REVIEWER_CHILD");
+        for (whose, key, value, variable) in [
+            ("another session", "session_id", "another-session".into(), None),
+            ("a subagent", "agent_id", "a1".into(), None),
+            ("a reviewer", "cwd", root.to_string_lossy(), reviewer),
+        ] {
+            let what = format!("a stop of {whose}");
+            let said = unchanged(held, &what, || held.stop_with(key, &value, variable))?;
+            if answer(&said)?["decision"] == "block" {
+                return Err(format!("{what} was held: {}", said.short()).into());
+            }
+            tried += 1;
+        }
     }
     Ok(tried)
 }

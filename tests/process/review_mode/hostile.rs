@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 use serde_json::Value;
 
 use super::{changed, project, read, start, twin, write};
-use crate::support::{Project, Ran, id_of, tree};
+use crate::support::{Project, Ran, tree};
 
 #[test]
 fn a_folder_of_reports_that_is_none_is_refused_and_the_review_counts() {
@@ -183,33 +183,6 @@ fn sixteen_at_once_share_one_review_and_one_whole_report() {
         })
         .collect();
     assert!(scratch.is_empty(), "{scratch:?}");
-}
-
-#[test]
-fn of_sixteen_starts_at_once_one_wins() {
-    let project = changed();
-    let children: Vec<Child> = (0..16)
-        .map(|_| {
-            let mut command = project.command(&["start", "review"]);
-            command.stdout(Stdio::piped()).stderr(Stdio::piped());
-            command.spawn().unwrap()
-        })
-        .collect();
-    let ended: Vec<Ran> = children
-        .into_iter()
-        .map(|child| Ran::of(child.wait_with_output().unwrap()))
-        .collect();
-    let won: Vec<&Ran> = ended.iter().filter(|ran| ran.code == 0).collect();
-    assert_eq!(won.len(), 1, "{ended:?}");
-    assert_eq!(
-        ended
-            .iter()
-            .filter(|ran| ran.code == 1 && ran.err.contains("already active"))
-            .count(),
-        15
-    );
-    let id = id_of(won[0]);
-    project.review(&id, "lint").exits(0).says("high=2");
 }
 
 #[test]

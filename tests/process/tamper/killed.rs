@@ -1,8 +1,7 @@
 //! What is killed, starved or locked out in the middle.
 
-use crate::support::{Background, Project, Stop, descendants, feed, kill, tree, wait_for};
+use crate::support::{Project, Stop, descendants, feed, kill, tree, wait_for};
 use serde_json::json;
-use std::process::Stdio;
 use std::time::Instant;
 
 #[test]
@@ -32,23 +31,6 @@ fn a_review_that_is_killed_is_taken_up_by_the_same_line() {
     project.plan("# Plan, revised\n");
     assert!(project.fire().blocked().contains("round 2 of 3"));
     assert_eq!(project.quarantine(), []);
-}
-
-#[test]
-fn a_kill_before_anything_was_read_changes_nothing() {
-    let (project, id) = Project::reviewing(&[]);
-    let before = project.state(&id);
-    let mut command = project.command(&["hook", "stop"]);
-    let child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let waiting = Background::of(child);
-    waiting.signal("KILL");
-    waiting.end();
-    assert_eq!(project.state(&id), before);
-    project.fire().blocked();
 }
 
 #[test]

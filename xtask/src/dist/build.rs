@@ -30,6 +30,7 @@ pub(super) fn programs(root: &Path, platform: Platform, names: &[String]) -> mie
         .args(names.iter().flat_map(|name| ["--package", name]))
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
         .env("CARGO_TARGET_DIR", &target)
+        .env("CLAUDEX_RELEASE", "1")
         .current_dir(root)
         .status()
         .into_diagnostic()
