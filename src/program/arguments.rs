@@ -410,8 +410,14 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
     let verbs = M::Verb::augment_subcommands(clap::Command::new(info.program));
     let verbs = verbs.get_subcommands().filter(|verb| !verb.is_hide_set());
     let verbs = verbs.map(|verb| verb.clone().display_order(place(M::TABLE, verb.get_name())));
-    // The derived parts bring their own docs along.
-    let mut command = Command::augment_subcommands(command.subcommands(verbs));
+    command = command.subcommands(verbs);
+    // What a program calls its own goes before what every program has under that name.
+    let common = Command::augment_subcommands(clap::Command::new(info.program));
+    let common = common.get_subcommands().cloned();
+    let common: Vec<_> = common
+        .filter(|one| command.find_subcommand(one.get_name()).is_none())
+        .collect();
+    let mut command = command.subcommands(common);
     if M::TABLE.phases.iter().all(|phase| phase.review.is_none()) {
         for about_reviews in ["review", "personas"] {
             command = command.mut_subcommand(about_reviews, |one| one.hide(true));
