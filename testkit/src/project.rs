@@ -1,6 +1,7 @@
 //! A project that a loop runs in, with a person's home beside it, and the program as people, agents and the client call it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -176,26 +177,26 @@ impl Project {
 
 /// Keeps folders that lie side by side as they are now.
 pub(crate) fn keep(folders: &[&Path]) -> io::Result<()> {
-    for folder in folders {
-        let kept = folder.with_file_name("kept");
-        fs::create_dir_all(&kept)?;
-        remove(&kept.join(folder.file_name().unwrap_or_default()))?;
-        copy(folder, &kept)?;
-    }
-    Ok(())
+    let Some(kept) = folders.first().map(|folder| folder.with_file_name("kept")) else {
+        return Ok(());
+    };
+    remove(&kept)?;
+    fs::create_dir(&kept)?;
+    copy(folders, &kept)
 }
 
 /// Makes them as they were when they were kept.
 pub(crate) fn restore(folders: &[&Path]) -> io::Result<()> {
-    for folder in folders {
-        remove(folder)?;
-        let kept = folder.with_file_name("kept");
-        copy(
-            &kept.join(folder.file_name().unwrap_or_default()),
-            &kept.with_file_name(""),
-        )?;
+    folders.iter().try_for_each(|folder| remove(folder))?;
+    let kept = folders.iter().map(|folder| {
+        let name = folder.file_name().unwrap_or_default();
+        folder.with_file_name("kept").join(name)
+    });
+    let kept: Vec<PathBuf> = kept.collect();
+    match folders.first().and_then(|folder| folder.parent()) {
+        Some(into) => copy(&kept, into),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Has a command run as that of the session's agent.
@@ -242,18 +243,20 @@ pub(crate) fn put(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
-/// Copies a folder with everything below it, links and times as they are, into another one.
-fn copy(from: &Path, into: &Path) -> io::Result<()> {
-    done(Command::new("cp").arg("-a").arg(from).arg(into))
+/// Copies folders with everything below them, links and times as they are, into another one.
+fn copy(from: &[impl AsRef<OsStr>], into: &Path) -> io::Result<()> {
+    done(Command::new("cp").arg("-a").args(from).arg(into))
 }
 
 /// Removes a folder whatever is in it.
 pub(crate) fn remove(folder: &Path) -> io::Result<()> {
-    if folder.symlink_metadata().is_err() {
-        return Ok(());
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            done(Command::new("chmod").args(["-R", "u+rwX"]).arg(folder))?;
+            done(Command::new("rm").arg("-rf").arg(folder))
+        }
+        _ => Ok(()),
     }
-    done(Command::new("chmod").args(["-R", "u+rwX"]).arg(folder))?;
-    done(Command::new("rm").arg("-rf").arg(folder))
 }
 
 pub(crate) fn done(command: &mut Command) -> io::Result<()> {

@@ -23,10 +23,19 @@ pub(crate) fn run(held: &mut Loop<'_>, way: &Way) -> Result<Said, Wrong> {
 }
 
 fn stops(held: &Loop<'_>) -> Result<usize, Wrong> {
+    let mut blocks = 0;
     for said in &at_once(|| held.project.stop())? {
-        answer(said)?;
+        blocks += usize::from(answer(said)?["decision"] == "block");
     }
     let changes = held.journal()?.changes;
+    let taken = changes
+        .iter()
+        .skip(1)
+        .filter(|change| change["what"] != "bind")
+        .count();
+    if blocks > taken {
+        return Err(format!("{blocks} stops hold the agent, and {taken} took an edge").into());
+    }
     for (pair, at) in changes.windows(2).zip(2..) {
         let [before, after] = pair else { continue };
         if after["revision"] != at || after["from"] != before["to"] {

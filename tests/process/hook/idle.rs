@@ -98,38 +98,6 @@ fn a_hook_whose_stdin_says_nothing_answers_all_the_same() {
 }
 
 #[test]
-fn stops_at_once_take_each_edge_once() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    project.plan("# Plan\n");
-    let input = json!({"session_id": "s1", "cwd": project.root, "hook_event_name": "Stop"}).to_string();
-    let answers: Vec<Stop> = std::thread::scope(|scope| {
-        let stops: Vec<_> = (0..8)
-            .map(|_| scope.spawn(|| feed(project.command(&["hook", "stop"]), input.as_bytes())))
-            .collect();
-        stops
-            .into_iter()
-            .map(|stop| Stop::read(&stop.join().unwrap()))
-            .collect()
-    });
-    let changes = project.changes(&id);
-    let whole = ["start", "bind", "begin", "remind"];
-    assert!(
-        changes.len() >= 3
-            && whole.iter().zip(&changes).all(|(one, other)| one == other)
-            && changes.len() <= 4,
-        "{changes:?}"
-    );
-    let blocks = answers.iter().filter(|answer| answer.reason.is_some()).count();
-    assert_eq!(
-        blocks,
-        changes.len() - 2,
-        "who took an edge says so, and nobody else"
-    );
-    assert_eq!(project.quarantine(), []);
-}
-
-#[test]
 fn one_failure_can_be_made_the_last() {
     let project = Project::new().with("CLAUDEX_MAX_FAILURES", "1");
     let id = project.start(&[]);

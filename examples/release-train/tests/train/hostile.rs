@@ -47,22 +47,6 @@ fn a_version_that_is_a_path_leads_nowhere_else_and_a_question_is_one_line() {
     assert!(said.contains("waits for"), "{said}");
 }
 
-#[test]
-fn a_loop_that_a_link_leads_to_drives_nobody() {
-    let yard = Yard::new();
-    let id = yard.start("train", "1.0");
-    let state = yard.state(&id);
-    let away = yard.path.join("away.state");
-    std::fs::rename(&state, &away).unwrap();
-    std::os::unix::fs::symlink(&away, &state).unwrap();
-    let (decided, said) = yard.stop();
-    assert_eq!(decided, "approve");
-    assert!(
-        said.starts_with("release-train: ") && said.contains("symlink"),
-        "{said}"
-    );
-}
-
 impl Yard {
     /// A reminder, then the line for the person.
     fn approves_in_two(&self) -> String {
@@ -84,38 +68,6 @@ fn what_a_flooding_build_wrote_last_is_what_the_agent_is_shown() {
         "{said}"
     );
     assert!(said.chars().count() < 9_000);
-}
-
-#[test]
-fn a_pipe_where_the_log_should_be_holds_nobody() {
-    let yard = Yard::new();
-    let id = yard.start("hotfix", "1.0");
-    let log = yard.folder().join("log");
-    let _ = std::fs::remove_file(&log);
-    assert!(
-        std::process::Command::new("mkfifo")
-            .arg(&log)
-            .status()
-            .unwrap()
-            .success()
-    );
-    // `timeout` ends a program that waits for a reader; it is asked for by its own exit status.
-    for (verb, input) in [
-        (
-            vec!["hook", "stop"],
-            format!("{{\"session_id\":\"s\",\"cwd\":{:?}}}", yard.path),
-        ),
-        (vec!["abort", &id, "--why", "x"], String::new()),
-    ] {
-        let mut command = std::process::Command::new("timeout");
-        command
-            .arg("20")
-            .arg(env!("CARGO_BIN_EXE_release-train"))
-            .args(verb);
-        yard.place(&mut command);
-        crate::support::feed(command, input.as_bytes());
-    }
-    assert_eq!(yard.phase(), "aborted");
 }
 
 #[test]
