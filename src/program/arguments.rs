@@ -400,7 +400,7 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
         .disable_help_subcommand(true)
         .arg(protocol().hide(true))
         .arg(color::flag())
-        .subcommand(start::command::<M>());
+        .subcommand(start::command::<M>().hide(info.begin.is_some()));
     for own in &program.commands {
         command = command.subcommand(own.command.clone());
     }

@@ -410,6 +410,16 @@ impl<M: CommandLine> Program<M> {
         self
     }
 
+    /// Names the command of the program's own, and of its plugin, by which a loop begins. The help has it instead of `start`.
+    #[must_use]
+    pub fn begins_with(mut self, command: &'static str) -> Self {
+        self.info = Box::leak(Box::new(ProgramInfo {
+            begin: Some(command),
+            ..*self.info
+        }));
+        self
+    }
+
     /// Adds a check of `doctor`, for the project with this root.
     #[must_use]
     pub fn check(mut self, check: fn(&Utf8Path) -> Check) -> Self {

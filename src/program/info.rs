@@ -22,6 +22,8 @@ pub struct ProgramInfo {
     pub reviewers: &'static [fn() -> Box<dyn Reviewer>],
     /// The command of its own by which a person takes up a document of another program; `None`: `import` and the document's path.
     pub take_up: Option<&'static str>,
+    /// The command of its own, here and in its plugin, by which a loop begins; `None`: `start`.
+    pub begin: Option<&'static str>,
 }
 
 impl PartialEq for ProgramInfo {
@@ -47,6 +49,7 @@ impl ProgramInfo {
             table,
             reviewers: &[],
             take_up: None,
+            begin: None,
         }
     }
 
@@ -77,6 +80,18 @@ impl ProgramInfo {
         let program = self.program;
         let typed = self.slash(slash).map(|typed| format!("\n{COMMAND}{typed}"));
         format!("{}\n{COMMAND}{program} {words}", typed.unwrap_or_default())
+    }
+
+    /// Returns how a loop is started in this mode.
+    pub(super) fn start(&self, mode: &str) -> String {
+        if let Some(own) = self.begin {
+            let slash = self.plugin.map(|plugin| format!("\n{COMMAND}/{plugin}:{own}"));
+            return format!("{}\n{COMMAND}{} {own}", slash.unwrap_or_default(), self.program);
+        }
+        match self.table.modes.len() > 1 {
+            true => self.named_command(mode, &format!("start {mode}")),
+            false => self.command("start"),
+        }
     }
 
     /// Returns how a command is typed in a client, where the plugin has it as a slash command.

@@ -237,7 +237,6 @@ mod tests {
     #[test]
     fn a_programs_own_reviewer_is_named_like_the_others() {
         static OWN: ProgramInfo = ProgramInfo {
-            take_up: None,
             reviewers: &[|| Box::new(Own)],
             ..*crate::plan::INFO
         };

@@ -551,12 +551,7 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
             Failure::plain(Exit::Refused, code, error.to_string(), &help)
         }
         StartError::Actor { mode, .. } => {
-            let several = info.table.modes.len() > 1;
-            let (slash, typed) = match several {
-                true => (mode, format!("start {mode}")),
-                false => ("start", "start".to_owned()),
-            };
-            let help = format!("whoever may do it:{}", info.named_command(slash, &typed));
+            let help = format!("whoever may do it:{}", info.start(mode));
             Failure::plain(Exit::Refused, "claudex::start::actor", error.to_string(), &help)
         }
         StartError::Store(StoreError::FileTaken { ref path }) => {

@@ -36,12 +36,8 @@ pub fn program() -> Program<typestate::Taskie> {
         .next_action(summary::next_action);
     commands::add(program)
         .takes_up("continue-plan")
-        // A plan begins with `new-plan`, and there is one persona.
-        .arguments(|command| {
-            let hidden = ["start", "personas"].into_iter();
-            hidden.fold(command, |command, name| {
-                command.mut_subcommand(name, |one| one.hide(true))
-            })
-        })
+        .begins_with("new-plan")
+        // There is one persona.
+        .arguments(|command| command.mut_subcommand("personas", |personas| personas.hide(true)))
         .command(demo::command(), demo::run)
 }

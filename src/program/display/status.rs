@@ -434,14 +434,10 @@ pub(in crate::program) fn status<M: CommandLine>(program: &Program<M>, look: &Lo
 
 /// Says that there is no loop, how one is started, and where those are that were put aside.
 fn nothing(info: &ProgramInfo) -> Result<String, Failure> {
-    let mode = info.table.modes.first().filter(|_| info.table.modes.len() > 1);
-    let (slash, typed) = match mode {
-        Some(mode) => (mode.name, format!("start {}", mode.name)),
-        None => ("start", "start".to_owned()),
-    };
+    let mode = info.table.modes.first().map_or("start", |mode| mode.name);
     let mut nothing = format!(
         "There are no loops in this project. Start one with:{}",
-        info.named_command(slash, &typed)
+        info.start(mode)
     );
     let stores = locate::stores(info.state, &[&loops::here()?]);
     let swept = |store: &Store| store.swept().iter().any(|one| store.is_for(one.root.as_deref()));

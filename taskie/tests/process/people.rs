@@ -293,6 +293,8 @@ fn status_shows_tasks_reviews_and_what_is_next_on_one_screen() {
 #[test]
 fn of_several_plans_a_command_names_one() {
     let project = Project::new();
+    let said = project.person(&["status"]).done();
+    assert!(said.contains("/taskie:new-plan\n    taskie new-plan"), "{said}");
     for description in ["one", "two", "one"] {
         project.person(&["new-plan", description]).done();
     }
