@@ -365,11 +365,14 @@ pub(super) enum State {
 /// Reads the arguments of this process.
 pub(super) fn read<M: CommandLine>(program: &Program<M>) -> clap::error::Result<clap::ArgMatches> {
     let mut words = std::env::args_os().skip(1).take(2);
-    if words.any(|word| word == "hook") {
-        // A hook is called at every stop, and to make all the other commands costs more than its answer.
+    if words.any(|word| word == "hook" || word == "statusline") {
+        // A hook is called at every stop, a status line many times a minute, and to make all the other commands costs more than their answers.
         let hook = Hook::augment_subcommands(clap::Command::new("hook"));
         let command = clap::Command::new(program.info.program).arg(protocol());
-        if let Ok(matches) = command.subcommand(hook).try_get_matches() {
+        let command = command
+            .subcommand(hook)
+            .subcommand(clap::Command::new("statusline"));
+        if let Ok(matches) = command.try_get_matches() {
             return Ok(matches);
         }
     }
