@@ -53,7 +53,7 @@ fn no_advance_leads_past_a_review() {
         assert!(said.contains("taskie next billing"), "{target}: {said}");
     }
     let said = project.agent(&["advance", "plan_review"]);
-    assert_eq!(said.code, Some(2), "{said:?}");
+    assert_eq!(said.0.code, Some(2), "{said:?}");
     assert_eq!(project.state(ID), before);
     // What was tried stands in the journal.
     let journal = project.person(&["journal", ID]).done();

@@ -110,7 +110,7 @@ fn what_cannot_be_read_is_named_with_its_file_and_kept() {
         let said = project.blocks();
         assert!(said.contains(says), "{said}");
         let said = project.person(&["check", ID]);
-        assert!(said.code == Some(1) && said.out.contains(says), "{said:?}");
+        assert!(said.0.code == Some(1) && said.0.out.contains(says), "{said:?}");
         to_the_end(&project);
         assert_eq!(
             std::fs::read_to_string(project.dir(ID).join(name)).unwrap(),

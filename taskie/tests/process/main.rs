@@ -15,5 +15,3 @@ mod taken_up;
 #[path = "../../../tests/support/terminal.rs"]
 mod terminal;
 mod way;
-#[path = "../../../tests/support/world.rs"]
-mod world;

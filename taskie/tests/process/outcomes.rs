@@ -41,7 +41,7 @@ fn a_reviewer_that_fails_is_tried_once_more_then_the_turn_ends_then_the_plan() {
         for script in ["exit 1\n", "cat >/dev/null\necho I cannot say.\n"] {
             let project = in_review(review, true, &json!({}));
             project.reviewer(script);
-            let fail = || assert_eq!(project.agent(&["review"]).code, Some(5), "{review}");
+            let fail = || assert_eq!(project.agent(&["review"]).0.code, Some(5), "{review}");
             fail();
             let said = project.blocks();
             assert!(said.contains("taskie review billing"), "{said}");

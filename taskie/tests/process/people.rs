@@ -166,7 +166,7 @@ fn a_review_by_hand_takes_the_next_number_and_is_nobodys_to_answer() {
     );
     project.reviewer("exit 1\n");
     let said = project.person(&["plan-review", ID]);
-    assert_eq!(said.code, Some(5), "{said:?}");
+    assert_eq!(said.0.code, Some(5), "{said:?}");
     assert!(!project.names(ID).contains(&"plan-review-4.md".to_owned()));
     // Typed in a client, it names the line to run.
     let said = project.slash("plan-review", "").done();
@@ -232,7 +232,7 @@ fn tasks_come_and_go_by_a_person_alone() {
     let postponed = table.replace("| 3 | pending |", "| 3 | postponed |");
     project.write(ID, "tasks.md", &postponed);
     let said = project.person(&["check", ID]);
-    assert!(said.out.contains("S10") && said.code == Some(1), "{said:?}");
+    assert!(said.0.out.contains("S10") && said.0.code == Some(1), "{said:?}");
     project.person(&["drop-task", "3", ID]).done();
     project.person(&["check", ID]).done();
     // It was dropped already.

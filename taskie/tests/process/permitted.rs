@@ -10,7 +10,7 @@ use crate::terminal;
 fn on_terminal(project: &Project, arguments: &[&str], typed: &str) -> (i32, String) {
     let mut all = vec!["verify", ID];
     all.extend(arguments);
-    terminal::run(project.tool(env!("CARGO_BIN_EXE_taskie"), &all), 200, typed)
+    terminal::run(project.folder.command(&all), 200, typed)
 }
 
 #[test]

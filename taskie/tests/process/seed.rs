@@ -174,7 +174,7 @@ fn issue_5_a_plan_begins_with_its_own_limit() {
         "",
     ] {
         let said = project.slash("new-plan", wrong);
-        assert_eq!(said.code, Some(2), "{wrong}: {said:?}");
+        assert_eq!(said.0.code, Some(2), "{wrong}: {said:?}");
     }
     assert!(!project.root.join(".taskie").exists());
 }

@@ -20,7 +20,7 @@ fn changes(project: &Project, command: &str, words: &str, changed: &[(&str, Valu
         "{command}: {said:?}"
     );
     // What is done, is said; what is refused, names the next step.
-    let said = said.out + &said.err;
+    let said = said.0.out + &said.0.err;
     assert!(said.contains(ID), "{command}: {said}");
 }
 
@@ -121,10 +121,7 @@ fn are_all<'a>(commands: impl Iterator<Item = &'a str>) {
 fn sixteen_plans_begin_at_once_and_each_has_a_name_of_its_own() {
     let project = Project::new();
     let begin = |_| {
-        let mut command = project.tool(
-            env!("CARGO_BIN_EXE_taskie"),
-            &["new-plan", "max_reviews=3 Sort lines"],
-        );
+        let mut command = project.folder.command(&["new-plan", "max_reviews=3 Sort lines"]);
         command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -1,73 +1,105 @@
 //! A project with a plan in it, a reviewer that says what it is told, and the program as a person, an agent and the hook call it.
 
 use std::cell::Cell;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use claudex_testkit::{Output, Project as Folder, SESSION};
 use serde_json::{Value, json};
-
-pub(crate) use crate::world::{SESSION, Said, World};
 
 /// The plan of most tests.
 pub(crate) const ID: &str = "billing";
 pub(crate) const TABLE: &str =
     "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n";
 
+/// What a call of the program came to.
+#[derive(Debug)]
+pub(crate) struct Said(pub(crate) Output);
+
+impl Said {
+    #[track_caller]
+    pub(crate) fn done(self) -> String {
+        assert_eq!(self.0.code, Some(0), "{self:?}");
+        self.0.out
+    }
+
+    #[track_caller]
+    pub(crate) fn refused(self) -> String {
+        assert_ne!(self.0.code, Some(0), "{self:?}");
+        self.0.err
+    }
+}
+
 pub(crate) struct Project {
-    world: World,
+    pub(crate) folder: Folder,
+    pub(crate) root: PathBuf,
     /// Counts the prompts: each has an id of its own.
     prompts: Cell<u32>,
 }
 
-impl Deref for Project {
-    type Target = World;
-
-    fn deref(&self) -> &World {
-        &self.world
-    }
-}
-
 impl Project {
     pub(crate) fn new() -> Self {
+        let folder = Folder::new(Path::new(env!("CARGO_BIN_EXE_taskie"))).unwrap();
         let project = Self {
-            world: World::new(env!("CARGO_BIN_EXE_taskie"), "a plan's project"),
+            root: folder.root(),
+            folder,
             prompts: Cell::new(0),
         };
         project.commit("begin", "README.md", "Mine.\n");
-        let script = project.home().join("reviewer.sh");
+        let script = project.folder.home().join("reviewer.sh");
         let reviewer = format!(
             "reviewer = \"script\"\n\n[reviewers.script]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{:?}]\nsandbox = \"off\"\n",
             script.to_str().unwrap()
         );
-        let config = project.home().join("config/claudex-loop");
-        std::fs::create_dir_all(&config).unwrap();
-        std::fs::write(config.join("config.toml"), reviewer).unwrap();
+        let config = project.folder.home().join("config/claudex-loop/config.toml");
+        std::fs::write(config, reviewer).unwrap();
         project
     }
 
     /// Adds to the person's configuration.
     pub(crate) fn configure(&self, more: &str) {
-        let file = self.home().join("config/claudex-loop/config.toml");
+        let file = self.folder.home().join("config/claudex-loop/config.toml");
         let text = std::fs::read_to_string(&file).unwrap() + more;
         std::fs::write(file, text).unwrap();
     }
 
     /// Writes a file and commits it.
     pub(crate) fn commit(&self, message: &str, file: &str, text: &str) {
-        std::fs::write(self.root.join(file), text).unwrap();
-        self.git(&["add", file]);
-        self.git(&["commit", "--quiet", "-m", message]);
+        self.folder.write(file, text).unwrap();
+        for arguments in [&["add", file][..], &["commit", "--quiet", "-m", message]] {
+            let output = self.folder.tool("git").args(arguments).output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+        }
+    }
+
+    /// Calls the program as a person in a terminal.
+    pub(crate) fn person(&self, arguments: &[&str]) -> Said {
+        Said(self.folder.person(arguments).unwrap())
+    }
+
+    /// Calls it as the agent of the session.
+    pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
+        Said(self.folder.agent(arguments).unwrap())
     }
 
     /// Types a slash command in the session, and has its line run.
     pub(crate) fn slash(&self, command: &str, words: &str) -> Said {
         let prompt = format!("/taskie:{command} {words}");
         self.prompts.set(self.prompts.get() + 1);
-        self.hook("prompt", &json!({
+        let input = json!({
             "session_id": SESSION, "hook_event_name": "UserPromptSubmit", "prompt": prompt, "cwd": self.root, "prompt_id": self.prompts.get().to_string(),
-        }));
+        });
+        let hook = self.folder.hook("prompt", input.to_string().as_bytes());
+        Said(hook.unwrap()).done();
         self.agent(&[command, "--from-prompt"])
+    }
+
+    /// Stops: the decision, and the reason or the line for the person.
+    pub(crate) fn stop(&self) -> (String, String) {
+        let said = Said(self.folder.stop().unwrap()).done();
+        let decision: Value = serde_json::from_str(&said).unwrap();
+        let text = |key: &str| decision[key].as_str().unwrap_or_default().to_owned();
+        (text("decision"), text("reason") + &text("systemMessage"))
     }
 
     pub(crate) fn blocks(&self) -> String {
@@ -94,7 +126,7 @@ impl Project {
             None => "No substantive findings.\\n".to_owned(),
             Some(severity) => format!("## {severity}\\n- There is a hole (mend it)\\n"),
         };
-        let prompt = self.home().join("prompt.txt");
+        let prompt = self.folder.home().join("prompt.txt");
         let script = format!(
             "cat >{:?}\nprintf '# Findings\\n\\n{says}'\n",
             prompt.to_str().unwrap()
@@ -103,12 +135,12 @@ impl Project {
     }
 
     pub(crate) fn reviewer(&self, script: &str) {
-        std::fs::write(self.home().join("reviewer.sh"), script).unwrap();
+        std::fs::write(self.folder.home().join("reviewer.sh"), script).unwrap();
     }
 
     /// Returns what the reviewer was given last.
     pub(crate) fn prompt(&self) -> String {
-        std::fs::read_to_string(self.home().join("prompt.txt")).unwrap()
+        std::fs::read_to_string(self.folder.home().join("prompt.txt")).unwrap()
     }
 
     pub(crate) fn dir(&self, id: &str) -> PathBuf {

@@ -153,8 +153,8 @@ fn what_is_wrong_is_named_and_nothing_is_changed() {
         let project = Project::new();
         project.write(ID, "state.json", state);
         let call = project.person(&["continue-plan", ID]);
-        assert_eq!(call.code, Some(1), "{call:?}");
-        assert!((call.out + &call.err).contains(said), "{state}");
+        assert_eq!(call.0.code, Some(1), "{call:?}");
+        assert!((call.0.out + &call.0.err).contains(said), "{state}");
         assert_eq!(
             std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap(),
             state
