@@ -23,7 +23,9 @@ use crate::review::findings::{Counts, Finding, Severity};
 use crate::review::findings_json::FindingsJson;
 use crate::review::runs::{Run, RunOutcome};
 use crate::review::subject;
-use crate::store::{Entry, LoopId, Store};
+use crate::store::Entry;
+#[cfg(feature = "machine-tools")]
+use crate::store::{LoopId, Store};
 use crate::text;
 
 /// Longest text of a finding, in characters.
@@ -170,12 +172,19 @@ pub(in crate::program) fn report<M: CommandLine>(
     match format {
         ReportFormat::Json => out::json(&report),
         ReportFormat::Md => out::markdown(&render::markdown(&report)?),
-        ReportFormat::Html => out::text(&render::html(&report, picture::<M>(&store, &id, &past))?),
+        ReportFormat::Html => {
+            // Only a program with the tools on machine files can draw.
+            #[cfg(feature = "machine-tools")]
+            let picture = picture::<M>(&store, &id, &past);
+            #[cfg(not(feature = "machine-tools"))]
+            let picture = None;
+            out::text(&render::html(&report, picture)?);
+        }
     }
     Ok(Exit::Complete)
 }
 
-/// Returns a picture of the machine with the edges that the loop took, where the program can draw.
+/// Returns a picture of the machine with the edges that the loop took.
 #[cfg(feature = "machine-tools")]
 fn picture<M: CommandLine>(store: &Store, id: &LoopId, past: &Past) -> Option<String> {
     use crate::program::machine::{Own, coverage};
@@ -184,11 +193,6 @@ fn picture<M: CommandLine>(store: &Store, id: &LoopId, past: &Past) -> Option<St
         table: M::TABLE,
     };
     coverage::path(&own, store, id, &past.entries)
-}
-
-#[cfg(not(feature = "machine-tools"))]
-fn picture<M: CommandLine>(_: &Store, _: &LoopId, _: &Past) -> Option<String> {
-    None
 }
 
 /// Returns the seconds from one time to a later one.
