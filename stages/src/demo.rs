@@ -7,13 +7,16 @@ use clap::{Arg, ArgMatches, value_parser};
 use claudex_loop::files::Folder;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::out;
+use claudex_loop::program::{out, shell};
 use claudex_loop::text;
 use serde_json::{Map, Value as Json, json};
 
 use crate::contract::{Stage, Status, Summary};
 use crate::gates::REQUIRED_SECTIONS;
 use crate::state::Pipeline;
+
+/// Names the state home of the demo's program, in its folder: the person's own has nothing of it.
+const STATE_HOME: &str = ".state";
 
 /// The argument, and the folder where none is named.
 const FOLDER: &str = "stages-demo";
@@ -152,7 +155,10 @@ impl Demo {
             next = self.next()?;
             out::line(&format!("{did}: {}", told(&next)));
         }
-        out::line(&format!("The folder stays: {}", text::shown(&self.root)));
+        out::line(&format!(
+            "\nTo look at it:\n    cd {}\n    ls requirements\n    XDG_STATE_HOME=\"$PWD/{STATE_HOME}\" stages status",
+            shell::quoted(self.root.as_str()),
+        ));
         match next["instruction"] == "done" {
             true => Ok(Exit::Complete),
             false => Err("it is not done".to_owned()),
@@ -163,7 +169,7 @@ impl Demo {
     fn call(&self, arguments: &[&str]) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(&self.root);
-        command.env("XDG_STATE_HOME", self.root.join(".state"));
+        command.env("XDG_STATE_HOME", self.root.join(STATE_HOME));
         // The person of the demo is the script.
         command
             .env_remove("CLAUDECODE")

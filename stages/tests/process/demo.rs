@@ -20,10 +20,19 @@ fn the_demo_meets_everything_and_is_done() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    let (_, folder) = said.trim().rsplit_once("The folder stays: ").unwrap();
+    let (_, look) = said.split_once("To look at it:\n").unwrap();
+    let stages = look.replace(
+        "stages status",
+        &format!("'{}' status", env!("CARGO_BIN_EXE_stages")),
+    );
+    let looked = std::process::Command::new("sh")
+        .args(["-ec", &stages])
+        .output()
+        .unwrap();
+    let looked = String::from_utf8(looked.stdout).unwrap();
     assert!(
-        std::path::Path::new(folder).join("requirements/PRD.md").is_file(),
-        "{folder}"
+        looked.contains("PRD.md") && looked.contains("completed"),
+        "{looked}"
     );
     assert!(!project.root.join("requirements").exists());
     // It stays as it is.
