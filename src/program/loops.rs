@@ -109,7 +109,7 @@ pub fn find_for(info: &ProgramInfo, caller: &Caller) -> Result<(Store, LoopId), 
     find(info, None)
 }
 
-/// The loop of a call: by the id that it names, else the one that the caller means.
+/// Finds the loop of a call: by the id that it names, else the one that the caller means.
 ///
 /// # Errors
 /// There is no such loop.
