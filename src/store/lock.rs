@@ -59,7 +59,11 @@ impl LockGuard {
     /// Leaves a mark that says what the folder's names are known by.
     pub(super) fn set_mark(&self, mark: &str) {
         let file = self.folder.file_to_change(PROJECT);
-        let marked = file.and_then(|mut file| file.set_len(0).and_then(|()| file.write_all(mark.as_bytes())));
+        // Written over the one before, so that a full disk leaves that.
+        let marked = file.and_then(|mut file| {
+            file.write_all(mark.as_bytes())?;
+            file.set_len(mark.len() as u64)
+        });
         self.is_marked.set(marked.is_ok());
     }
 
