@@ -149,7 +149,7 @@ pub(super) fn waiting(
             let violations: Vec<String> = raw
                 .violations()
                 .iter()
-                .map(|one| text::one_line(one, 300))
+                .map(|one| text::one_line(one, 300).trim_end_matches('.').to_owned())
                 .collect();
             format!("what breaks its rules to be mended: {}.", violations.join("; "))
         }

@@ -130,10 +130,10 @@ fn arguments_that_open_an_edge_are_found_and_constants_are_given() {
         "score = { type = \"count\", initial = 5 }\nlast = { one_of = [\"leave\", \"stay\"] }\nround = { type = \"count\" }",
         "on_stop = { wait-for = { file = \"GO\", there = [{ then = \"end\", with = { hard = false } }, { then = \"end\", with = { hard = true } }], waiting = { then = \"wait\", with = { score = 7 } } } }",
         &format!(
-            "[[transitions.report]]\nfrom = \"open\"\nto = \"same\"\nby = [\"agent\"]\n{args}\n\
+            "[[transitions.conclude]]\nfrom = \"open\"\nto = \"same\"\nby = [\"agent\"]\n{args}\n\
              when = 'args.word == \"stay\" and args.score >= score + 20 and round < 3'\n\
              set = {{ round = \"round + 1\", last = \"args.word\" }}\n\
-             [[transitions.report]]\nfrom = \"open\"\nto = \"shut\"\nby = [\"agent\"]\n{args}\n\
+             [[transitions.conclude]]\nfrom = \"open\"\nto = \"shut\"\nby = [\"agent\"]\n{args}\n\
              when = 'args.word == \"leave\" or args.score < score + 20 or round >= 3'\n\
              [[transitions.exactly]]\nfrom = \"open\"\nto = \"shut\"\nby = [\"agent\"]\nargs = {{ hard = \"flag\", score = \"count\" }}\n\
              when = 'args.hard == false and args.score == 77 and last == \"stay\"'\n\

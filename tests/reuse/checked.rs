@@ -80,7 +80,7 @@ fn what_the_program_finds_comes_before_what_the_phase_says() {
     assert_eq!(said["decision"], "approve");
     let told = said["systemMessage"].as_str().unwrap();
     assert!(
-        told.contains("a.tmp is in the way. b.tmp is in the way."),
+        told.contains(": a.tmp is in the way; b.tmp is in the way."),
         "{told}"
     );
     assert_eq!(project.status("phase"), "writing");

@@ -85,7 +85,7 @@ when = "iteration >= 1 and iteration < 9"
 args = { why = "text", task = "count", often = "flag", file = { type = "path", optional = true }, model = { one_of = ["opus", "null"], optional = true } }
 set  = { iteration = "iteration + 1", why = "args.why", current_task = "args.task", often = "args.often", file = "args.file", model = "args.model" }
 
-[[transitions.report]]
+[[transitions.conclude]]
 from = "working"
 to   = "same"
 by   = ["agent", "person"]
@@ -93,14 +93,14 @@ when = 'args.next_action != "proceed" and iteration < 9'
 args = { next_action = { one_of = ["loop-questions", "proceed", "loop_research"] }, hard = "flag" }
 set  = { iteration = "iteration + 1", next_action = "args.next_action", actions = "actions + args.next_action", often = "args.hard" }
 
-[[transitions.report]]
+[[transitions.conclude]]
 from = "working"
 to   = "standalone"
 by   = ["agent", "person"]
 when = 'args.next_action == "proceed" and args.hard == false'
 args = { next_action = { one_of = ["loop-questions", "proceed", "loop_research"] }, hard = "flag" }
 
-[[transitions.report]]
+[[transitions.conclude]]
 from = "working"
 to   = "done"
 by   = ["agent", "person"]
@@ -286,12 +286,12 @@ fn a_field_that_is_called_phase_is_a_field_like_any_other() {
 fn a_guard_reads_what_the_transition_is_given() {
     let project = Plans::new();
     project.run(&["start", "--id", "e"]);
-    let report = |action: &str, more: &[&str]| {
-        let line = [&["report", "e", "--next-action", action], more].concat();
+    let conclude = |action: &str, more: &[&str]| {
+        let line = [&["conclude", "e", "--next-action", action], more].concat();
         project.try_run(&line, "")
     };
-    assert!(report("loop_research", &["--hard"]).0);
-    assert!(report("loop-questions", &[]).0);
+    assert!(conclude("loop_research", &["--hard"]).0);
+    assert!(conclude("loop-questions", &[]).0);
     let document = project.document("e");
     assert_eq!(
         ["next_action", "actions", "often", "iteration"].map(|key| document[key].clone()),
@@ -303,7 +303,7 @@ fn a_guard_reads_what_the_transition_is_given() {
         ]
     );
     // What is none of the words is said with those that there are, and changes nothing.
-    let (succeeded, said) = report("procede", &[]);
+    let (succeeded, said) = conclude("procede", &[]);
     assert!(
         !succeeded && said.contains("loop-questions, proceed, loop_research"),
         "{said}"
@@ -323,13 +323,13 @@ fn a_guard_reads_what_the_transition_is_given() {
     // Which of a transition's edges may be taken is not known before it is given something: the line names what it takes.
     let shown = project.run(&["status", "e"]);
     assert!(
-        shown.contains("report e --next-action <loop-questions|proceed|loop_research> --hard"),
+        shown.contains("conclude e --next-action <loop-questions|proceed|loop_research> --hard"),
         "{shown}"
     );
-    assert!(report("proceed", &[]).0);
+    assert!(conclude("proceed", &[]).0);
     assert_eq!(project.phase("e"), "standalone");
     project.run(&["take-up", "e"]);
-    assert!(report("proceed", &["--hard"]).0);
+    assert!(conclude("proceed", &["--hard"]).0);
     assert_eq!(project.phase("e"), "done");
 }
 
