@@ -281,7 +281,8 @@ fn comment(entry: &Entry) -> &str {
     let Some(at) = marks.find(|at| raw[..*at].ends_with([' ', '\t'])) else {
         return "";
     };
-    let before = raw[..at].trim_end();
+    // A no-break space is text to YAML.
+    let before = raw[..at].trim_end_matches([' ', '\t']);
     let is_one = entry.value().is_some() && !raw.contains('\n');
     let hides_no_quote = is_plain || before.len() <= begin || !raw[begin..before.len()].contains(['"', '\'']);
     if is_one && hides_no_quote {
