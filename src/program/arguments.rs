@@ -259,7 +259,7 @@ pub(super) struct Report {
     pub(super) format: ReportFormat,
 }
 
-/// How a report is written.
+/// Names the form of a report.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(super) enum ReportFormat {
     /// A page for a browser, with nothing from elsewhere

@@ -17,13 +17,13 @@ pub enum Group {
     Look,
     /// What is done once, or seldom.
     SetUp,
-    /// What people type in a client, whose menu says what it does: named, and not described.
+    /// Names what people type in a client, without what it does: the client’s menu says that.
     Client,
 }
 
 /// How many places a group has; clap numbers commands that name none from 0.
 const PLACES: usize = 1000;
-/// How many commands fit on a screen of 45 lines with what they do. Where there are more, what is done seldom is named alone.
+/// Limits the commands that stand on a screen of 45 lines with what they do. Where there are more, what is done seldom is named alone.
 const MOST: usize = 27;
 
 impl Group {

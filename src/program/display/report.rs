@@ -78,7 +78,7 @@ struct RunFacts {
     persona: String,
     reviewer: String,
     begin: u64,
-    /// How long it took; `None`: it is running, or was cut off.
+    /// Counts the seconds that it took; `None`: it is running, or was cut off.
     seconds: Option<u64>,
     /// `clean`, `findings`, `failed` or `unfinished`.
     outcome: &'static str,
@@ -103,7 +103,7 @@ struct FindingFacts {
     stands: Option<String>,
 }
 
-/// What changed in the reviewed text from one verdict to the next, or since the last one.
+/// Holds what changed in the reviewed text from one verdict to the next, or since the last one.
 #[derive(Serialize)]
 struct TextChange {
     subject: String,
@@ -113,7 +113,7 @@ struct TextChange {
     removed: usize,
     /// Hunks of a unified diff; `None`: the texts are too long to be compared.
     diff: Option<String>,
-    /// How many lines of the diff are left out.
+    /// Counts the lines of the diff that are left out.
     cut: usize,
 }
 
