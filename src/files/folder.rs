@@ -8,6 +8,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
@@ -19,10 +20,13 @@ use super::checks::{Distrust, UntrustedError};
 /// Begins the names of our temporary files; the sweep removes what a crash left of them.
 pub const TEMPORARY: &str = ".loop-tmp-";
 
+/// This user. Asked for once: every file that is opened is compared with it.
+static OWN: LazyLock<u32> = LazyLock::new(|| rustix::process::geteuid().as_raw());
+
 /// A folder that is held open. Names of its files are single names, never paths.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Folder {
-    fd: OwnedFd,
+    fd: Arc<OwnedFd>,
     path: Utf8PathBuf,
 }
 
@@ -106,7 +110,7 @@ impl Found {
 
     /// Returns why it cannot be the file, or the folder, that is wanted.
     fn distrust(&self, wanted: FileType) -> Option<Distrust> {
-        let own = rustix::process::geteuid().as_raw();
+        let own = *OWN;
         match self.kind() {
             FileType::Symlink => Some(Distrust::Symlink),
             kind if kind != wanted && wanted == FileType::Directory => Some(Distrust::NoFolder),
@@ -133,7 +137,7 @@ impl Folder {
         };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(Self {
-            fd: rustix::fs::open(path.as_str(), flags, Mode::empty())?,
+            fd: Arc::new(rustix::fs::open(path.as_str(), flags, Mode::empty())?),
             path: path.to_owned(),
         })
     }
@@ -148,7 +152,15 @@ impl Folder {
     /// # Errors
     /// It is not there, or it or a folder on the way to it is not trusted.
     pub fn below(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
-        self.walk(path.as_ref(), None)
+        self.walk(path.as_ref(), None, false)
+    }
+
+    /// Does the same, and closes the folder, and those on the way to it, to other users.
+    ///
+    /// # Errors
+    /// See [`Folder::below`].
+    pub(crate) fn below_private(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
+        self.walk(path.as_ref(), None, true)
     }
 
     /// Opens a folder below this one, and makes it, and those on the way to it, where they are not there.
@@ -156,7 +168,7 @@ impl Folder {
     /// # Errors
     /// See [`Folder::below`]; or it cannot be made.
     pub fn make(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
-        self.walk(path.as_ref(), Some(0o777))
+        self.walk(path.as_ref(), Some(0o777), false)
     }
 
     /// The same with folders that no other user may look into. One that is there already is closed to them.
@@ -164,33 +176,10 @@ impl Folder {
     /// # Errors
     /// See [`Folder::make`].
     pub(crate) fn make_private(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
-        let folder = self.walk(path.as_ref(), Some(0o700))?;
-        folder.close_to_others()?;
-        Ok(folder)
+        self.walk(path.as_ref(), Some(0o700), true)
     }
 
-    /// Takes from others what they may do with the folder.
-    ///
-    /// # Errors
-    /// The system refuses.
-    pub(crate) fn close_to_others(&self) -> io::Result<()> {
-        match self.check_closed() {
-            Err(error) if UntrustedError::of(&error).is_some() => {
-                Ok(rustix::fs::fchmod(&self.fd, Mode::from_raw_mode(0o700))?)
-            }
-            checked => checked,
-        }
-    }
-
-    /// Returns the same folder, held open once more.
-    pub(crate) fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self {
-            fd: self.fd.try_clone()?,
-            path: self.path.clone(),
-        })
-    }
-
-    fn walk(&self, path: &Utf8Path, make: Option<u32>) -> io::Result<Self> {
+    fn walk(&self, path: &Utf8Path, make: Option<u32>, close: bool) -> io::Result<Self> {
         let mut below: Option<Self> = None;
         for component in path.components() {
             let name = match component {
@@ -205,12 +194,14 @@ impl Folder {
                 }
             }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-            below = Some(Self {
-                fd: at.open_as(name, flags, FileType::Directory)?,
-                path: at.path.join(name),
-            });
+            let (fd, found) = at.open_as(name, flags, FileType::Directory)?;
+            if close && found.is_open_to_others() {
+                rustix::fs::fchmod(&fd, Mode::from_raw_mode(0o700))?;
+            }
+            let (fd, path) = (Arc::new(fd), at.path.join(name));
+            below = Some(Self { fd, path });
         }
-        below.map_or_else(|| self.try_clone(), Ok)
+        Ok(below.unwrap_or_else(|| self.clone()))
     }
 
     /// Tries whether files can be made here. Nothing is left.
@@ -234,7 +225,7 @@ impl Folder {
 
     /// Opens what stands under a name if it is what is wanted and this user's. Nothing is waited for, as the opening of a
     /// pipe would.
-    fn open_as(&self, name: &str, flags: OFlags, wanted: FileType) -> io::Result<OwnedFd> {
+    fn open_as(&self, name: &str, flags: OFlags, wanted: FileType) -> io::Result<(OwnedFd, Found)> {
         let untrusted = |why| UntrustedError {
             path: self.path.join(name),
             why,
@@ -242,10 +233,10 @@ impl Folder {
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.fd, single(name)?, flags, Mode::from_raw_mode(0o600)) {
             Ok(fd) => {
-                let stat = rustix::fs::fstat(&fd)?;
-                match (Found { stat }).distrust(wanted) {
+                let found = Found::of(&fd)?;
+                match found.distrust(wanted) {
                     Some(why) => Err(untrusted(why).into()),
-                    None => Ok(fd),
+                    None => Ok((fd, found)),
                 }
             }
             // Systems differ in what they say of a symlink, a socket, a pipe without a reader.
@@ -309,8 +300,12 @@ impl Folder {
     /// # Errors
     /// It is not there, is not trusted, or the system refuses.
     pub fn file(&self, name: &str) -> io::Result<File> {
-        self.open_as(name, OFlags::RDONLY, FileType::RegularFile)
-            .map(File::from)
+        self.file_as(name, OFlags::RDONLY).map(|(file, _)| file)
+    }
+
+    /// Does the same, and says what it is.
+    pub(crate) fn found_file(&self, name: &str) -> io::Result<(File, Found)> {
+        self.file_as(name, OFlags::RDONLY)
     }
 
     /// Opens a regular file for reading and writing.
@@ -318,8 +313,7 @@ impl Folder {
     /// # Errors
     /// See [`Folder::file`].
     pub(crate) fn file_to_change(&self, name: &str) -> io::Result<File> {
-        self.open_as(name, OFlags::RDWR, FileType::RegularFile)
-            .map(File::from)
+        self.file_as(name, OFlags::RDWR).map(|(file, _)| file)
     }
 
     /// Opens a regular file for reading and writing, and makes it with permissions 0600 where it is not there.
@@ -327,17 +321,21 @@ impl Folder {
     /// # Errors
     /// See [`Folder::file`].
     pub(crate) fn file_or_new(&self, name: &str) -> io::Result<File> {
-        self.open_as(name, OFlags::RDWR | OFlags::CREATE, FileType::RegularFile)
-            .map(File::from)
+        self.file_as(name, OFlags::RDWR | OFlags::CREATE)
+            .map(|(file, _)| file)
     }
 
-    /// Opens a regular file for writing at its end, and makes it with permissions 0600 where it is not there.
+    /// Opens a regular file for writing at its end, and makes it with permissions 0600 where it is not there. Says what it is.
     ///
     /// # Errors
     /// See [`Folder::file`].
-    pub(crate) fn file_to_append(&self, name: &str) -> io::Result<File> {
-        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
-        self.open_as(name, flags, FileType::RegularFile).map(File::from)
+    pub(crate) fn file_to_append(&self, name: &str) -> io::Result<(File, Found)> {
+        self.file_as(name, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)
+    }
+
+    fn file_as(&self, name: &str, flags: OFlags) -> io::Result<(File, Found)> {
+        let (fd, found) = self.open_as(name, flags, FileType::RegularFile)?;
+        Ok((fd.into(), found))
     }
 
     /// Reads a regular file of at most `most` bytes.
@@ -345,7 +343,8 @@ impl Folder {
     /// # Errors
     /// See [`Folder::file`]; a file that is larger is not read.
     pub fn read(&self, name: &str, most: u64) -> io::Result<Vec<u8>> {
-        super::read::all(self.file(name)?, &self.path.join(name), most)
+        let (file, found) = self.found_file(name)?;
+        super::read::all(file, found.size(), &self.path.join(name), most)
     }
 
     /// Replaces a file, or makes it, so that a reader finds the old content or the new one. See [`replace`](super::replace).
@@ -402,8 +401,8 @@ impl Folder {
 
     /// Makes a file that must not be there yet, with permissions 0600.
     pub(crate) fn new_file(&self, name: &str) -> io::Result<File> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        self.open_as(name, flags, FileType::RegularFile).map(File::from)
+        self.file_as(name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
+            .map(|(file, _)| file)
     }
 
     /// Moves what stands under a name into another folder, under a name there. A symlink is moved as one.

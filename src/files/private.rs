@@ -15,7 +15,7 @@ use super::folder::{Folder, if_there};
 pub(crate) fn make(own: &Utf8Path, name: &str) -> io::Result<Folder> {
     let (home, last) = split(own)?;
     DirBuilder::new().recursive(true).mode(0o700).create(home)?;
-    Folder::open(home)?.make_private(last)?.make_private(name)
+    Folder::open(home)?.make_private(Utf8Path::new(last).join(name))
 }
 
 fn split(own: &Utf8Path) -> io::Result<(&Utf8Path, &str)> {
@@ -28,12 +28,8 @@ fn split(own: &Utf8Path) -> io::Result<(&Utf8Path, &str)> {
 /// See [`make`].
 pub(crate) fn existing(own: &Utf8Path, name: &str) -> io::Result<Option<Folder>> {
     let (home, last) = split(own)?;
-    let mut folder = Folder::open(home);
-    for name in [last, name] {
-        folder = folder.and_then(|above| above.below(name));
-        folder = folder.and_then(|folder| folder.close_to_others().map(|()| folder));
-    }
-    if_there(folder)
+    let path = Utf8Path::new(last).join(name);
+    if_there(Folder::open(home).and_then(|home| home.below_private(path)))
 }
 
 /// Tries whether the folder can be used, and gives whether it is there. Nothing is made or changed.

@@ -32,17 +32,16 @@ pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
     if !found.is_file() {
         return refused(ErrorKind::InvalidInput, "no regular file");
     }
-    all(file.into_file(), path, MOST)
+    all(file.into_file(), found.len(), path, MOST)
 }
 
-/// Reads an open file to its end, unless it is larger than `most` bytes.
-pub(super) fn all(file: File, path: &Utf8Path, most: u64) -> io::Result<Vec<u8>> {
+/// Reads an open file, of which `length` bytes were found, to its end, unless it is larger than `most` bytes.
+pub(super) fn all(file: File, length: u64, path: &Utf8Path, most: u64) -> io::Result<Vec<u8>> {
     let large = || {
         let why = format!("{path} is larger than {most} bytes");
         io::Error::new(ErrorKind::FileTooLarge, why)
     };
     // Before anything is read: a sparse file of gigabytes costs nobody anything to make.
-    let length = file.metadata()?.len();
     if length > most {
         return Err(large());
     }

@@ -43,7 +43,7 @@ impl Store {
     pub(super) fn state_file(&self, here: &Folder, id: &LoopId) -> io::Result<(Folder, String)> {
         match self.spec().file {
             Some(_) => self.folder_of(&self.path_of(id)),
-            None => Ok((here.try_clone()?, self.name_of(id))),
+            None => Ok((here.clone(), self.name_of(id))),
         }
     }
 

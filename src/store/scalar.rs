@@ -32,10 +32,17 @@ fn is_plain(text: &str) -> bool {
         && (!may_be_number(text) || reads_as_text(text))
 }
 
-/// Returns whether a reader may take it for a number: it begins like one, and all of it could be in one.
+/// Returns whether a reader may take it for a number: it begins like one, and all of it could be in one. Most digests are none.
 fn may_be_number(text: &str) -> bool {
-    let in_number = |byte: u8| byte.is_ascii_hexdigit() || b"+-._xXoOinfaINFA:".contains(&byte);
-    text.starts_with(|first: char| first.is_ascii_digit() || first == '.') && text.bytes().all(in_number)
+    let in_number: fn(u8) -> bool = match text.as_bytes() {
+        [b'0', b'x' | b'X', ..] => |byte| byte.is_ascii_hexdigit() || b"xX_".contains(&byte),
+        [b'.', ..] => |byte| byte.is_ascii_alphanumeric() || b"+-._".contains(&byte),
+        [first, ..] if first.is_ascii_digit() => {
+            |byte| byte.is_ascii_digit() || b"+-._eEoObB:".contains(&byte)
+        }
+        _ => return false,
+    };
+    text.bytes().all(in_number)
 }
 
 fn reads_as_text(text: &str) -> bool {

@@ -94,7 +94,7 @@ impl Store {
             None => None,
         };
         Ok(Box::new(Files {
-            here: here.try_clone().map_err(io_error("open", self.folder()))?,
+            here: here.clone(),
             name: path.file_name().unwrap_or_default().to_owned(),
             base: self.root().to_owned(),
             of_the_user: of_the_user.map(|found| found.map(|(folder, _)| folder)),
@@ -146,7 +146,7 @@ impl Storage for Files {
 
     fn stage(&self, bytes: &[u8], durable: bool) -> io::Result<Box<dyn Staged + '_>> {
         let staged = match &self.of_the_user {
-            Some(Some(folder)) => self.here.prepare_for(folder.try_clone()?, &self.name, bytes)?,
+            Some(Some(folder)) => self.here.prepare_for(folder.clone(), &self.name, bytes)?,
             Some(None) => {
                 let parent = self.path.parent().unwrap_or(&self.base);
                 let (folder, _) = make_all(&self.base, parent)?;
@@ -168,8 +168,8 @@ impl Storage for Files {
     }
 
     fn journal(&self, part: Part) -> io::Result<(u64, Vec<u8>)> {
-        let mut file = self.folder()?.file(JOURNAL)?;
-        let length = file.metadata()?.len();
+        let (mut file, found) = self.folder()?.found_file(JOURNAL)?;
+        let length = found.size();
         let from = match part {
             Part::Whole => 0,
             Part::From(from) => from,
@@ -186,8 +186,8 @@ impl Storage for Files {
     }
 
     fn append(&self, line: &[u8], most: u64) -> io::Result<u64> {
-        let mut file = self.folder()?.file_to_append(JOURNAL)?;
-        let before = file.metadata()?.len();
+        let (mut file, found) = self.folder()?.file_to_append(JOURNAL)?;
+        let before = found.size();
         if before + line.len() as u64 > most {
             return Err(TooLong::error());
         }

@@ -411,6 +411,6 @@ impl Store {
             .collect();
         let line = format!("{} {}\n", iso(Timestamp::now()), text.trim());
         let file = self.open_folder().and_then(|here| here.file_to_append("log"));
-        let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        let _ = file.and_then(|(mut file, _)| file.write_all(line.as_bytes()));
     }
 }

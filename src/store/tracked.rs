@@ -65,7 +65,7 @@ impl GitTracking {
         }
     }
 
-    /// Refuses a file that git tracks.
+    /// Refuses a file that git tracks. Its path is canonical, as that of everything in a state folder is: no symlink is followed there.
     pub(super) fn untracked(&self, path: &Utf8Path) -> Result<(), StoreError> {
         if !self.is_tracked(path) {
             return Ok(());
@@ -77,17 +77,12 @@ impl GitTracking {
     }
 
     fn is_tracked(&self, path: &Utf8Path) -> bool {
-        let Some(folder) = path.parent().and_then(|folder| folder.canonicalize_utf8().ok()) else {
+        let around = || path.parent().and_then(Index::around);
+        let Some(index) = self.index.get_or_init(around) else {
             return false;
         };
-        let Some(index) = self.index.get_or_init(|| Index::around(&folder)) else {
-            return false;
-        };
-        let path = folder.join(path.file_name().unwrap_or_default());
-        let Ok(inside) = path.strip_prefix(&index.top) else {
-            return false;
-        };
-        index.holds(inside, &self.budget)
+        let inside = path.strip_prefix(&index.top);
+        inside.is_ok_and(|inside| index.holds(inside, &self.budget))
     }
 }
 
