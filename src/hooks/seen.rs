@@ -106,7 +106,6 @@ impl Seen {
     /// # Errors
     /// The folder is not safely the user's, or the system refuses.
     pub fn keep(mut self, session: &str, home: &Utf8Path) -> io::Result<()> {
-        let folder = private::make(home, FOLDER)?;
         let before = Self::of(session, home);
         // A program that was replaced in mid-session stays the one that the session began with.
         self.programs
@@ -114,6 +113,7 @@ impl Seen {
         if before.as_ref() == Some(&self) {
             return Ok(());
         }
+        let folder = private::make(home, FOLDER)?;
         expire(&folder);
         folder.replace(&name_of(session), &serde_json::to_vec(&self)?)
     }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::settings::MAX_ROUNDS;
 pub use super::words::elapsed;
+use crate::files::MOST;
 use crate::machine::{EvidenceRecord, Raw};
 use crate::review::finding_history::{self, Standing, Tally};
 use crate::review::findings::Counts;
@@ -89,10 +90,10 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
         };
         return runs.iter().filter_map(of).collect();
     }
+    let folder = store.open_loop_folder(raw.id()).ok();
     let of = |round| {
-        let file = store
-            .read(&findings_json::findings_path(store, raw.id(), round))
-            .ok();
+        let name = findings_json::findings_name(round);
+        let file = folder.as_ref().and_then(|folder| folder.read(&name, MOST).ok());
         let run = runs.iter().rev().find(|run| run.began.round == round);
         RoundLine {
             round,

@@ -42,9 +42,14 @@ pub struct FindingsJson {
     pub changed: Vec<String>,
 }
 
+/// `findings-round-N.md`
+pub(crate) fn findings_name(round: u64) -> String {
+    format!("findings-round-{round}.md")
+}
+
 /// `<id>/findings-round-N.md`
 pub fn findings_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
-    store.loop_folder(id).join(format!("findings-round-{round}.md"))
+    store.loop_folder(id).join(findings_name(round))
 }
 
 /// `<id>/findings-round-N.json`

@@ -47,14 +47,15 @@ impl Store {
             return Ok(None);
         };
         let wanted = self.unowned(id);
-        let path = folder.path().join(wanted.name());
-        let Some(bytes) = if_there(folder.read(&wanted.name(), LARGEST)).map_err(refused("read", &path))?
-        else {
+        let name = wanted.name();
+        let path = folder.path().join(&name);
+        let Some(bytes) = if_there(folder.read(&name, LARGEST)).map_err(refused("read", &path))? else {
             return Ok(None);
         };
         let found: Ownership =
             serde_json::from_slice(&bytes).map_err(|error| refused("read", &path)(error.into()))?;
-        let is_it = found.version == VERSION && found.name() == wanted.name();
+        let is_it = found.version == VERSION
+            && (&found.folder, &found.machine, &found.id) == (&wanted.folder, &wanted.machine, &wanted.id);
         Ok(is_it.then_some(found))
     }
 
