@@ -11,13 +11,12 @@ use super::history;
 use super::past::Past;
 use super::status::{self, Shown};
 use crate::behaviours::LoopHandle;
+use crate::machine::Raw;
 use crate::machine::table::PhaseInfo;
-use crate::machine::{Actor, Raw};
 use crate::program::arguments::{Report as Arguments, ReportFormat};
 use crate::program::assembled::{CommandLine, Program};
 use crate::program::exit::{Exit, Failure};
-use crate::program::settings::Settings;
-use crate::program::{loops, out, rounds, words};
+use crate::program::{out, rounds, words};
 use crate::review::finding_history::{self, Round, Standing};
 use crate::review::findings::{Counts, Finding, Severity};
 use crate::review::findings_json::FindingsJson;
@@ -131,18 +130,9 @@ pub(in crate::program) fn report<M: CommandLine>(
     program: &Program<M>,
     Arguments { target, format }: &Arguments,
 ) -> Result<Exit, Failure> {
-    let info = program.info;
-    let id = loops::asked(info, target, &["report"])?;
-    let (store, id) = loops::find_to_look(info, id.as_deref())?;
-    let held = loops::opened::<M>(M::open(&store, &id, Actor::Person))?;
-    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
-    program.prepare(&held, &settings, Actor::Person);
+    let (held, settings, past) = super::open(program, target, "report")?;
     let now = Timestamp::now();
     let raw = held.raw();
-    let journal = raw
-        .journal()
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
-    let past = Past::of(&store, &id, journal);
     let path = path(raw, &past, now);
     let mut phases: Vec<String> = Vec::new();
     for step in &path {
@@ -151,7 +141,7 @@ pub(in crate::program) fn report<M: CommandLine>(
         }
     }
     let report = Report {
-        program: info.program,
+        program: program.info.program,
         version: M::VERSION,
         written: now,
         subject: super::listing::subject(raw.table())
@@ -175,7 +165,7 @@ pub(in crate::program) fn report<M: CommandLine>(
         ReportFormat::Html => {
             // Only a program with the tools on machine files can draw.
             #[cfg(feature = "machine-tools")]
-            let picture = picture::<M>(&store, &id, &past);
+            let picture = picture::<M>(raw.store(), raw.id(), &past);
             #[cfg(not(feature = "machine-tools"))]
             let picture = None;
             out::text(&render::html(&report, picture)?);
