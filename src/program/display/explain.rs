@@ -48,7 +48,9 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
             "none has changed this loop yet; one that finds nothing to do lets the turn end and leaves no trace".to_owned(),
         )];
     };
-    let edge = edge_of(table, stop);
+    let before = changes().rfind(|change| change.revision < stop.revision);
+    let record = before.map(|before| Record::of_change(table.state, raw.id(), before));
+    let edge = edge_of(table, record.as_ref(), stop);
     let told = edge.is_some_and(|edge| !edge.lets_turn_end(table) && is_told(table, edge));
     let ended = match told {
         true => "blocked: the agent was told what to do",
@@ -65,9 +67,7 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
         ),
         ("because", past.why(table, stop)),
     ];
-    let before = changes().rfind(|change| change.revision < stop.revision);
-    if let Some(before) = before {
-        let record = Record::of_change(table.state, raw.id(), before);
+    if let (Some(before), Some(record)) = (before, record) {
         if let Some(guard) = edge.and_then(|edge| condition(table, &record, edge, stop.at)) {
             facts.push(("held", guard.1));
         }

@@ -3,6 +3,8 @@
 
 mod render;
 
+use std::collections::BTreeSet;
+
 use diffy::{DiffOptions, Line};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -11,20 +13,19 @@ use super::history;
 use super::past::Past;
 use super::status::{self, Shown};
 use crate::behaviours::LoopHandle;
-use crate::machine::Raw;
 use crate::machine::table::PhaseInfo;
+use crate::machine::{Raw, coverage};
 use crate::program::arguments::{Report as Arguments, ReportFormat};
 use crate::program::assembled::{CommandLine, Program};
 use crate::program::exit::{Exit, Failure};
+use crate::program::words::edge_of;
 use crate::program::{out, rounds, words};
 use crate::review::finding_history::{self, Round, Standing};
 use crate::review::findings::{Counts, Finding, Severity};
 use crate::review::findings_json::FindingsJson;
 use crate::review::runs::{Run, RunOutcome};
 use crate::review::subject;
-use crate::store::Entry;
-#[cfg(feature = "machine-tools")]
-use crate::store::{LoopId, Store};
+use crate::store::{Entry, Record};
 use crate::text;
 
 /// Longest text of a finding, in characters.
@@ -162,27 +163,24 @@ pub(in crate::program) fn report<M: CommandLine>(
     match format {
         ReportFormat::Json => out::json(&report),
         ReportFormat::Md => out::markdown(&render::markdown(&report)?),
-        ReportFormat::Html => {
-            // Only a program with the tools on machine files can draw.
-            #[cfg(feature = "machine-tools")]
-            let picture = picture::<M>(raw.store(), raw.id(), &past);
-            #[cfg(not(feature = "machine-tools"))]
-            let picture = None;
-            out::text(&render::html(&report, picture)?);
-        }
+        ReportFormat::Html => out::text(&render::html(&report, M::PICTURE, &taken(raw, &past))?),
     }
     Ok(Exit::Complete)
 }
 
-/// Returns a picture of the machine with the edges that the loop took.
-#[cfg(feature = "machine-tools")]
-fn picture<M: CommandLine>(store: &Store, id: &LoopId, past: &Past) -> Option<String> {
-    use crate::program::machine::{Own, coverage};
-    let own = Own {
-        source: M::SOURCE,
-        table: M::TABLE,
-    };
-    coverage::path(&own, store, id, &past.entries)
+/// Returns the edges that the loop took, by their places in the machine's table.
+fn taken(raw: &Raw, past: &Past) -> BTreeSet<usize> {
+    let (table, mut before) = (raw.table(), None);
+    let edges = past
+        .entries
+        .iter()
+        .filter_map(Entry::change)
+        .filter_map(|change| {
+            let edge = edge_of(table, before.as_ref(), change);
+            before = Some(Record::of_change(table.state, raw.id(), change));
+            coverage::index_of(table, edge?)
+        });
+    edges.collect()
 }
 
 /// Returns the seconds from one time to a later one.
