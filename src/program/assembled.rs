@@ -282,7 +282,8 @@ impl<M: CommandLine> Program<M> {
 
     /// Adds a verb of the program's own, which changes the loop that its `--id` names, else the active one. Unlike the verbs of
     /// transitions it decides in Rust which it takes, also of those that have `own` in the machine file and so no other verb, and may set
-    /// the data of fields with them. It acts in the name of who calls it.
+    /// the data of fields with them. It acts in the name of who calls it. One called `report` prints what that of every program does where a `--format` is
+    /// given.
     #[must_use]
     pub fn verb(mut self, command: clap::Command, run: RunVerb<M::Any>) -> Self {
         let command = command.arg(
