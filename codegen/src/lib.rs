@@ -68,7 +68,7 @@ pub mod templates;
 pub use check::check;
 pub use config::Config;
 pub use diagnostic::{Diagnostic, Diagnostics, Place, line_of};
-pub use draw::{Format, draw, draw_path};
+pub use draw::{Format, draw};
 pub use emit::Options;
 pub use model::{guard_text, kind_text, update_text};
 pub use schema::schema;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
-use super::assembled::{CommandLine, Program};
+use super::assembled::{CommandLine, LOOP, Program};
 use super::help::{Group, WIDEST, grouped};
 #[cfg(feature = "machine-tools")]
 use super::machine;
@@ -259,6 +259,39 @@ pub(super) struct Report {
     pub(super) format: ReportFormat,
 }
 
+/// Names the argument by which a program's own verb `report` prints what every other program's does.
+const FORMAT: &str = "the format";
+
+impl Report {
+    /// Adds that argument to the verb.
+    fn with_format(own: &clap::Command) -> clap::Command {
+        let flags = own
+            .get_arguments()
+            .filter(|one| !one.is_positional() && one.get_id() != LOOP);
+        let format = clap::Arg::new(FORMAT)
+            .long("format")
+            .value_name("FORMAT")
+            .value_parser(clap::value_parser!(ReportFormat))
+            .conflicts_with_all(flags.map(clap::Arg::get_id))
+            .help("Print all about a loop on one page, and do nothing else; its id may stand as the first argument");
+        own.clone().arg(format)
+    }
+
+    /// Returns the page that a call of the verb asks for, where it does.
+    pub(super) fn instead_of(own: &clap::Command, given: &clap::ArgMatches) -> Option<Self> {
+        let format = *given.try_get_one(FORMAT).ok()??;
+        let first = own.get_positionals().next().map(|first| first.get_id().as_str());
+        let first = first.and_then(|first| given.get_raw(first)?.next());
+        let id = given.get_one(LOOP).cloned();
+        let id = id.or_else(|| Some(first?.to_string_lossy().into_owned()));
+        let target = Target {
+            id,
+            from_prompt: false,
+        };
+        Some(Self { target, format })
+    }
+}
+
 /// Names the form of a report.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(super) enum ReportFormat {
@@ -408,7 +441,10 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
         command = command.subcommand(own.command.clone());
     }
     for own in &program.verbs {
-        command = command.subcommand(own.command.clone());
+        command = command.subcommand(match own.command.get_name() {
+            "report" => Report::with_format(&own.command),
+            _ => own.command.clone(),
+        });
     }
     let verbs = M::Verb::augment_subcommands(clap::Command::new(info.program));
     let verbs = verbs.get_subcommands().filter(|verb| !verb.is_hide_set());

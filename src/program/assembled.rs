@@ -38,6 +38,8 @@ pub trait CommandLine: Machine {
     const VERSION: &'static str;
     /// The text of the machine file.
     const SOURCE: &'static str;
+    /// The picture of the machine, an SVG in which each edge has a class of its own: `e12`, by its place in [`Table::edges`].
+    const PICTURE: &'static str;
     /// The fields that a start must be given.
     const REQUIRED: &'static [&'static str];
     /// What its plugin has, where the machine names one.
@@ -280,7 +282,8 @@ impl<M: CommandLine> Program<M> {
 
     /// Adds a verb of the program's own, which changes the loop that its `--id` names, else the active one. Unlike the verbs of
     /// transitions it decides in Rust which it takes, also of those that have `own` in the machine file and so no other verb, and may set
-    /// the data of fields with them. It acts in the name of who calls it.
+    /// the data of fields with them. It acts in the name of who calls it. One called `report` prints what that of every program does where a `--format` is
+    /// given.
     #[must_use]
     pub fn verb(mut self, command: clap::Command, run: RunVerb<M::Any>) -> Self {
         let command = command.arg(

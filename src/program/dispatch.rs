@@ -6,7 +6,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches, Subcommand as _};
 use jiff::Timestamp;
 
-use super::arguments::{self, Asking, Choosing, Command, Hook, Verifying};
+use super::arguments::{self, Asking, Choosing, Command, Hook, Report, Verifying};
 use super::assembled::{CommandLine, Program};
 use super::exit::{self, Exit, Failure};
 #[cfg(feature = "machine-tools")]
@@ -62,6 +62,10 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
     };
     let unusable = |error: clap::Error| Failure::usage(&error);
     if let Some(own) = program.verbs.iter().find(|own| own.command.get_name() == name) {
+        if let Some(report) = Report::instead_of(&own.command, given) {
+            loops::all_usable(info)?;
+            return display::report(program, &report);
+        }
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
         return verbs::own(program, own, given);

@@ -16,7 +16,8 @@
 //! | [`summary`]   | what `status` says besides every machine's                                                          |
 //! | [`take_up`]   | a state document that another program wrote                                                         |
 //! | [`commands`]  | what the agent calls and people type, besides every machine's                                       |
-//! | `lock`        | another program at work, and what the person is asked about it                                      |
+//! | `lock`        | the sign that another program is at work                                                            |
+//! | `before_start` | what the person is asked about it before a pipeline begins                                         |
 //! | `demo`        | the whole pipeline by a script                                                                      |
 //!
 //! `contract` uses nothing of the pipeline.
@@ -26,6 +27,7 @@ use state::{AllAsked, AllCounted, Keys, List, Open, Scalar};
 claudex_loop::machine!(stages as typestate);
 
 pub mod answers;
+mod before_start;
 pub mod commands;
 pub mod contract;
 mod demo;
@@ -56,10 +58,10 @@ pub use typestate::{AnyLoop, Phase};
 pub fn program() -> Program<typestate::Stages> {
     let program = typestate::program(stops::Stages)
         .taking(answers::taking)
-        .arguments(lock::arguments)
-        .answered(lock::answered)
+        .arguments(before_start::arguments)
+        .answered(before_start::answered)
         .start(|request| {
-            lock::before_start(&request)?;
+            before_start::before_start(&request)?;
             let open = state::first_open(request.store.root(), contract::Round::LEAST, false);
             let open = serde_json::to_value(open).unwrap_or_default();
             Ok(StartFields {

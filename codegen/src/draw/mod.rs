@@ -42,13 +42,6 @@ pub fn draw(machine: &Machine, format: Format, hits: Option<&[u64]>) -> String {
     }
 }
 
-/// Draws a machine with the edges that one loop took, as an SVG: like [`draw`] with `hits`, without a list of the others.
-pub fn draw_path(machine: &Machine, hits: &[u64]) -> String {
-    let mut picture = Picture::new(machine, Some(hits));
-    picture.missed.clear();
-    svg::write(&picture)
-}
-
 /// "1 edge", "2 edges".
 fn count(number: usize, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

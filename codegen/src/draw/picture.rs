@@ -100,6 +100,8 @@ pub(super) struct Arrow {
 /// One edge of an arrow.
 pub(super) struct Label {
     pub(super) transition: String,
+    /// Its places in [`Machine::edges`]; more than one where it stands for edges that begin anywhere.
+    pub(super) edges: Vec<usize>,
     /// Its guard, where guards divide the transition at this phase.
     pub(super) guard: Option<String>,
     /// How often it was taken, where coverage is drawn and it was.
@@ -170,10 +172,12 @@ impl Picture {
                 .find(|label| is_scattered && label.transition == *name)
             {
                 Some(label) => {
+                    label.edges.push(at);
                     label.hits = label.hits.zip(hits).map(|(one, other)| one.saturating_add(other))
                 }
                 None => labels.push(Label {
                     transition: name.clone(),
+                    edges: vec![at],
                     guard,
                     hits,
                 }),

@@ -1,11 +1,12 @@
 //! An SVG picture that stands alone: its own colours for light and for dark ground, no fonts or scripts from elsewhere.
 //!
-//! It has no empty line and its first line is one tag, so that it can stand in Markdown (and so in rustdoc) as it is.
+//! It has no empty line and its first line is one tag, so that it can stand in Markdown (and so in rustdoc) as it is. What belongs to an
+//! edge has the class `edge`, and one with its place in `Machine::edges` (`e12`), by which a page shows the edges that a loop took.
 
 use std::fmt::Write as _;
 
 use super::layout::{Layout, Link, Point, Size, layout};
-use super::picture::{Arrow, Kind, Node, Picture, Shape};
+use super::picture::{Arrow, Kind, Label, Node, Picture, Shape};
 use crate::diagnostic::one_line;
 
 /// Classes and colours. Every rule names the picture, so that none reaches the page around it.
@@ -186,7 +187,7 @@ impl Canvas {
 /// The label of an arrow.
 struct Block {
     /// Each line with its class.
-    lines: Vec<(&'static str, String)>,
+    lines: Vec<(String, String)>,
     /// What was left out of the lines.
     whole: Option<String>,
     width: f64,
@@ -197,7 +198,8 @@ impl Block {
         let mut lines = Vec::new();
         let mut whole = Vec::new();
         for label in &arrow.labels {
-            lines.push((class(arrow), label.head()));
+            let edges = edge_classes(std::slice::from_ref(label));
+            lines.push((format!("{}{edges}", kind_or_coverage(arrow)), label.head()));
             let Some(guard) = &label.guard else { continue };
             let mut broken = broken(guard);
             if broken.len() > GUARD_LINES {
@@ -205,7 +207,7 @@ impl Block {
                 broken.push("...".to_owned());
                 whole.push(format!("{}: {guard}", label.transition));
             }
-            lines.extend(broken.into_iter().map(|line| ("guard", line)));
+            lines.extend(broken.into_iter().map(|line| (format!("guard{edges}"), line)));
         }
         let widest = lines.iter().map(|(_, line)| columns(line)).fold(0.0, f64::max);
         Self {
@@ -372,7 +374,7 @@ fn lines(
     for (route, arrow) in routes.iter().zip(arrows) {
         let class = class(&picture.arrows[arrow]);
         for (at, piece) in route.pieces.iter().enumerate() {
-            canvas.line(class, piece, at + 1 == route.pieces.len());
+            canvas.line(&class, piece, at + 1 == route.pieces.len());
         }
         if let Some(middle) = route.label {
             blocks[arrow].draw(canvas, middle.x, middle.y, "middle");
@@ -411,8 +413,17 @@ fn legend(canvas: &mut Canvas, picture: &Picture) {
     }
 }
 
-/// The class of an arrow's lines and words.
-fn class(arrow: &Arrow) -> &'static str {
+/// Returns the classes of an arrow's lines.
+fn class(arrow: &Arrow) -> String {
+    format!("{}{}", kind_or_coverage(arrow), edge_classes(&arrow.labels))
+}
+
+fn edge_classes(labels: &[Label]) -> String {
+    let edges = labels.iter().flat_map(|label| &label.edges);
+    edges.fold(" edge".to_owned(), |classes, edge| format!("{classes} e{edge}"))
+}
+
+fn kind_or_coverage(arrow: &Arrow) -> &'static str {
     match arrow.taken {
         Some(false) => "missed",
         Some(true) => "taken",

@@ -2787,6 +2787,7 @@ impl rt::program::CommandLine for Voyage {
     type Verb = Verb;
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const SOURCE: &'static str = SOURCE;
+    const PICTURE: &'static str = include_str!("voyage.svg");
     const REQUIRED: &'static [&'static str] = &["cargo"];
     const PLUGIN: Option<rt::program::plugin::PluginInfo> = Some(rt::program::plugin::PluginInfo {
         commands: &[

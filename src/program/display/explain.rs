@@ -10,9 +10,8 @@ use crate::program::arguments::Target;
 use crate::program::assembled::{CommandLine, Program};
 use crate::program::exit::{Exit, Failure};
 use crate::program::next_action::{self, NextAction};
-use crate::program::settings::Settings;
 use crate::program::words::edge_of;
-use crate::program::{loops, screen, words};
+use crate::program::{screen, words};
 use crate::store::{ChangeEntry, Entry, Record};
 use crate::text;
 
@@ -24,20 +23,11 @@ pub(in crate::program) fn explain<M: CommandLine>(
     program: &Program<M>,
     target: &Target,
 ) -> Result<Exit, Failure> {
-    let info = program.info;
-    let id = loops::asked(info, target, &["explain"])?;
-    let (store, id) = loops::find_to_look(info, id.as_deref())?;
-    let held = loops::opened::<M>(M::open(&store, &id, Actor::Person))?;
-    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
-    program.prepare(&held, &settings, Actor::Person);
+    let (held, _, past) = super::open(program, target, "explain")?;
     let raw = held.raw();
-    let journal = raw
-        .journal()
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
     let columns = screen::columns();
     let say = |label: &str, text: &str| super::fact(label, text, columns);
-    say("loop", id.as_ref());
-    let past = Past::of(&store, &id, journal);
+    say("loop", raw.id().as_ref());
     for (label, fact) in facts(raw, &past, Timestamp::now()) {
         say(label, &fact);
     }
@@ -58,7 +48,9 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
             "none has changed this loop yet; one that finds nothing to do lets the turn end and leaves no trace".to_owned(),
         )];
     };
-    let edge = edge_of(table, stop);
+    let before = changes().rfind(|change| change.revision < stop.revision);
+    let record = before.map(|before| Record::of_change(table.state, raw.id(), before));
+    let edge = edge_of(table, record.as_ref(), stop);
     let told = edge.is_some_and(|edge| !edge.lets_turn_end(table) && is_told(table, edge));
     let ended = match told {
         true => "blocked: the agent was told what to do",
@@ -75,9 +67,7 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
         ),
         ("because", past.why(table, stop)),
     ];
-    let before = changes().rfind(|change| change.revision < stop.revision);
-    if let Some(before) = before {
-        let record = Record::of_change(table.state, raw.id(), before);
+    if let (Some(before), Some(record)) = (before, record) {
         if let Some(guard) = edge.and_then(|edge| condition(table, &record, edge, stop.at)) {
             facts.push(("held", guard.1));
         }

@@ -8,9 +8,14 @@ mod report;
 mod status;
 mod statusline;
 
+use super::arguments::Target;
+use super::assembled::{CommandLine, Program};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::settings::Settings;
 use super::{Tone, loops, out, screen};
+use crate::behaviours::LoopHandle;
+use crate::machine::Actor;
 use crate::text;
 
 pub(super) use explain::explain;
@@ -23,6 +28,24 @@ pub(super) use statusline::statusline;
 
 /// The width of the labels of facts, in columns.
 const LABEL: usize = "waits for: ".len();
+
+/// Opens the loop that a command which looks is about, with the settings that hold there, the usual ones where those cannot be used, and
+/// what its journal says.
+fn open<M: CommandLine>(
+    program: &Program<M>,
+    target: &Target,
+    command: &str,
+) -> Result<(M::Any, Settings, Past), Failure> {
+    let info = program.info;
+    let id = loops::asked(info, target, &[command])?;
+    let (store, id) = loops::find_to_look(info, id.as_deref())?;
+    let held = loops::open::<M>(&store, &id, Actor::Person)?;
+    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
+    program.prepare(&held, &settings, Actor::Person);
+    let journal = held.raw().journal();
+    let journal = journal.map_err(|error| Failure::new(Exit::Internal, error))?;
+    Ok((held, settings, Past::of(&store, &id, journal)))
+}
 
 /// Prints a fact about a loop behind its label. A longer label takes its own room: a column as wide as the longest would leave little
 /// for the rest.

@@ -1,9 +1,11 @@
 //! `report`: everything about one loop on one page: its path, its rounds, what was found and what became of it, how the reviewed text
 //! changed, its journal. The facts are one struct, which `--format json` prints and both templates read. Nothing is written to disk.
 
+mod changes;
 mod render;
 
-use diffy::{DiffOptions, Line};
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -12,28 +14,21 @@ use super::past::Past;
 use super::status::{self, Shown};
 use crate::behaviours::LoopHandle;
 use crate::machine::table::PhaseInfo;
-use crate::machine::{Actor, Raw};
+use crate::machine::{Raw, coverage};
 use crate::program::arguments::{Report as Arguments, ReportFormat};
 use crate::program::assembled::{CommandLine, Program};
 use crate::program::exit::{Exit, Failure};
-use crate::program::settings::Settings;
-use crate::program::{loops, out, rounds, words};
+use crate::program::words::edge_of;
+use crate::program::{out, words};
 use crate::review::finding_history::{self, Round, Standing};
 use crate::review::findings::{Counts, Finding, Severity};
 use crate::review::findings_json::FindingsJson;
 use crate::review::runs::{Run, RunOutcome};
-use crate::review::subject;
-use crate::store::Entry;
-#[cfg(feature = "machine-tools")]
-use crate::store::{LoopId, Store};
+use crate::store::{Entry, Record};
 use crate::text;
 
 /// Longest text of a finding, in characters.
 const FINDING: usize = 2000;
-/// Most lines of a comparison.
-const LINES: usize = 1000;
-/// Most bytes of two texts that are compared: the time of a comparison grows with their product.
-const COMPARED: usize = 512 * 1024;
 
 /// Holds what the page is made of. The names are documented in docs/status.md.
 #[derive(Serialize)]
@@ -49,7 +44,7 @@ struct Report {
     path: Vec<Step>,
     runs: Vec<RunFacts>,
     findings: Vec<FindingFacts>,
-    changes: Vec<TextChange>,
+    changes: Vec<changes::TextChange>,
     journal: Vec<Event>,
 }
 
@@ -103,20 +98,6 @@ struct FindingFacts {
     stands: Option<String>,
 }
 
-/// Holds what changed in the reviewed text from one verdict to the next, or since the last one.
-#[derive(Serialize)]
-struct TextChange {
-    subject: String,
-    from: String,
-    to: String,
-    added: usize,
-    removed: usize,
-    /// Hunks of a unified diff; `None`: the texts are too long to be compared.
-    diff: Option<String>,
-    /// Counts the lines of the diff that are left out.
-    cut: usize,
-}
-
 /// A line of the journal.
 #[derive(Serialize)]
 struct Event {
@@ -131,18 +112,9 @@ pub(in crate::program) fn report<M: CommandLine>(
     program: &Program<M>,
     Arguments { target, format }: &Arguments,
 ) -> Result<Exit, Failure> {
-    let info = program.info;
-    let id = loops::asked(info, target, &["report"])?;
-    let (store, id) = loops::find_to_look(info, id.as_deref())?;
-    let held = loops::opened::<M>(M::open(&store, &id, Actor::Person))?;
-    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
-    program.prepare(&held, &settings, Actor::Person);
+    let (held, settings, past) = super::open(program, target, "report")?;
     let now = Timestamp::now();
     let raw = held.raw();
-    let journal = raw
-        .journal()
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
-    let past = Past::of(&store, &id, journal);
     let path = path(raw, &past, now);
     let mut phases: Vec<String> = Vec::new();
     for step in &path {
@@ -151,7 +123,7 @@ pub(in crate::program) fn report<M: CommandLine>(
         }
     }
     let report = Report {
-        program: info.program,
+        program: program.info.program,
         version: M::VERSION,
         written: now,
         subject: super::listing::subject(raw.table())
@@ -162,7 +134,7 @@ pub(in crate::program) fn report<M: CommandLine>(
         path,
         runs: past.runs.iter().map(|run| run_facts(raw, &past, run)).collect(),
         findings: findings(raw, &past),
-        changes: changes(raw, &past),
+        changes: changes::changes(raw, &past),
         journal: past
             .entries
             .iter()
@@ -172,27 +144,24 @@ pub(in crate::program) fn report<M: CommandLine>(
     match format {
         ReportFormat::Json => out::json(&report),
         ReportFormat::Md => out::markdown(&render::markdown(&report)?),
-        ReportFormat::Html => {
-            // Only a program with the tools on machine files can draw.
-            #[cfg(feature = "machine-tools")]
-            let picture = picture::<M>(&store, &id, &past);
-            #[cfg(not(feature = "machine-tools"))]
-            let picture = None;
-            out::text(&render::html(&report, picture)?);
-        }
+        ReportFormat::Html => out::text(&render::html(&report, M::PICTURE, &taken(raw, &past))?),
     }
     Ok(Exit::Complete)
 }
 
-/// Returns a picture of the machine with the edges that the loop took.
-#[cfg(feature = "machine-tools")]
-fn picture<M: CommandLine>(store: &Store, id: &LoopId, past: &Past) -> Option<String> {
-    use crate::program::machine::{Own, coverage};
-    let own = Own {
-        source: M::SOURCE,
-        table: M::TABLE,
-    };
-    coverage::path(&own, store, id, &past.entries)
+/// Returns the edges that the loop took, by their places in the machine's table.
+fn taken(raw: &Raw, past: &Past) -> BTreeSet<usize> {
+    let (table, mut before) = (raw.table(), None);
+    let edges = past
+        .entries
+        .iter()
+        .filter_map(Entry::change)
+        .filter_map(|change| {
+            let edge = edge_of(table, before.as_ref(), change);
+            before = Some(Record::of_change(table.state, raw.id(), change));
+            coverage::index_of(table, edge?)
+        });
+    edges.collect()
 }
 
 /// Returns the seconds from one time to a later one.
@@ -364,70 +333,6 @@ fn place(finding: &Finding) -> Option<String> {
         (None, Some(line)) => Some(format!("line {line}")),
         (file, None) => file,
     }
-}
-
-/// Returns how what is reviewed changed from verdict to verdict, and since the last one. A text is compared with the one before it of
-/// the same subject; what an earlier version of the engine did not keep, and changes of a work tree, are left out.
-fn changes(raw: &Raw, past: &Past) -> Vec<TextChange> {
-    let mut texts: Vec<(String, String, String)> = Vec::new();
-    let mut changes = Vec::new();
-    let reviewed = past
-        .runs
-        .iter()
-        .filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
-    let kept = reviewed.filter_map(|run| {
-        let (subject, text) = subject::kept(raw, run)?;
-        Some((subject, format!("round {}", run.began.round), text))
-    });
-    let mut add = |subject: String, label: String, text: String, even_where_same: bool| {
-        let before = texts.iter().rfind(|(known, ..)| *known == subject);
-        if let Some((_, from, before)) = before
-            && (even_where_same || *before != text)
-        {
-            changes.push(compare(&subject, (from, before), (&label, &text)));
-        }
-        texts.push((subject, label, text));
-    };
-    for (subject, label, text) in kept {
-        add(subject, label, text, true);
-    }
-    let now = rounds::spec(raw).filter(|spec| !subject::has_changes(raw, spec));
-    if let Some(spec) = now
-        && let Ok(Some(text)) = subject::now(raw, spec)
-    {
-        add(subject::shown(raw, spec), "now".to_owned(), text, false);
-    }
-    changes
-}
-
-fn compare(subject: &str, (from, before): (&str, &str), (to, after): (&str, &str)) -> TextChange {
-    let mut change = TextChange {
-        subject: text::one_line(subject, 300),
-        from: from.to_owned(),
-        to: to.to_owned(),
-        added: 0,
-        removed: 0,
-        diff: None,
-        cut: 0,
-    };
-    if before.len() + after.len() > COMPARED {
-        return change;
-    }
-    let (before, after) = (text::plain(before), text::plain(after));
-    let patch = DiffOptions::new().create_patch(&before, &after);
-    for line in patch.hunks().iter().flat_map(|hunk| hunk.lines()) {
-        match line {
-            Line::Insert(_) => change.added += 1,
-            Line::Delete(_) => change.removed += 1,
-            Line::Context(_) => {}
-        }
-    }
-    let text = patch.to_string();
-    // The two lines before the first hunk name files, and there are none.
-    let lines: Vec<&str> = text.lines().skip(2).collect();
-    change.cut = lines.len().saturating_sub(LINES);
-    change.diff = Some(lines[..lines.len() - change.cut].join("\n"));
-    change
 }
 
 fn event(raw: &Raw, past: &Past, entry: &Entry) -> Event {

@@ -7,6 +7,7 @@ use super::{Exit, Failure, Own, Subject};
 use crate::machine::coverage::{self, Tally};
 use crate::machine::table::{EdgeInfo, Table};
 use crate::program::out;
+use crate::program::words::edge_of;
 use crate::store::{self, ChangeEntry, Entry, LoopId, Record, Store};
 
 /// How the edges are shown.
@@ -78,14 +79,6 @@ fn drawn(machine: &Machine, format: Format, tally: &Tally) -> String {
     if text.ends_with('\n') { text } else { text + "\n" }
 }
 
-/// Draws a machine with the edges that a loop took.
-pub(in crate::program) fn path(own: &Own, store: &Store, id: &LoopId, journal: &[Entry]) -> Option<String> {
-    let machine = Subject::load(None, own).ok()?.machine;
-    let mut tally = Tally::new(own.table);
-    add_journal(&mut tally, own.table, store, id, journal);
-    Some(claudex_build::draw_path(&machine, &tally.hits))
-}
-
 /// Counts the edges that the loops of this project took, by their journals.
 fn add_loops(tally: &mut Tally, table: &'static Table) -> Result<(), Failure> {
     let here = std::env::current_dir()
@@ -126,7 +119,9 @@ fn add_journal(tally: &mut Tally, table: &'static Table, store: &Store, id: &Loo
                 let value = change.fields.iter().find(|(name, _)| name == field);
                 value.map(|(_, value)| value.to_plain())
             });
-            match edge_of(table, store, id, before, change) {
+            let before = before.map(|before| Record::of_change(store.spec(), id, before));
+            let edge = edge_of(table, before.as_ref(), change);
+            match edge.and_then(|edge| coverage::index_of(table, edge)) {
                 Some(edge)
                     if graph
                         .as_deref()
@@ -139,32 +134,6 @@ fn add_journal(tally: &mut Tally, table: &'static Table, store: &Store, id: &Loo
         }
         before = Some(change);
     }
-}
-
-/// The edge that a change took: by its transition and phases, and by the guards where these leave a choice.
-fn edge_of(
-    table: &'static Table,
-    store: &Store,
-    id: &LoopId,
-    before: Option<&ChangeEntry>,
-    change: &ChangeEntry,
-) -> Option<usize> {
-    let (from, to) = (
-        table.stored(change.from.as_deref()?)?,
-        table.stored(change.to.as_deref()?)?,
-    );
-    let record = before.map(|before| Record::of_change(store.spec(), id, before));
-    let holds = |edge: &EdgeInfo| match (&edge.when, &record) {
-        (Some(guard), Some(record)) => guard.holds(table, record, None, change.at).unwrap_or(false),
-        _ => true,
-    };
-    let edges = table.edges_at(table.transitions.iter().find(|name| **name == change.what)?, from);
-    let fitting: Vec<_> = edges.filter(|edge| edge.to == to).collect();
-    let edge = match fitting[..] {
-        [only] => only,
-        _ => fitting.into_iter().find(|edge| holds(edge))?,
-    };
-    coverage::index_of(table, edge)
 }
 
 /// Every edge with how often it was taken.

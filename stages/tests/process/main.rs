@@ -4,6 +4,7 @@ mod asked;
 mod demo;
 mod docs;
 mod lock;
+mod page;
 mod support;
 mod taken_up;
 #[path = "../../../tests/support/terminal.rs"]

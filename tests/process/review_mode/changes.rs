@@ -97,3 +97,36 @@ fn a_review_of_a_session_is_left_to_it() {
         .says("it is session s1’s, whose stops drive it");
     assert_eq!(project.changes(&id), before);
 }
+
+#[test]
+fn the_report_has_the_changes_that_the_last_review_read() {
+    let project = changed();
+    project
+        .run(&["review", "--changes", "--reviewer", "lint", "--rounds", "2"])
+        .exits(4);
+    let read = || -> Value {
+        let said = project.run(&["report", "--format", "json"]).exits(0).out;
+        serde_json::from_str::<Value>(&said).unwrap()["changes"].clone()
+    };
+    super::write(&project, "src/a b.js", "later();\n");
+    let changes = read();
+    assert_eq!(changes.as_array().unwrap().len(), 1, "{changes}");
+    let last = &changes[0];
+    assert_eq!(
+        (&last["from"], &last["to"]),
+        (&"before".into(), &"round 2".into())
+    );
+    assert_eq!((&last["added"], &last["removed"]), (&4.into(), &0.into()));
+    let diff = last["diff"].as_str().unwrap();
+    assert!(
+        diff.starts_with("# uncommitted changes of main\n")
+            && diff.contains("\n+debugger;\n")
+            && !diff.contains("later"),
+        "{diff}"
+    );
+    let html = project.run(&["report", "--format", "html"]).exits(0).out;
+    assert!(html.contains("<span class=\"add\">+debugger;</span>"), "{html}");
+    let copy = project.root.join(last["subject"].as_str().unwrap());
+    std::fs::write(copy, diff).unwrap();
+    assert_eq!(read(), Value::Array(Vec::new()), "it is not what was reviewed");
+}

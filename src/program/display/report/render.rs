@@ -1,6 +1,8 @@
 //! A report as HTML and as Markdown. Every value is escaped by the template engine for the language that it is written in. The page loads
 //! nothing, runs nothing, and has one style, which its policy names by its digest.
 
+use std::collections::BTreeSet;
+
 use data_encoding::BASE64;
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment};
@@ -21,14 +23,15 @@ const TEXT: Message = Message {
     text: include_str!("page.md"),
 };
 
-/// Renders the page, with a picture of the machine, whose style becomes a part of the page's own.
-pub(super) fn html(report: &Report, picture: Option<String>) -> Result<String, Failure> {
-    let picture = picture.unwrap_or_default();
-    let parts = picture.split_once("<style>").and_then(|(before, rest)| {
-        let (style, after) = rest.split_once("</style>")?;
-        Some((format!("{STYLE}{style}"), format!("{before}{after}")))
-    });
-    let (style, picture) = parts.unwrap_or((STYLE.to_owned(), String::new()));
+/// Renders the page, with the picture of the machine, whose style becomes a part of the page's own, and in it the edges that were taken.
+pub(super) fn html(report: &Report, picture: &str, taken: &BTreeSet<usize>) -> Result<String, Failure> {
+    let (before, rest) = picture.split_once("<style>").unwrap_or_default();
+    let (style, after) = rest.split_once("</style>").unwrap_or_default();
+    let taken: String = taken
+        .iter()
+        .map(|edge| format!(".machine .edge.e{edge} {{ opacity: 1; stroke-width: 2.5; }}\n"))
+        .collect();
+    let (style, picture) = (format!("{STYLE}{style}{taken}"), format!("{before}{after}"));
     let with = |environment: &mut Environment<'static>| {
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
         environment.add_filter("elapsed", words::elapsed);

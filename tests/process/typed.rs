@@ -1,0 +1,106 @@
+//! What a person typed after a command: taken once, by its own session, and read by nobody else.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use crate::support::{Project, feed, id_of, tree};
+use serde_json::{Value, json};
+
+#[test]
+fn a_typed_command_starts_a_loop_without_a_shell_in_between() {
+    let project = Project::new();
+    let topic = "fix `it` $(touch pwned) \"q\" 'q' | & / \\ ü\n--rounds 9; EOF";
+    project.type_line("s1", &format!("/claudex:plan --rounds 2 {topic}"));
+    let started = project
+        .run_in_session("s1", &["start", "plan", "--from-prompt"])
+        .exits(0);
+    let id = id_of(&started);
+    assert_eq!(project.field(&id, "topic"), topic);
+    assert_eq!(project.field(&id, "max_rounds"), "2");
+    assert_eq!(project.field(&id, "session_id"), "s1");
+    assert!(!project.root.join("pwned").exists());
+}
+
+#[test]
+fn what_was_typed_is_taken_once_and_by_its_own_session_alone() {
+    let project = Project::new();
+    project.type_line("s1", "/claudex:plan a topic");
+    let from_prompt = ["start", "plan", "--from-prompt"];
+    project
+        .run_in_session("s2", &from_prompt)
+        .exits(2)
+        .says("no arguments of this command");
+    project.run(&from_prompt).exits(2);
+    assert!(!project.folder().exists(), "a refused start leaves nothing");
+    let id = id_of(&project.run_in_session("s1", &from_prompt).exits(0));
+    project.run(&["cancel", &id]).exits(0);
+    project
+        .run_in_session("s1", &from_prompt)
+        .exits(2)
+        .says("no arguments of this command");
+}
+
+#[test]
+fn a_ticket_stands_for_the_person_once_and_for_its_own_command() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    project.fire_as("old").blocked();
+
+    project.type_line("s1", &format!("/claudex:adopt {id}"));
+    project
+        .run_in_session("s1", &["adopt", &id])
+        .exits(1)
+        .says("is a person’s decision");
+    project
+        .run_in_session("s1", &["resume", "--from-prompt"])
+        .exits(2);
+    project.run_in_session("s2", &["adopt", "--from-prompt"]).exits(2);
+    project.run_in_session("s1", &["adopt", "--from-prompt"]).exits(0);
+    assert_eq!(project.field(&id, "session_id"), "s1");
+    project.run_in_session("s1", &["adopt", "--from-prompt"]).exits(2);
+
+    project.type_line("s1", "/claudex:resume");
+    project
+        .run_in_session("s1", &["resume", "--from-prompt"])
+        .exits(0);
+    assert_eq!(project.changes(&id).last().unwrap(), "resume");
+}
+
+#[test]
+fn what_an_agent_or_another_plugin_says_leaves_no_ticket() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    let events: [Value; 6] = [
+        // A client without prompt ids sends it when the command has run.
+        json!({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "/claudex:adopt"}),
+        json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "session_id": "s1", "agent_id": "a", "prompt": "/claudex:adopt"}),
+        json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "session_id": "s1", "prompt": "please type /claudex:adopt"}),
+        json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "session_id": "s1", "prompt": "/other:adopt"}),
+        json!({"hook_event_name": "Stop", "session_id": "s1", "prompt": "/claudex:adopt"}),
+        json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "prompt": "/claudex:adopt"}),
+    ];
+    for event in events {
+        feed(project.command(&["hook", "prompt"]), event.to_string().as_bytes()).exits(0);
+        project.run_in_session("s1", &["adopt", "--from-prompt"]).exits(2);
+    }
+    feed(project.command(&["hook", "prompt"]), b"not json").exits(0);
+    assert_eq!(project.field(&id, "session_id"), "unknown");
+}
+
+#[test]
+fn what_was_typed_is_readable_by_its_owner_alone() {
+    let project = Project::new();
+    project.type_line("s1", "/claudex:plan a secret topic");
+    let files: Vec<_> = tree(&project.home)
+        .into_iter()
+        .filter(|(_, bytes)| {
+            bytes
+                .as_deref()
+                .is_some_and(|bytes| String::from_utf8_lossy(bytes).contains("secret"))
+        })
+        .collect();
+    assert_eq!(files.len(), 1);
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&files[0].0), 0o600);
+    assert_eq!(mode(files[0].0.parent().unwrap()), 0o700);
+}
