@@ -225,11 +225,11 @@ impl Loop<'_> {
     fn stop_during_a_review(&mut self, fields: &Map<String, Json>) -> io::Result<Output> {
         self.prepare_review(fields)?;
         let mark = self.project.home().join("reviewing");
-        let go = self.project.home().join("go");
-        let (shown, awaited) = (quoted(&mark.to_string_lossy()), quoted(&go.to_string_lossy()));
+        let shown = quoted(&mark.to_string_lossy());
+        // Whatever becomes of the kit: with its folder the mark goes, and with the mark the reviewer.
         put(
             &self.project.home().join("reviewer.sh"),
-            &format!("cat >/dev/null\n: >{shown}\nwhile [ ! -e {awaited} ]; do sleep 0.05; done\nexit 1\n"),
+            &format!("cat >/dev/null\n: >{shown}\nwhile [ -e {shown} ]; do sleep 0.05; done\nexit 1\n"),
         )?;
         let mut command = self.project.command(&["review", &self.id]);
         let mut review = as_agent(&mut command)
@@ -242,9 +242,7 @@ impl Loop<'_> {
         }
         let said = self.project.stop();
         end(&mut review);
-        put(&go, "")?;
         fs::remove_file(mark)?;
-        let _ = fs::remove_file(go);
         said
     }
 
