@@ -1,8 +1,9 @@
 //! What holds for any machine holds for the plan loop; and a program that breaks a promise fails the kit.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
-use claudex_testkit::{Actor, Kit, Project, Suite};
+use claudex_testkit::{Actor, Failure, Kit, Project, Suite};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_claudex-loop");
 
@@ -71,9 +72,34 @@ follows-a-forged-line:status)
 writes-another-plugin:plugin)
     "$real" "$@" && echo 'One line more.' >>"$3/README.md"
     ;;
+takes-half-a-line-for-two:hook)
+    "$real" "$@"
+    code=$?
+    for journal in "$state"/2*/journal.jsonl; do
+        if [ -n "$(tail -c 1 "$journal")" ]; then sed -i '$d' "$journal" && sed -i '$d' "$journal"; fi
+    done
+    exit $code
+    ;;
+is-a-release-build:*)
+    unset CLAUDEX_KILL_AT
+    exec "$real" "$@"
+    ;;
 *) exec "$real" "$@" ;;
 esac
 "#;
+
+/// Writes a program that a shell runs.
+fn script(program: &Path, text: &str) {
+    std::fs::write(program, format!("#!/bin/sh\n{text}")).unwrap();
+    std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Writes a program that has a fault, and returns its path.
+fn faulty(folder: &Path, fault: &str) -> String {
+    let program = folder.join(fault);
+    script(&program, &format!("fault={fault}\nreal='{PROGRAM}'\n{FAULTY}"));
+    program.to_str().unwrap().to_owned()
+}
 
 #[test]
 fn a_program_with_five_faults_fails_the_kit_five_times() {
@@ -102,11 +128,7 @@ fn a_program_with_five_faults_fails_the_kit_five_times() {
             "stale, since the machine or a text of it has changed: [\"README.md\"]",
         ),
     ] {
-        let program = folder.path().join(fault);
-        let script = format!("#!/bin/sh\nfault={fault}\nreal='{PROGRAM}'\n{FAULTY}");
-        std::fs::write(&program, script).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let ran = kit(program.to_str().unwrap()).only(suite).quick();
+        let ran = kit(&faulty(folder.path(), fault)).only(suite).quick();
         let failures = ran.map_or_else(|failures| failures.list, |_| Vec::new());
         assert_eq!(failures.is_empty(), said.is_empty(), "{fault}: {failures:?}");
         for failure in &failures {
@@ -114,4 +136,48 @@ fn a_program_with_five_faults_fails_the_kit_five_times() {
             assert!(failure.what.contains(said), "{fault}: {failure}");
         }
     }
+}
+
+/// Set where this test binary is run again, with a `strace` that does not work.
+const WITHOUT: &str = "KIT_TESTS_WITHOUT_STRACE";
+
+#[test]
+fn without_strace_a_program_is_killed_at_each_of_its_own_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    if std::env::var_os(WITHOUT).is_none() {
+        script(&folder.path().join("strace"), "exit 1");
+        let own = std::thread::current().name().unwrap().to_owned();
+        let path = std::env::var("PATH").unwrap();
+        let again = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", &own])
+            .env("PATH", format!("{}:{path}", folder.path().display()))
+            .env(WITHOUT, "1")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&again.stdout);
+        assert!(again.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let kills = |program: &str| kit(program).only(Suite::Kills).quick();
+    let report = kills(PROGRAM).unwrap();
+    assert!(
+        report.tried[0].1.ends_with("points of its own that change files"),
+        "{report}"
+    );
+    assert!(report.left_out.is_empty(), "{report}");
+    let found = kills(&faulty(folder.path(), "takes-half-a-line-for-two"))
+        .unwrap_err()
+        .list;
+    let is_it = |failure: &Failure| {
+        failure.suite == Suite::Kills && failure.place.contains("killed at its change of files")
+    };
+    assert!(found.iter().all(is_it), "{found:?}");
+    let report = kills(&faulty(folder.path(), "is-a-release-build")).unwrap();
+    assert_eq!(report.tried, []);
+    assert!(
+        report.left_out[0]
+            .1
+            .contains("a release build has no kill points"),
+        "{report}"
+    );
 }

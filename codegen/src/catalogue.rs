@@ -173,11 +173,11 @@ pub const CATALOGUE: &[Entry] = &[
         name: "review",
         required: &[
             Parameter {
-                names: &["changes", "n"],
+                names: &["changes", "n", "program"],
                 ..parameter(
                     "subject",
                     ParameterKind::Templates,
-                    "the file under review, from the loop's root, or several; `*` in a file's name stands for any text, `{n}` for any number, and `{changes}` for the work tree's changes",
+                    "the file under review, from the loop's root, or several; `*` in a file's name stands for any text, `{n}` for any number, `{changes}` for the work tree's changes, and `{program}` for what the program gives, in Rust",
                 )
             },
             parameter("round", ParameterKind::Count, "the count that holds the round"),

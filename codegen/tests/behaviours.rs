@@ -268,6 +268,10 @@ fn what_a_review_reads_and_writes_can_be_said_in_full() {
             "`{n}` stands in a folder's name, twice, or beside `*`",
         ),
         ("subject = \"docs/{changes}\"", "`{changes}` is no part of a path"),
+        (
+            "subject = [\"a.md\", \"{program}.md\"]",
+            "`{program}` is no part of a path",
+        ),
         ("subject = []", "`subject` is an empty list"),
         (
             "subject = [\"a.md\", \"a.md\"]",
@@ -400,6 +404,7 @@ mod verify {
         what_is_verified_is_not_reviewed: [RUN => VERIFY, FIELD[0].0 => FIELD[0].1, BUILT => "[[transitions.built]]\nrequires = \"reviewed\"\n"] says r#"m.toml:33:54: `passed` has no evidence for `built`, which requires reviewed (required here: line 66; name another transition; of `review`, `clean` gives settled and reviewed, `findings` and `stalled` give reviewed; of `verify`, `passed` gives verified; other outcomes give nothing)"#;
         running_names_no_transition: [RUN => VERIFY, FIELD[0].0 => FIELD[0].1, "passed = \"built\"" => "passed = \"built\", running = \"again\""] says r#"m.toml:33:63: unknown key `running` in `verify` (there are `commands`, `passed`, `failed` and `missing`)"#;
         a_phase_of_the_methods_name: [RUN => PROGRAM, "phases.ending]" => "phases.verifies]", "to   = \"ending\"" => "to = \"verifies\"", "from = \"ending\"" => "from = \"verifies\""] says r#"m.toml:37:9: the phase `verifies` would be the method `OnStop::verifies`, by which the program gives the commands (rename the phase)"#;
+        a_phase_of_the_name_of_the_one_that_says_what_is_reviewed: [RUN => "on_stop = { review = { subject = \"{program}\", round = \"tries\", clean = \"built\", findings = \"again\", failed = \"drop_it\" } }", "phases.ending]" => "phases.subjects]", "to   = \"ending\"" => "to = \"subjects\"", "from = \"ending\"" => "from = \"subjects\""] says r#"m.toml:37:9: the phase `subjects` would be the method `OnStop::subjects`, by which the program gives what is reviewed (rename the phase)"#;
         a_verb_of_its_name: [RUN => VERIFY, FIELD[0].0 => FIELD[0].1, "[[transitions.drop]]" => "[[transitions.verify]]", "then = \"drop\"" => "then = \"verify\""] says r#"m.toml:54:15: the transition `verify` would be the verb `verify`, which the command line has (rename it, or leave `by` out; taken are `start`, `run`, `review`, `status`, `list`, `adopt`, `journal`, `explain`, `report`, `sweep`, `doctor`, `machine`, `config`, `stop`, `prompt`, `answer`, `session_start`, `hooks`, `plugin`, `rollback`, `personas`, `import`, `use`, `state`, `statusline`, `completions`, `man`, `help`, `verify` and `resume`)"#;
         a_verb_of_its_name_where_nothing_is_verified: ["[[transitions.drop]]" => "[[transitions.verify]]", "then = \"drop\"" => "then = \"verify\""] says "nothing";
     }

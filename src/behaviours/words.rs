@@ -14,6 +14,7 @@ use crate::machine::facts;
 use crate::machine::message::{Message, MessageError};
 use crate::machine::table::{ArgumentInfo, BehaviourInfo, EdgeInfo};
 use crate::machine::{Actor, Raw};
+use crate::review::subject;
 use crate::text;
 
 /// How many characters of a field a text shows.
@@ -248,7 +249,10 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
     };
     Some(match behaviour.name {
         "require-file" => format!("{} to be written", filled("path")?),
-        "review" => format!("the review of {}", filled("subject")?),
+        "review" => {
+            let subject = subject::shown(raw, raw.table().phases[raw.phase()].review?);
+            format!("the review of {}", text::one_line(&subject, FIELD))
+        }
         "run" => command(raw, behaviour.parameter("command")?),
         "verify" => match verify::ready(raw) {
             Ok(Ok(_)) => "the commands that verify the work to pass".to_owned(),

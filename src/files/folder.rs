@@ -16,6 +16,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, Sta
 use rustix::io::Errno;
 
 use super::checks::{Distrust, UntrustedError};
+use super::kill_point::kill_point;
 
 /// Begins the names of our temporary files; the sweep removes what a crash left of them.
 pub const TEMPORARY: &str = ".loop-tmp-";
@@ -188,6 +189,7 @@ impl Folder {
             };
             let at = below.as_ref().unwrap_or(self);
             if let Some(mode) = make {
+                kill_point();
                 match rustix::fs::mkdirat(&at.fd, single(name)?, Mode::from_raw_mode(mode)) {
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(error.into()),
@@ -196,6 +198,7 @@ impl Folder {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY;
             let (fd, found) = at.open_as(name, flags, FileType::Directory)?;
             if close && found.is_open_to_others() {
+                kill_point();
                 rustix::fs::fchmod(&fd, Mode::from_raw_mode(0o700))?;
             }
             let (fd, path) = (Arc::new(fd), at.path.join(name));
@@ -230,6 +233,9 @@ impl Folder {
             path: self.path.join(name),
             why,
         };
+        if flags.intersects(OFlags::RDWR | OFlags::WRONLY) {
+            kill_point();
+        }
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.fd, single(name)?, flags, Mode::from_raw_mode(0o600)) {
             Ok(fd) => {
@@ -366,6 +372,7 @@ impl Folder {
     pub(crate) fn replace_with_mode(&self, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
         let prepared = self.prepare(name, bytes)?;
         let mode = Mode::from_raw_mode(mode);
+        kill_point();
         rustix::fs::chmodat(&self.fd, &prepared.temporary, mode, AtFlags::empty())?;
         prepared.sync()?;
         prepared.rename()?;
@@ -385,6 +392,7 @@ impl Folder {
             file: self.new_file(&temporary)?,
             temporary,
         };
+        kill_point();
         prepared.file.write_all(bytes)?;
         Ok(prepared)
     }
@@ -394,6 +402,7 @@ impl Folder {
     pub(crate) fn prepare_for(&self, to: Self, name: &str, bytes: &[u8]) -> io::Result<Prepared<'_>> {
         let mode = to.look(name)?.map_or(0o644, |found| found.mode());
         let mut prepared = self.prepare(name, bytes)?;
+        kill_point();
         rustix::fs::fchmod(&prepared.file, Mode::from_raw_mode(mode))?;
         prepared.to = Some(to);
         Ok(prepared)
@@ -410,6 +419,7 @@ impl Folder {
     /// # Errors
     /// The system refuses.
     pub fn rename(&self, name: &str, to: &Self, new: &str) -> io::Result<()> {
+        kill_point();
         Ok(rustix::fs::renameat(
             &self.fd,
             single(name)?,
@@ -423,6 +433,7 @@ impl Folder {
     /// # Errors
     /// It is not there, is a folder, or the system refuses.
     pub fn remove(&self, name: &str) -> io::Result<()> {
+        kill_point();
         Ok(rustix::fs::unlinkat(&self.fd, single(name)?, AtFlags::empty())?)
     }
 
@@ -431,6 +442,7 @@ impl Folder {
     /// # Errors
     /// It is not there, is not empty, or the system refuses.
     pub fn remove_folder(&self, name: &str) -> io::Result<()> {
+        kill_point();
         Ok(rustix::fs::unlinkat(&self.fd, single(name)?, AtFlags::REMOVEDIR)?)
     }
 
@@ -485,6 +497,7 @@ impl Prepared<'_> {
         let (fd, to) = (&self.folder.fd, &self.to.as_ref().unwrap_or(self.folder).fd);
         let name = single(&self.name)?;
         let exchange = || rustix::fs::renameat_with(fd, &self.temporary, to, name, RenameFlags::EXCHANGE);
+        kill_point();
         // There is none yet, or the file system cannot.
         if exchange().is_err() {
             return self.rename();

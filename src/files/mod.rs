@@ -1,18 +1,20 @@
 //! Files, read and replaced safely whatever stands at their path: the lowest room, which knows nothing of loops.
 //!
-//! | file      | subject                                                                    |
-//! |-----------|----------------------------------------------------------------------------|
-//! | `folder`  | a folder held open, and its files: for what lies in a project              |
-//! | `below`   | the same by a path below a root                                            |
-//! | `private` | a folder of the user's own, outside every project                          |
-//! | `checks`  | why something that is there is not used                                    |
-//! | `read`    | a file that someone else wrote                                             |
-//! | `replace` | replacing a file so that a reader finds the old content or the new one     |
-//! | `scratch` | folders for data that goes with the process that made it                   |
+//! | file         | subject                                                                    |
+//! |--------------|----------------------------------------------------------------------------|
+//! | `folder`     | a folder held open, and its files: for what lies in a project              |
+//! | `below`      | the same by a path below a root                                            |
+//! | `private`    | a folder of the user's own, outside every project                          |
+//! | `checks`     | why something that is there is not used                                    |
+//! | `kill_point` | where a debug build can be told to kill itself, for tests                  |
+//! | `read`       | a file that someone else wrote                                             |
+//! | `replace`    | replacing a file so that a reader finds the old content or the new one     |
+//! | `scratch`    | folders for data that goes with the process that made it                   |
 
 mod below;
 mod checks;
 mod folder;
+pub(crate) mod kill_point;
 pub(crate) mod private;
 mod read;
 mod replace;

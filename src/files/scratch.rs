@@ -11,6 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::below::{Made, make_all};
 use super::folder::{Folder, if_there};
+use super::kill_point::kill_point;
 
 /// The file in a scratch folder that is locked. It also keeps git from taking the folder for work.
 const LOCK: &str = ".gitignore";
@@ -90,6 +91,7 @@ impl Place {
         if lock.try_lock().is_err() || !is_at(&place, &name, &lock) {
             return Err(ErrorKind::WouldBlock.into());
         }
+        kill_point();
         lock.write_all(b"*\n")?;
         Ok(Live {
             folder,

@@ -12,7 +12,7 @@ use crate::files::{Folder, MOST, folder_of};
 use crate::machine::data::Own;
 use crate::machine::evidence_record::EvidencePolicy;
 use crate::machine::guard::{self, FieldError};
-use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Table};
+use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Subject, Table};
 use crate::machine::time;
 use crate::machine::{Actor, Machine, Permissions};
 use crate::store::{
@@ -43,6 +43,7 @@ struct Inner {
     permissions: OnceLock<Permissions>,
     violations: OnceLock<Vec<String>>,
     commands: OnceLock<Result<Vec<String>, String>>,
+    subjects: OnceLock<Result<Vec<Subject>, String>>,
     journal: Mutex<Option<Known>>,
 }
 
@@ -189,6 +190,7 @@ impl Raw {
             permissions: OnceLock::new(),
             violations: OnceLock::new(),
             commands: OnceLock::new(),
+            subjects: OnceLock::new(),
             journal: Mutex::default(),
         }))
     }
@@ -295,6 +297,16 @@ impl Raw {
     /// Returns them; `None` where nobody said them.
     pub fn commands(&self) -> Option<&Result<Vec<String>, String>> {
         self.0.commands.get()
+    }
+
+    /// Takes what the program has reviewed in the loop's phase, or why it is not known.
+    pub fn take_subjects(&self, subjects: Result<Vec<Subject>, String>) {
+        let _ = self.0.subjects.set(subjects);
+    }
+
+    /// Returns that; `None` where nobody said it.
+    pub fn subjects(&self) -> Option<&Result<Vec<Subject>, String>> {
+        self.0.subjects.get()
     }
 
     /// Returns what was permitted; `None` where nobody said it: evidence is required then, and no command runs.

@@ -58,7 +58,7 @@ pub struct ModeInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReviewSpec {
     /// The files under review, from the loop's root; `{field}` stands for a field, `*` in a file's name for any text, `{changes}` for
-    /// the work tree's changes.
+    /// the work tree's changes, `{program}` for what the program gives.
     pub subject: &'static [&'static str],
     /// The commit since which changes are looked at; empty: where the branch left the main one.
     pub since: &'static str,
@@ -86,6 +86,29 @@ impl ReviewSpec {
     /// Returns whether its findings files count on their own: then no round names them.
     pub fn is_numbered(&self) -> bool {
         !self.findings_file.is_empty()
+    }
+}
+
+/// What a program has reviewed where machine.toml says `{program}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// A file, by its path from the loop's root.
+    File(String),
+    /// A text that no file has by itself, such as one row of a table.
+    Text {
+        /// What people and reviewers call it.
+        name: String,
+        /// The text.
+        text: String,
+    },
+}
+
+impl Subject {
+    /// Returns its name as people read it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::File(name) | Self::Text { name, .. } => name,
+        }
     }
 }
 

@@ -26,6 +26,7 @@ use crate::machine::raw::OpenError;
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Machine, Refusal, Refused};
 use crate::review::reviewer::Reviewer;
+use crate::review::{Subject, subject};
 use crate::store::{LoopId, StartError, Store, Value};
 
 /// Makes a command line of a machine. `claudex-build` writes the implementation; it is not for hands.
@@ -99,6 +100,7 @@ pub trait CommandLine: Machine {
 type Stopped<A> = Result<Step<A>, Refused<A>>;
 type Asks<A> = dyn Fn(&A) -> Result<Option<Asked>, String>;
 type Verifies<A> = dyn Fn(&A) -> Result<Vec<String>, String>;
+type Subjects<A> = dyn Fn(&A) -> Result<Vec<Subject>, String>;
 
 /// A subcommand of the program's own.
 pub(super) struct OwnCommand {
@@ -165,6 +167,7 @@ pub struct Program<M: CommandLine> {
     pub(super) on_stop: Box<dyn Fn(M::Any) -> Stopped<M::Any>>,
     asks: Box<Asks<M::Any>>,
     verifies: Box<Verifies<M::Any>>,
+    subjects: Box<Subjects<M::Any>>,
     pub(super) commands: Vec<OwnCommand>,
     pub(super) flags: Vec<OwnFlag>,
     pub(super) verbs: Vec<OwnVerb<M::Any>>,
@@ -197,6 +200,7 @@ impl<M: CommandLine> Program<M> {
             on_stop: Box::new(on_stop),
             asks: Box::new(|_| Ok(None)),
             verifies: Box::new(|_| Ok(Vec::new())),
+            subjects: Box::new(|_| Ok(Vec::new())),
             commands: Vec::new(),
             flags: Vec::new(),
             verbs: Vec::new(),
@@ -232,10 +236,19 @@ impl<M: CommandLine> Program<M> {
         self
     }
 
-    /// Tells a loop what the person's configuration permits it, and which commands of the program's verify the work.
+    /// Says what is reviewed where the machine file leaves that to Rust: what `program` of the generated module does with the method
+    /// `OnStop::subjects`.
+    #[must_use]
+    pub fn subjects(mut self, subjects: impl Fn(&M::Any) -> Result<Vec<Subject>, String> + 'static) -> Self {
+        self.subjects = Box::new(subjects);
+        self
+    }
+
+    /// Tells a loop what the person's configuration permits it, which commands of the program's verify the work, and what it has reviewed.
     pub(super) fn prepare(&self, held: &M::Any, settings: &Settings, actor: Actor) {
         held.raw().permit(settings.permissions(actor));
         verify::tell(held.raw(), || (self.verifies)(held));
+        subject::tell(held.raw(), || (self.subjects)(held));
     }
 
     /// Takes a verb's transition, with the data that the program sets with it.

@@ -40,7 +40,7 @@ pub mod side_effects;
 pub mod subject;
 pub mod worktree;
 
-pub use crate::machine::table::{Blocking, ReviewSpec};
+pub use crate::machine::table::{Blocking, ReviewSpec, Subject};
 pub use digest::Digest;
 pub use evidence::{Reviewed, Settled};
 pub use kind::Kind;

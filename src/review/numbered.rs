@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 
 use camino::Utf8PathBuf;
 
+use crate::files::kill_point::kill_point;
 use crate::files::{self, Folder};
 use crate::machine::Raw;
 
@@ -49,6 +50,7 @@ pub(super) fn write_in(
         let name = format!("{before}{next}{after}");
         match folder.new_file(&name) {
             Ok(mut file) => {
+                kill_point();
                 file.write_all(text.as_bytes())?;
                 return Ok((next, folder.path().join(name)));
             }

@@ -21,7 +21,7 @@ use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::review::Kind;
 use crate::review::cause::CauseKind;
-use crate::review::changes::{self, Changes};
+use crate::review::changes::{self, Changes, Compared};
 use crate::review::evidence;
 use crate::review::finding_history;
 use crate::review::findings::Findings;
@@ -180,11 +180,7 @@ fn perform(
     // Who attaches while the run is made ready must not be shown the lines of the one before.
     let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
     // One text for the whole run: what is noted, what lint reads and what a prompt carries cannot be two versions of a file.
-    let compared = match subject::has_changes(raw, spec) {
-        true => Some(take_changes(raw, spec)?.compared),
-        false => None,
-    };
-    let parts = read_subject(raw, spec)?;
+    let (parts, compared) = read(raw, spec)?;
     let subject = subject::text_of(&parts);
     let text = prompt.render(&subject).map_err(RoundError::Prompt)?;
     // For people only: a review is not given up because its prompt cannot be kept.
@@ -375,6 +371,18 @@ fn perform(
         how: ended.how,
         findings,
     })
+}
+
+/// Reads what is reviewed as it is now, and says what the work tree's changes in it were compared with: of them a new copy is taken.
+///
+/// # Errors
+/// What is missing, cannot be read, or is no text.
+pub fn read(raw: &Raw, spec: &ReviewSpec) -> Result<(Vec<Part>, Option<Compared>), RoundError> {
+    let compared = match subject::has_changes(raw, spec) {
+        true => Some(take_changes(raw, spec)?.compared),
+        false => None,
+    };
+    Ok((read_subject(raw, spec)?, compared))
 }
 
 /// Takes the changes of the work tree for the run that is about to begin, and leaves a copy in the loop's folder.

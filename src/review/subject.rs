@@ -2,22 +2,25 @@
 //!
 //! A single file is reviewed as it is. Of several each stands below a line with its name, in the order of machine.toml, and those
 //! that `*` or `{n}` stands for by name. The first has to be there; of the others, what is there. Changes are read from the copy that the last
-//! run took, so that what was reviewed does not become another thing by what is changed afterwards.
+//! run took, so that what was reviewed does not become another thing by what is changed afterwards. What the program gives stands where
+//! machine.toml has `{program}`, and is part of the same text and digest.
 
 use std::borrow::Cow;
 use std::io;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::numbered::{NUMBER, between};
 use super::runs::{Run, RunBegin};
-use super::{Digest, Kind, ReviewSpec, copy, findings_json};
+use super::{Digest, Kind, ReviewSpec, Subject, copy, findings_json};
 use crate::files::{MOST, if_there};
 use crate::machine::Raw;
 use crate::text;
 
 /// The subject that is the work tree's changes.
 const CHANGES: &str = "{changes}";
+/// The subject that the program gives.
+const PROGRAM: &str = "{program}";
 /// Limits the files that a subject has.
 const MOST_FILES: usize = 1000;
 
@@ -57,11 +60,19 @@ pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
 }
 
 fn bytes<T>(raw: &Raw, spec: &ReviewSpec, made: impl Fn(&[u8]) -> T) -> io::Result<Option<T>> {
-    let (files, root) = (files(raw, spec)?, raw.root());
+    let (files, root) = (if_there(files(raw, spec))?.unwrap_or_default(), raw.root());
     let all = files
         .iter()
         .map(|(path, bytes)| (name_of(&root, path), bytes.as_slice()));
     Ok((!files.is_empty()).then(|| made(&joined(&all.collect::<Vec<_>>()))))
+}
+
+/// Tells a loop what its program has reviewed, where its phase asks for that.
+pub fn tell(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) {
+    let spec = raw.table().phases[raw.phase()].review;
+    if spec.is_some_and(|spec| spec.subject.contains(&PROGRAM)) {
+        raw.take_subjects(subjects());
+    }
 }
 
 /// Keeps the text that a run reviews, below a line with its name, so that a report can say how it changed. Changes of a work tree are
@@ -100,14 +111,25 @@ pub fn has_changes(raw: &Raw, spec: &ReviewSpec) -> bool {
 pub fn shown(raw: &Raw, spec: &ReviewSpec) -> String {
     // Of several files only the first has to be there.
     let is_there = |(at, one): &(usize, &&str)| {
-        *at == 0 || **one == CHANGES || is_pattern(one) || raw.path(one).symlink_metadata().is_ok()
+        *at == 0
+            || [CHANGES, PROGRAM].contains(*one)
+            || is_pattern(one)
+            || raw.path(one).symlink_metadata().is_ok()
     };
     let subjects = spec.subject.iter().enumerate().filter(is_there);
     let shown = subjects.map(|(_, one)| match *one {
         CHANGES => "the work tree’s changes".to_owned(),
+        PROGRAM => match raw.subjects() {
+            Some(Ok(given)) => {
+                let names = given.iter().map(|one| text::shown(one.name()));
+                names.collect::<Vec<_>>().join(", ")
+            }
+            _ => "what the program gives".to_owned(),
+        },
         one => text::shown(raw.fill(one)),
     });
-    shown.collect::<Vec<_>>().join(", ")
+    let shown: Vec<String> = shown.filter(|one| !one.is_empty()).collect();
+    shown.join(", ")
 }
 
 /// Returns the first file that has to be there.
@@ -154,11 +176,18 @@ pub(super) fn files(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<(Utf8PathBuf
     for (at, template) in spec.subject.iter().enumerate() {
         let one = match *template {
             CHANGES => of_path(raw, copy_in(raw), left)?,
+            PROGRAM => of_program(raw, left)?,
             _ if is_pattern(template) => of_pattern(raw, template, left)?,
             _ => of_path(raw, raw.path(template), left)?,
         };
         if at == 0 && one.is_empty() {
-            return Ok(Vec::new());
+            return match *template {
+                PROGRAM => Err(io::Error::new(
+                    io::ErrorKind::NotFound,
+                    "nothing that the program gives is there",
+                )),
+                _ => Ok(Vec::new()),
+            };
         }
         for (path, bytes) in one {
             if !found.iter().any(|(known, _)| *known == path) {
@@ -172,6 +201,38 @@ pub(super) fn files(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<(Utf8PathBuf
         }
     }
     Ok(found)
+}
+
+/// Returns what the program gives, as far as it is there.
+fn of_program(raw: &Raw, left: u64) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
+    let unsaid = Err("the program has not said what is reviewed".to_owned());
+    let given = raw.subjects().unwrap_or(&unsaid);
+    let given = given
+        .as_ref()
+        .map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
+    let (root, mut all, mut left) = (raw.root(), Vec::new(), left);
+    for one in given {
+        let path = Utf8Path::new(one.name());
+        if !path
+            .components()
+            .all(|part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir))
+        {
+            let problem = format!("{} is no path below the loop’s root", text::shown(path));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
+        let found = match one {
+            Subject::File(_) => of_path(raw, root.join(path), left)?,
+            Subject::Text { text, .. } if text.len() as u64 > left => {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+            Subject::Text { text, .. } => vec![(root.join(path), text.clone().into_bytes())],
+        };
+        left = found
+            .iter()
+            .fold(left, |left, (_, bytes)| left.saturating_sub(bytes.len() as u64));
+        all.extend(found);
+    }
+    Ok(all)
 }
 
 fn of_path(raw: &Raw, path: Utf8PathBuf, left: u64) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {

@@ -1,5 +1,8 @@
 //! Simulated crashes, for tests alone: at a named point of a write the process "dies" (a panic that no code of ours
-//! undoes), and the test then opens what is on disk. Outside of tests this is nothing.
+//! undoes), and the test then opens what is on disk. Outside of tests there is half a journal line alone, and that is a kill point.
+
+#[cfg(not(test))]
+use crate::files::kill_point;
 
 /// Where a crash can be simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,13 +28,23 @@ pub(super) fn is_armed(point: Point) -> bool {
 }
 
 #[cfg(not(test))]
-pub(super) const fn is_armed(_: Point) -> bool {
-    false
+pub(super) fn is_armed(point: Point) -> bool {
+    point == Point::HalfLine && kill_point::is_next()
+}
+
+#[cfg(not(test))]
+pub(super) use kill_point::die;
+
+#[cfg(test)]
+pub(super) fn die() -> ! {
+    panic!("simulated crash");
 }
 
 /// Dies here if a test wants it so.
 pub(super) fn point(point: Point) {
-    assert!(!is_armed(point), "simulated crash");
+    if is_armed(point) {
+        die();
+    }
 }
 
 /// Runs `work`, which must die at `point`.

@@ -21,6 +21,7 @@ use super::store::Store;
 use super::value::Value;
 use super::versions::Versions;
 use crate::files::Folder;
+use crate::files::kill_point::kill_point;
 
 /// Names the folder of bytes that were replaced.
 pub(super) const QUARANTINE: &str = "quarantine";
@@ -318,6 +319,7 @@ pub(super) fn keep(here: &Folder, name: &str, bytes: &[u8]) -> Result<Utf8PathBu
     let (quarantine, kept) = quarantine(here, name)?;
     let path = quarantine.path().join(&kept);
     let mut file = quarantine.new_file(&kept).map_err(io_error("create", &path))?;
+    kill_point();
     file.write_all(bytes)
         .and_then(|()| file.sync_all())
         .map_err(io_error("write", &path))?;

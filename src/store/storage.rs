@@ -11,6 +11,7 @@ use super::error::{StoreError, io_error};
 use super::fault::{self, Point};
 use super::id::LoopId;
 use super::store::Store;
+use crate::files::kill_point::kill_point;
 use crate::files::{Folder, Prepared, if_there, make_all};
 
 /// Names the journal in a loop's folder.
@@ -191,11 +192,14 @@ impl Storage for Files {
         if before + line.len() as u64 > most {
             return Err(TooLong::error());
         }
+        kill_point();
         let half = fault::is_armed(Point::HalfLine).then_some(line.len() / 2);
         let written = file
             .write_all(&line[..half.unwrap_or(line.len())])
             .and_then(|()| {
-                fault::point(Point::HalfLine);
+                if half.is_some() {
+                    fault::die();
+                }
                 file.sync_data()
             });
         if let Err(error) = written {

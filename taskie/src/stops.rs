@@ -10,7 +10,7 @@ use claudex_loop::machine::Raw;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::review::findings_file::bullet;
 use claudex_loop::review::findings_json::FindingsJson;
-use claudex_loop::review::runs;
+use claudex_loop::review::{Subject, runs};
 use claudex_loop::store::{Entry, Value};
 use claudex_loop::{Refusal, Refused, Step};
 use serde_json::Map;
@@ -19,7 +19,7 @@ use crate::files::name::Name;
 use crate::files::{Directory, Kind};
 use crate::rules::{self, Coding, Context, Violation};
 use crate::typestate::{CompleteTask, CompleteTaskTdd, CreateTasks, NewPlan, PostTasksReview, Standalone};
-use crate::{AnyLoop, Loop, OnStop, Phase};
+use crate::{AnyLoop, Loop, OnStop, Phase, context};
 
 /// Notes a review that a person had made by hand: its `file` is a name in the plan's directory.
 pub const BY_HAND: &str = "review-by-hand";
@@ -58,16 +58,18 @@ impl OnStop for Taskie {
         }
     }
 
+    fn subjects(&self, held: &AnyLoop) -> Result<Vec<Subject>, String> {
+        let raw = held.raw();
+        let directory = directory(raw).map_err(|error| error.to_string())?;
+        let file = |task| Subject::File(format!("{}/{}", context::dir(raw), Name::Task(task)));
+        Ok(active(&directory).into_iter().map(file).collect())
+    }
+
     fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> {
         let directory = directory(held.raw()).map_err(|error| error.to_string())?;
-        let tasks: Vec<u64> = match held.phase() {
+        let tasks = match held.phase() {
             Phase::CodeReview => vec![held.raw().count("current_task")],
-            _ => directory
-                .table()
-                .iter()
-                .flat_map(|tasks| tasks.active())
-                .map(|row| row.id)
-                .collect(),
+            _ => active(&directory),
         };
         let mut commands = Vec::new();
         for command in tasks
@@ -146,6 +148,13 @@ fn silent<L: Into<AnyLoop>>(held: L) -> Stopped {
 /// It is not trusted, or the system refuses.
 pub fn directory(raw: &Raw) -> std::io::Result<Directory> {
     Directory::of_plan(&raw.root(), raw.id().as_str())
+}
+
+/// Returns the numbers of the active tasks.
+fn active(directory: &Directory) -> Vec<u64> {
+    let tasks = directory.table();
+    let rows = tasks.iter().flat_map(|tasks| tasks.active());
+    rows.map(|row| row.id).collect()
 }
 
 /// Returns what breaks a rule where a loop is. A plan that is being written need not be there.

@@ -246,13 +246,10 @@ const IN_FOLDERS: [Kind; 3] = [
     }),
     ("20,000 files", |place, _| {
         fs::create_dir_all(place).expect("a folder");
-        (0..20_000).all(|n| {
-            fs::write(
-                place.join(format!("20250101-000000-{n:06x}.state")),
-                "phase: done\n",
-            )
-            .is_ok()
-        })
+        let name = |n: usize| place.join(format!("20250101-000000-{n:06x}.state"));
+        // Names of one file are made in a twentieth of the time, and tell nobody that they are.
+        fs::write(name(0), "phase: done\n").is_ok()
+            && (1..20_000).all(|n| fs::hard_link(name(0), name(n)).is_ok())
     }),
     ("names of 255 bytes", |place, _| {
         fs::create_dir_all(place).expect("a folder");

@@ -56,7 +56,11 @@ impl Project {
         };
         fs::create_dir_all(project.home().join("config/claudex-loop"))?;
         fs::create_dir(project.root())?;
-        let git = project.tool("git").args(["init", "--quiet"]).output();
+        // Without the samples of hooks, which each copy of the project would have.
+        let git = project
+            .tool("git")
+            .args(["init", "--quiet", "--template="])
+            .output();
         if !git.is_ok_and(|output| output.status.success()) {
             fs::create_dir(project.root().join(".git"))?;
         }

@@ -24,6 +24,7 @@ mod packages;
 mod project;
 mod reviews;
 mod stranger;
+mod subjects;
 mod values;
 mod verifying;
 mod visits;

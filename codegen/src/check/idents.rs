@@ -304,6 +304,15 @@ fn method(machine: &Machine, name: &str) -> Option<&'static str> {
     if name == "verifies" && behaviours.any(Behaviour::verifies_in_rust) {
         return Some("gives the commands");
     }
+    if name == "subjects"
+        && machine
+            .phases
+            .iter()
+            .filter_map(|phase| phase.on_stop.as_ref())
+            .any(Behaviour::reviews_in_rust)
+    {
+        return Some("gives what is reviewed");
+    }
     let asking = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust);
     let mut asking = machine.phases.iter().filter(asking);
     let asks =

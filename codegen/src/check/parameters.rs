@@ -129,12 +129,14 @@ fn subject(file: &At<String>, found: &mut Vec<Diagnostic>) {
         "`{n}` stands in a folder's name, twice, or beside `*`"
     } else if file.value.contains("{changes}") && file.value != "{changes}" {
         "`{changes}` is no part of a path"
+    } else if file.value.contains(catalogue::PROGRAM) && file.value != catalogue::PROGRAM {
+        "`{program}` is no part of a path"
     } else {
         return;
     };
     let one = Diagnostic::new("claudex::machine::path", file.span.clone(), problem);
     found.push(one.help(
-        "`*` or one `{n}` may stand in the name of a file, and `{changes}` is one of the subjects by itself",
+        "`*` or one `{n}` may stand in the name of a file, and `{changes}` or `{program}` is one of the subjects by itself",
     ));
 }
 

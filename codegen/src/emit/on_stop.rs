@@ -99,6 +99,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     };
     let (violations, before) = before_stop(context, &open);
     let (verifies, given) = verifies(&open);
+    let (subjects, read) = subjects(&open);
     let doc = format!(
         " What a stop does in each phase. A phase of `{}` without `on_stop` is a method to write.",
         context.options.file
@@ -119,6 +120,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         pub trait OnStop {
             #violations
             #verifies
+            #subjects
             #(#methods)*
 
             #(#asking)*
@@ -129,6 +131,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             /// The step was refused for another reason than a guard; the loop is handed back.
             fn stop(&self, held: AnyLoop) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
                 #given
+                #read
                 #before
                 match held { #(#arms),* }
             }
@@ -202,6 +205,26 @@ fn verifies(open: &[&Phase]) -> (TokenStream, TokenStream) {
     (
         method,
         quote! { rt::verify::tell(held.raw(), || self.verifies(&held)); },
+    )
+}
+
+/// By what the program gives what is reviewed: a method to write, and where a stop tells the loop of it.
+fn subjects(open: &[&Phase]) -> (TokenStream, TokenStream) {
+    let in_rust = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::reviews_in_rust);
+    if !open.iter().any(in_rust) {
+        return Default::default();
+    }
+    let method = quote! {
+        /// Returns what is reviewed as the loop stands, in order: in the place where machine.toml says `{program}`, and part of the digest
+        /// that the evidence is bound to.
+        ///
+        /// # Errors
+        /// A sentence says why it is not known: nothing is reviewed then.
+        fn subjects(&self, held: &AnyLoop) -> Result<Vec<rt::Subject>, String>;
+    };
+    (
+        method,
+        quote! { rt::subject::tell(held.raw(), || self.subjects(&held)); },
     )
 }
 

@@ -34,16 +34,18 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         phases.any(is)
     };
     let (asks, verifies) = (any(Behaviour::asks_in_rust), any(Behaviour::verifies_in_rust));
+    let subjects = any(Behaviour::reviews_in_rust);
     let shared = |method: TokenStream| {
         quote! { { let on_stop = std::rc::Rc::clone(&on_stop); move |held| on_stop.#method(held) } }
     };
-    let program = if asks || verifies {
+    let program = if asks || verifies || subjects {
         let stop = shared(quote! { stop });
         let asks = asks.then(|| shared(quote! { asks })).into_iter();
         let verifies = verifies.then(|| shared(quote! { verifies })).into_iter();
+        let subjects = subjects.then(|| shared(quote! { subjects })).into_iter();
         quote! {
             let on_stop = std::rc::Rc::new(on_stop);
-            rt::program::Program::new(#stop) #(.asks(#asks))* #(.verifies(#verifies))*
+            rt::program::Program::new(#stop) #(.asks(#asks))* #(.verifies(#verifies))* #(.subjects(#subjects))*
         }
     } else {
         quote! { rt::program::Program::new(move |held| on_stop.stop(held)) }
@@ -163,11 +165,15 @@ fn declared(context: &Context<'_>) -> TokenStream {
     let verifying: Vec<&Phase> = open()
         .filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::verifies_in_rust))
         .collect();
+    let reviewing: Vec<&Phase> = open()
+        .filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::reviews_in_rust))
+        .collect();
     let checks = machine.before_stop.first();
     let missing = [
         named("no `on_stop` says what a stop does", &left),
         named("no `options` say what a person can answer", &asking),
         named("the program gives the commands that verify the work", &verifying),
+        named("the program gives what is reviewed", &reviewing),
         checks.map(|name| {
             let place = context.place(&name.span);
             format!("nothing says what breaks the rules, which `before_stop` asks for ({place})")
@@ -191,10 +197,12 @@ fn declared(context: &Context<'_>) -> TokenStream {
     let violations = checks.map(|_| "fn violations(&self, held: &AnyLoop) -> Vec<String> { .. }".to_owned());
     let commands = (!verifying.is_empty())
         .then(|| "fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> { .. }".to_owned());
-    let methods = violations.into_iter().chain(commands);
+    let subjects = (!reviewing.is_empty())
+        .then(|| "fn subjects(&self, held: &AnyLoop) -> Result<Vec<Subject>, String> { .. }".to_owned());
+    let methods = violations.into_iter().chain(commands).chain(subjects);
     let methods: Vec<String> = methods.chain(stops).chain(questions).collect();
     let (name, marker) = (&machine.name.value, type_of(&machine.name.value));
-    let there = match asking.is_empty() && verifying.is_empty() {
+    let there = match asking.is_empty() && verifying.is_empty() && reviewing.is_empty() {
         true => "give it an `on_stop` there",
         false => "say it there",
     };

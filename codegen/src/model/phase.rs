@@ -163,6 +163,11 @@ impl Behaviour {
         self.parameter(known.find(|one| one.kind == ParameterKind::Commands)?.name)
     }
 
+    /// Returns whether the program gives what is reviewed, or a part of it, in Rust.
+    pub fn reviews_in_rust(&self) -> bool {
+        self.list("subject").any(|one| one.value == catalogue::PROGRAM)
+    }
+
     /// Returns whether the program gives those commands, in Rust.
     pub fn verifies_in_rust(&self) -> bool {
         self.commands()

@@ -2465,7 +2465,7 @@ impl Verb {
 }
 /// What a review in phase `inspecting` looks at.
 pub static INSPECTING_REVIEW: rt::ReviewSpec = rt::ReviewSpec {
-    subject: &["{manifest}"],
+    subject: &["{manifest}", "{program}"],
     since: "",
     round: "leg",
     reviewers: &[],
@@ -2498,6 +2498,12 @@ pub trait OnStop {
     /// # Errors
     /// A sentence says why they are not known: nothing is run then.
     fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String>;
+    /// Returns what is reviewed as the loop stands, in order: in the place where machine.toml says `{program}`, and part of the digest
+    /// that the evidence is bound to.
+    ///
+    /// # Errors
+    /// A sentence says why it is not known: nothing is reviewed then.
+    fn subjects(&self, held: &AnyLoop) -> Result<Vec<rt::Subject>, String>;
     /// The cargo is brought on board.
     ///
     /// # Errors
@@ -2755,6 +2761,7 @@ pub trait OnStop {
     /// The step was refused for another reason than a guard; the loop is handed back.
     fn stop(&self, held: AnyLoop) -> Result<rt::Step<AnyLoop>, rt::Refused<AnyLoop>> {
         rt::verify::tell(held.raw(), || self.verifies(&held));
+        rt::subject::tell(held.raw(), || self.subjects(&held));
         match held {
             AnyLoop::Loading(held) => self.loading(held),
             AnyLoop::Inspecting(held) => self.inspecting(held),
@@ -2995,6 +3002,10 @@ pub fn program(on_stop: impl OnStop + 'static) -> rt::program::Program<Voyage> {
             let on_stop = std::rc::Rc::clone(&on_stop);
             move |held| on_stop.verifies(held)
         })
+        .subjects({
+            let on_stop = std::rc::Rc::clone(&on_stop);
+            move |held| on_stop.subjects(held)
+        })
 }
 #[doc(hidden)]
 pub mod declared {
@@ -3003,9 +3014,9 @@ pub mod declared {
     pub struct AsDeclared;
     /// Says what a stop does in every phase.
     #[diagnostic::on_unimplemented(
-        message = "no `on_stop` says what a stop does in phase `sailing` (machine.toml:84), and no `options` say what a person can answer in phase `musing` (machine.toml:109), and the program gives the commands that verify the work in phase `trying` (machine.toml:116)",
+        message = "no `on_stop` says what a stop does in phase `sailing` (machine.toml:84), and no `options` say what a person can answer in phase `musing` (machine.toml:109), and the program gives the commands that verify the work in phase `trying` (machine.toml:116), and the program gives what is reviewed in phase `inspecting` (machine.toml:65)",
         label = "the machine file leaves this to Rust",
-        note = "say it there, or write it: `struct Own; impl voyage::OnStop for Own {{ fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> {{ .. }} fn sailing(&self, held: Loop<Sailing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }} fn musing_asks(&self, held: &Loop<Musing>) -> Result<Option<Asked>, String> {{ .. }} }}` and `claudex_loop::main!(voyage, Own);`"
+        note = "say it there, or write it: `struct Own; impl voyage::OnStop for Own {{ fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> {{ .. }} fn subjects(&self, held: &AnyLoop) -> Result<Vec<Subject>, String> {{ .. }} fn sailing(&self, held: Loop<Sailing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }} fn musing_asks(&self, held: &Loop<Musing>) -> Result<Option<Asked>, String> {{ .. }} }}` and `claudex_loop::main!(voyage, Own);`"
     )]
     pub trait Whole: super::OnStop {}
     /// The program of a machine whose file says everything.
@@ -3340,6 +3351,7 @@ pub static TABLE: rt::Table = rt::Table {
                 name: "review",
                 parameters: &[
                     ("subject", "{manifest}"),
+                    ("subject", "{program}"),
                     ("round", "leg"),
                     ("prompt", "prompt.md"),
                 ],

@@ -14,17 +14,16 @@ use claudex_loop::review::opened::Opened;
 use claudex_loop::review::prompt::Prompt;
 use claudex_loop::review::reviewer::{Outcome, Request};
 use claudex_loop::review::subject::{Part, text_of};
-use claudex_loop::review::{Kind as TextKind, ReviewSpec, changes, findings_file, reports};
+use claudex_loop::review::{ReviewSpec, findings_file, round};
 use claudex_loop::text;
 use serde_json::{Map, json};
 
 use super::Call;
-use crate::files::Directory;
 use crate::files::name::{Group, Name};
 use crate::next::Kind;
 use crate::stops::{self, BY_HAND};
 use crate::typestate::{ALL_CODE_REVIEW_REVIEW, CODE_REVIEW_REVIEW, PLAN_REVIEW_REVIEW, TASKS_REVIEW_REVIEW};
-use crate::{AnyLoop, Phase};
+use crate::{AnyLoop, OnStop as _, Phase};
 
 /// Reviews, and writes what was found.
 pub(super) fn review(call: &Call, held: &AnyLoop, kind: Kind) -> Result<Exit, Failure> {
@@ -49,8 +48,9 @@ pub(super) fn review(call: &Call, held: &AnyLoop, kind: Kind) -> Result<Exit, Fa
     let settings = loops::settings(call.info, raw.store().root(), None)?;
     let directory =
         stops::directory(raw).map_err(|error| failed("its directory cannot be read", error.to_string()))?;
-    let parts =
-        parts(held, spec, &directory).map_err(|why| failed("what is to be reviewed cannot be read", why))?;
+    raw.take_subjects(stops::Taskie.subjects(held));
+    let (parts, _) = round::read(raw, spec)
+        .map_err(|error| failed("what is to be reviewed cannot be read", error.to_string()))?;
     let (findings, shown) = findings(call, held, spec, &settings, &parts)?;
     let verdict = if findings.counts().material() > 0 {
         "FAIL"
@@ -135,47 +135,6 @@ fn findings(
             let why = format!("plan {}: {} gave no verdict: {cause}", raw.id(), chosen.shown);
             Err(call.refused(why, "nothing was written").exiting(Exit::Reviewer))
         }
-    }
-}
-
-/// Reads what a phase's review is given.
-fn parts(held: &AnyLoop, spec: &ReviewSpec, directory: &Directory) -> Result<Vec<Part>, String> {
-    let raw = held.raw();
-    let mut parts = Vec::new();
-    for subject in spec.subject {
-        let files = match *subject {
-            "{changes}" => {
-                let ours = reports::ours(raw.store(), raw.store().root());
-                let changes = changes::inspect(raw.store().root(), ours, &raw.fill(spec.since), None);
-                let text = changes.map_err(|error| error.to_string())?.text;
-                parts.push(Part {
-                    name: "changes.diff".to_owned(),
-                    kind: TextKind::Diff,
-                    text,
-                });
-                continue;
-            }
-            all if all.contains("{n}") => directory
-                .names()
-                .filter(|name| matches!(name, Name::Task(_)))
-                .map(|name| format!(".taskie/plans/{{plan_id}}/{name}"))
-                .collect(),
-            one => vec![one.to_owned()],
-        };
-        for file in files {
-            let read = claudex_loop::files::if_there(raw.read(&file)).map_err(|error| error.to_string())?;
-            let Some(bytes) = read else { continue };
-            let text = claudex_loop::files::text(bytes).map_err(|error| error.to_string())?;
-            parts.push(Part {
-                name: raw.fill(&file),
-                kind: TextKind::Document,
-                text,
-            });
-        }
-    }
-    match parts.is_empty() {
-        true => Err("there is nothing yet".to_owned()),
-        false => Ok(parts),
     }
 }
 

@@ -115,3 +115,20 @@ fn a_command_that_fails_is_a_finding_whatever_the_reviewer_says() {
         );
     }
 }
+
+#[test]
+fn the_review_of_all_code_reads_the_active_tasks_alone() {
+    let project = in_review("all-code-review", true, &json!({}));
+    let table = std::fs::read_to_string(project.dir(ID).join("tasks.md")).unwrap();
+    let dropped = "| 2 | postponed | low | Part 2 | by hand |\n";
+    project.write(ID, "tasks.md", &(table + dropped));
+    project.write(ID, "task-2.md", &task_file(2, "postponed"));
+    project.review(None).done();
+    let prompt = project.prompt();
+    assert!(prompt.contains("/task-1.md ==="), "{prompt}");
+    assert!(!prompt.contains("/task-2.md ==="), "{prompt}");
+    // What it says later on changes nothing that was reviewed.
+    project.write(ID, "task-2.md", &task_file(2, "pending"));
+    project.ends();
+    assert_eq!(project.state(ID)["next_phase"], "complete");
+}

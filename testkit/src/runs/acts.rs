@@ -5,6 +5,7 @@ use std::io;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use claudex_build::catalogue::PROGRAM;
 use claudex_build::model::{Actor, ArgumentKind, Held};
 use serde_json::{Map, Value as Json, json};
 
@@ -250,10 +251,11 @@ impl Loop<'_> {
     fn prepare_review(&mut self, fields: &Map<String, Json>) -> io::Result<()> {
         self.findings += 1;
         let phase = &self.setup.machine.phases[self.state.phase];
-        let subject = phase
-            .on_stop
-            .as_ref()
-            .and_then(|behaviour| behaviour.parameter("subject"));
+        let subject = phase.on_stop.as_ref().and_then(|behaviour| {
+            let mut subjects = behaviour.list("subject");
+            // What the program gives is for `Kit::project` to prepare.
+            subjects.find(|one| one.value != PROGRAM)
+        });
         let folder = &self.setup.machine.state.folder.value;
         if let Some(subject) = subject.map(|subject| fill(&subject.value, fields)) {
             let place = match subject.starts_with(folder) {
