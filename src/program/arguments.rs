@@ -263,8 +263,11 @@ pub(super) struct Report {
 const FORMAT: &str = "the format";
 
 impl Report {
-    /// Adds that argument to the verb.
+    /// Adds that argument to the verb, unless it has a `--format` of its own.
     fn with_format(own: &clap::Command) -> clap::Command {
+        if own.get_arguments().any(|one| one.get_long() == Some("format")) {
+            return own.clone();
+        }
         let flags = own
             .get_arguments()
             .filter(|one| !one.is_positional() && one.get_id() != LOOP);
@@ -491,4 +494,18 @@ fn place(table: &Table, verb: &str) -> usize {
 /// Returns whether a phase of a machine asks a person.
 pub(super) fn asks(table: &Table) -> bool {
     table.phases.iter().any(|phase| phase.question.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_with_a_format_of_its_own_keeps_it() {
+        let own = clap::Command::new("report").arg(clap::Arg::new("how").long("format"));
+        let command = Report::with_format(&own);
+        let given = command.get_matches_from(["report", "--format", "short"]);
+        assert!(Report::instead_of(&own, &given).is_none());
+        assert_eq!(given.get_one::<String>("how").map(String::as_str), Some("short"));
+    }
 }

@@ -39,7 +39,7 @@ pub trait CommandLine: Machine {
     const VERSION: &'static str;
     /// The text of the machine file.
     const SOURCE: &'static str;
-    /// The picture of the machine, an SVG in which each edge has a class of its own: `e12`, by its place in [`Table::edges`].
+    /// The picture of the machine, an SVG in which each edge has a class of its own: `e12`, by its place in `Table::edges`.
     const PICTURE: &'static str;
     /// The fields that a start must be given.
     const REQUIRED: &'static [&'static str];
