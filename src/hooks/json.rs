@@ -95,7 +95,7 @@ pub fn read_object<R: Read>(
     is_ready: impl Fn(&R, Duration) -> io::Result<bool>,
 ) -> Result<Map<String, Value>, InputError> {
     let begun = Instant::now();
-    let mut buffer = vec![0; 64 * 1024];
+    let mut buffer = vec![0; 8 * 1024];
     let mut bytes = Vec::new();
     let mut scan = Scan::default();
     loop {

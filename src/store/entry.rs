@@ -100,11 +100,19 @@ pub struct ChangeEntry {
 }
 
 impl ChangeEntry {
+    /// Returns the value that a field has since the change.
+    pub fn field(&self, name: &str) -> Option<&Value> {
+        value_in(&self.fields, name)
+    }
+
     /// Returns the version that made the change; empty where it names none, `None` where the machine cannot tell its versions
     /// apart.
     pub(super) fn graph_hash(&self, spec: &StateSpec) -> Option<String> {
         let field = spec.fields.graph_hash?;
-        Some(value_in(&self.fields, field).map_or(String::new(), |hash| hash.to_plain().into_owned()))
+        Some(
+            self.field(field)
+                .map_or(String::new(), |hash| hash.to_plain().into_owned()),
+        )
     }
 }
 
@@ -144,6 +152,7 @@ struct ChangeLine {
     evidence: Option<serde_json::Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     visit: Option<u64>,
+    #[serde(skip_deserializing)]
     fields: Map<String, serde_json::Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     quoted: Vec<String>,
@@ -200,28 +209,28 @@ impl Entry {
         if line.first() != Some(&b'{') || !is_simple(line, DEEPEST, MOST_VALUES) {
             return None;
         }
-        let json: serde_json::Value = serde_json::from_slice(line).ok()?;
-        if json.get("note").is_some() {
-            let NoteLine { at, note, data } = serde_json::from_value(json).ok()?;
+        let mut json: Map<String, serde_json::Value> = serde_json::from_slice(line).ok()?;
+        if json.contains_key("note") {
+            let NoteLine { at, note, data } = serde_json::from_value(json.into()).ok()?;
             return Some(Self::Note(NoteEntry {
                 at: at.parse().ok()?,
                 note,
                 data,
             }));
         }
-        let line: ChangeLine = serde_json::from_value(json).ok()?;
+        // Most of the line, and taken as it is.
+        let Some(serde_json::Value::Object(fields)) = json.remove("fields") else {
+            return None;
+        };
+        let line: ChangeLine = serde_json::from_value(json.into()).ok()?;
         if line.revision > MOST_COUNT {
             return None;
         }
-        let mut fields = Vec::with_capacity(line.fields.len());
-        for (name, value) in line.fields {
-            let value: Value = serde_json::from_value(value).ok()?;
-            let value = match value {
-                Value::Word(text) if line.quoted.contains(&name) => Value::Text(text),
-                other => other,
-            };
-            fields.push((name, value));
-        }
+        let field = |(name, value)| match Value::of_json(value) {
+            Value::Word(text) if line.quoted.contains(&name) => (name, Value::Text(text)),
+            other => (name, other),
+        };
+        let fields = fields.into_iter().map(field).collect();
         Some(Self::Change(ChangeEntry {
             revision: line.revision,
             at: line.at.parse().ok()?,

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use camino::Utf8PathBuf;
 
+use super::entry::ChangeEntry;
 use super::error::StoreError;
 use super::id::LoopId;
 use super::inspect::{Reader, read_state, text_in};
@@ -14,7 +15,7 @@ use super::versions::Versions;
 use crate::files::Folder;
 
 /// Describes a loop as [`Store::list`] sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
     /// Its id.
     pub id: LoopId,
@@ -39,6 +40,8 @@ pub struct Listed {
     pub left_alone: bool,
     /// What is wrong with it, for people.
     pub problem: Option<String>,
+    /// The newest change of its journal, where the loop can be opened.
+    pub newest: Option<ChangeEntry>,
 }
 
 /// Describes a state file whose name is no id: made by hand.
@@ -189,6 +192,7 @@ impl Store {
             owned: true,
             left_alone: false,
             problem: None,
+            newest: None,
         };
         let reader = Reader {
             store: self,
@@ -225,6 +229,10 @@ impl Store {
                 listed.session = judged.record.session();
                 listed.root = judged.record.root();
                 listed.ours = true;
+                listed.newest = found
+                    .journal
+                    .as_ref()
+                    .and_then(|loaded| loaded.changes().next().cloned());
             }
             Err(error) => {
                 if let StoreError::OtherGraph { over: is_over, .. } = &error {

@@ -84,7 +84,7 @@ impl Reader<'_> {
                 },
             });
         };
-        let journaled = |field: &str| value_in(&last.fields, field);
+        let journaled = |field: &str| last.field(field);
         match journaled(spec.fields.machine) {
             Some(machine) if machine.to_plain() != spec.machine => {
                 return Err(other_machine(store, path, machine));
@@ -175,7 +175,7 @@ impl Reader<'_> {
                         append_since(&mut *document, before.revision);
                         // What later changes took away: a migration may rename a field.
                         for (field, _) in &before.fields {
-                            if value_in(&last.fields, field).is_none() {
+                            if last.field(field).is_none() {
                                 document.remove(field);
                             }
                         }
@@ -304,7 +304,7 @@ fn edited(document: &dyn Document, change: &ChangeEntry, is_protected: impl Fn(&
     names.retain(|name| is_protected(name));
     let mut edited: Vec<String> = Vec::new();
     for name in names {
-        if !reads_same(value_in(&on_disk, name), value_in(&change.fields, name)) && !edited.contains(name) {
+        if !reads_same(value_in(&on_disk, name), change.field(name)) && !edited.contains(name) {
             edited.push(name.clone());
         }
     }

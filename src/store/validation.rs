@@ -15,7 +15,7 @@ use super::ownership::Ownership;
 use super::shape::Shape;
 use super::spec::StateSpec;
 use super::store::Store;
-use super::value::{Value, value_in};
+use super::value::Value;
 use super::versions::Versions;
 
 /// The edges that were read in this process, by the hash of their shape: a stop looks at every loop of a folder.
@@ -109,7 +109,8 @@ pub(super) fn possible<'s>(
 /// Returns whether a change leaves the loop in its folder, or is the one by which a person took it up where it is now.
 fn stays(spec: &StateSpec, owned: &Ownership, before: Option<&ChangeEntry>, change: &ChangeEntry) -> bool {
     let root = |change: &ChangeEntry| {
-        value_in(&change.fields, spec.fields.root).map(|root| root.to_plain().into_owned())
+        let root = change.field(spec.fields.root);
+        root.map(|root| root.to_plain().into_owned())
     };
     let now = root(change);
     before.is_none_or(|before| root(before) == now)
@@ -141,7 +142,7 @@ fn follows(before: Option<&ChangeEntry>, change: &ChangeEntry) -> bool {
 
 /// Returns whether two changes are of one loop: what another one's journal holds is no history of this one.
 fn is_of_the_same(spec: &StateSpec, before: Option<&ChangeEntry>, change: &ChangeEntry) -> bool {
-    let says = |change: &ChangeEntry, field: &str| value_in(&change.fields, field).cloned();
+    let says = |change: &ChangeEntry, field: &str| change.field(field).cloned();
     before.is_none_or(|before| says(before, spec.fields.id) == says(change, spec.fields.id))
 }
 

@@ -62,10 +62,7 @@ pub(in crate::program) fn journal<M: CommandLine>(
 /// `revise by the hook in reviewing, now round 2 of 3, for run r1-…: high=1 medium=1 low=1`
 pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
     let way = words::way(change);
-    let field = |name: &str| {
-        let found = change.fields.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value)
-    };
+    let field = |name: &str| change.field(name);
     let count = |name| field(name).and_then(Value::as_count);
     // A change that advances or begins a round says which.
     let spec = table.phases.iter().find_map(|phase| phase.review);

@@ -39,16 +39,25 @@ pub(super) struct Row {
     state: String,
 }
 
+/// Returns when a loop was started, and its newest change. The whole journal is read only where that does not say it.
+fn began(store: &Store, listed: &Listed) -> Option<(Timestamp, ChangeEntry)> {
+    let newest = listed.newest.as_ref().and_then(|last| {
+        let started = last.field(store.spec().fields.started?)?.to_plain();
+        Some((started.parse().ok()?, last.clone()))
+    });
+    newest.or_else(|| {
+        let entries = store.journal(&listed.id).ok()?;
+        let mut changes = entries.iter().filter_map(Entry::change);
+        let first = changes.next()?;
+        Some((first.at, changes.next_back().unwrap_or(first).clone()))
+    })
+}
+
 impl Row {
     pub(super) fn of(machine: &Table, store: &Store, listed: &Listed, swept: bool, now: Timestamp) -> Self {
-        let entries = store.journal(&listed.id).unwrap_or_default();
-        let mut changes = entries.iter().filter_map(Entry::change);
-        let first = changes.next();
-        let last: Option<&ChangeEntry> = changes.next_back().or(first);
-        let field = |name: &str| {
-            let (_, value) = last?.fields.iter().find(|(known, _)| known == name)?;
-            Some(value)
-        };
+        let (began, last) = began(store, listed).unzip();
+        let last = last.as_ref();
+        let field = |name: &str| last?.field(name);
         let words = |name: &str| {
             let line = text::one_line(&Value::to_plain(field(name)?), 200);
             Some(line).filter(|line| !line.is_empty())
@@ -67,7 +76,7 @@ impl Row {
             .duration_since(SystemTime::UNIX_EPOCH)
             .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX));
         let since = |then: i64, until: i64| u64::try_from(until - then).unwrap_or_default();
-        let began = first.map(|change| change.at.as_second());
+        let began = began.map(Timestamp::as_second);
         let until = match last {
             Some(change) if listed.terminal => change.at.as_second(),
             _ => now.as_second(),

@@ -115,10 +115,12 @@ fn add_journal(tally: &mut Tally, table: &'static Table, store: &Store, id: &Loo
         let Entry::Change(change) = entry else { continue };
         let known = table.transitions.contains(&change.what.as_str());
         if known {
-            let graph = table.state.fields.graph_hash.and_then(|field| {
-                let value = change.fields.iter().find(|(name, _)| name == field);
-                value.map(|(_, value)| value.to_plain())
-            });
+            let graph = table
+                .state
+                .fields
+                .graph_hash
+                .and_then(|field| change.field(field));
+            let graph = graph.map(|hash| hash.to_plain());
             let before = before.map(|before| Record::of_change(store.spec(), id, before));
             let edge = edge_of(table, before.as_ref(), change);
             match edge.and_then(|edge| coverage::index_of(table, edge)) {
