@@ -21,7 +21,7 @@ use super::kill_point::kill_point;
 /// Begins the names of our temporary files; the sweep removes what a crash left of them.
 pub const TEMPORARY: &str = ".loop-tmp-";
 
-/// This user. Asked for once: every file that is opened is compared with it.
+/// Holds this user’s id, asked for once: every file that is opened is compared with it.
 static OWN: LazyLock<u32> = LazyLock::new(|| rustix::process::geteuid().as_raw());
 
 /// A folder that is held open. Names of its files are single names, never paths.

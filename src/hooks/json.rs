@@ -95,7 +95,8 @@ pub fn read_object<R: Read>(
     is_ready: impl Fn(&R, Duration) -> io::Result<bool>,
 ) -> Result<Map<String, Value>, InputError> {
     let begun = Instant::now();
-    let mut buffer = vec![0; 8 * 1024];
+    // More than std buffers of stdin, so that nothing is left where a poll cannot see it.
+    let mut buffer = vec![0; 16 * 1024];
     let mut bytes = Vec::new();
     let mut scan = Scan::default();
     loop {

@@ -89,7 +89,7 @@ impl ReviewSpec {
     }
 }
 
-/// What a program has reviewed where machine.toml says `{program}`.
+/// Names what a program has reviewed where machine.toml says `{program}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     /// A file, by its path from the loop's root.

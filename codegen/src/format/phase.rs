@@ -110,5 +110,5 @@ pub(crate) const CALL: Table = Table {
     ],
 };
 
-/// How many options a question has: what the client's dialog takes.
+/// Limits the options of a question to what the client's dialog takes.
 pub(crate) const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;

@@ -117,7 +117,7 @@ fn argument_kinds() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// What `turn` takes.
+/// Names what `turn` takes.
 pub(crate) const TURNS: [(&str, bool); 1] = [("end", true)];
 
 fn turns() -> Vec<(&'static str, &'static str)> {

@@ -7,7 +7,7 @@ use super::{At, Machine};
 pub struct Field {
     /// The key.
     pub name: At<String>,
-    /// What it holds.
+    /// Says what it holds.
     pub kind: FieldKind,
     /// `initial`: the value at the start. Absent: 0, false, the first word of a `one_of`, empty text, no time, no id, an
     /// empty list.
@@ -26,7 +26,7 @@ pub struct Field {
     pub doc: String,
 }
 
-/// What a field holds.
+/// Says what a field holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldKind {
     /// `type = "count"`: a whole number from 0.
@@ -51,7 +51,7 @@ pub enum FieldKind {
     Held(Held),
 }
 
-/// What the engine itself keeps in a state document.
+/// Names what the engine itself keeps in a state document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Held {
     /// The mode's name.
@@ -64,11 +64,11 @@ pub enum Held {
     Root,
     /// The session that owns the loop, or `unknown`.
     Session,
-    /// When it was started, ISO 8601 UTC.
+    /// Says when it was started, ISO 8601 UTC.
     Started,
-    /// When it was started, seconds since 1970.
+    /// Says when it was started, seconds since 1970.
     StartedEpoch,
-    /// When it was last changed, ISO 8601 UTC.
+    /// Says when it was last changed, ISO 8601 UTC.
     Updated,
     /// How many changes the journal holds.
     Revision,
