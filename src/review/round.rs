@@ -180,7 +180,11 @@ fn perform(
     // Who attaches while the run is made ready must not be shown the lines of the one before.
     let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
     // One text for the whole run: what is noted, what lint reads and what a prompt carries cannot be two versions of a file.
-    let (parts, compared) = read(raw, spec)?;
+    let (parts, changes) = read(raw, spec)?;
+    let compared = match changes {
+        Some(changes) => Some(leave_copy(raw, changes)?),
+        None => None,
+    };
     let subject = subject::text_of(&parts);
     let text = prompt.render(&subject).map_err(RoundError::Prompt)?;
     // For people only: a review is not given up because its prompt cannot be kept.
@@ -373,36 +377,36 @@ fn perform(
     })
 }
 
-/// Reads what is reviewed as it is now, and says what the work tree's changes in it were compared with: of them a new copy is taken.
+/// Reads what is reviewed as it is now; returns it with the work tree's changes, where they are in it.
 ///
 /// # Errors
 /// What is missing, cannot be read, or is no text.
-pub fn read(raw: &Raw, spec: &ReviewSpec) -> Result<(Vec<Part>, Option<Compared>), RoundError> {
-    let compared = match subject::has_changes(raw, spec) {
-        true => Some(take_changes(raw, spec)?.compared),
+pub fn read(raw: &Raw, spec: &ReviewSpec) -> Result<(Vec<Part>, Option<Changes>), RoundError> {
+    let changes = match subject::has_changes(raw, spec) {
+        true => {
+            let (store, since) = (raw.store(), raw.fill(spec.since));
+            let ours = reports::ours(store, store.root());
+            Some(changes::collect(store.root(), ours, &since).map_err(RoundError::Changes)?)
+        }
         false => None,
     };
-    Ok((read_subject(raw, spec)?, compared))
+    let parts = read_subject(raw, spec, changes.as_ref().map(|found| found.text.as_str()))?;
+    Ok((parts, changes))
 }
 
-/// Takes the changes of the work tree for the run that is about to begin, and leaves a copy in the loop's folder.
-fn take_changes(raw: &Raw, spec: &ReviewSpec) -> Result<Changes, RoundError> {
-    let store = raw.store();
-    let ours = reports::ours(store, store.root());
-    let since = raw.fill(spec.since);
-    let changes = changes::collect(store.root(), ours, &since).map_err(RoundError::Changes)?;
+/// Leaves a copy of the changes in the loop's folder: what a stop compares, and a person reads, is what was reviewed.
+fn leave_copy(raw: &Raw, changes: Changes) -> Result<Compared, RoundError> {
     let path = subject::copy_in(raw);
-    store
-        .replace(&path, changes.text.as_bytes())
-        .map_err(|source| RoundError::Copy { path, source })?;
-    Ok(changes)
+    let left = raw.store().replace(&path, changes.text.as_bytes());
+    left.map_err(|source| RoundError::Copy { path, source })?;
+    Ok(changes.compared)
 }
 
 /// Reads the subject, unless it lies outside of the project's root and the state folder: with a model as reviewer its text
 /// would leave this machine.
-fn read_subject(raw: &Raw, spec: &ReviewSpec) -> Result<Vec<Part>, RoundError> {
+fn read_subject(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part>, RoundError> {
     let (root, store) = (raw.root(), raw.store());
-    let files = subject::files(raw, spec);
+    let files = subject::files(raw, spec, changes);
     let files = files.map_err(|source| unread(source, &subject::shown(raw, spec)))?;
     if files.is_empty() {
         return Err(RoundError::NoSubject {

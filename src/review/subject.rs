@@ -60,7 +60,7 @@ pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
 }
 
 fn bytes<T>(raw: &Raw, spec: &ReviewSpec, made: impl Fn(&[u8]) -> T) -> io::Result<Option<T>> {
-    let (files, root) = (if_there(files(raw, spec))?.unwrap_or_default(), raw.root());
+    let (files, root) = (if_there(files(raw, spec, None))?.unwrap_or_default(), raw.root());
     let all = files
         .iter()
         .map(|(path, bytes)| (name_of(&root, path), bytes.as_slice()));
@@ -166,21 +166,25 @@ fn joined<'t>(files: &[(&str, &'t [u8])]) -> Cow<'t, [u8]> {
     Cow::Owned(text)
 }
 
-/// Returns the files of a subject that are there, each once; none where the first is not.
+/// Returns the files of a subject that are there, each once; none where the first is not. The work tree's changes are those given, or
+/// else the copy of them.
 ///
 /// # Errors
 /// One is not trusted, or the system refuses; or they are too many, or too large together.
-pub(super) fn files(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
-    let mut found: Vec<(Utf8PathBuf, Vec<u8>)> = Vec::new();
-    let mut left = MOST;
+pub(super) fn files(
+    raw: &Raw,
+    spec: &ReviewSpec,
+    changes: Option<&str>,
+) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
+    let mut found = Found::default();
     for (at, template) in spec.subject.iter().enumerate() {
-        let one = match *template {
-            CHANGES => of_path(raw, copy_in(raw), left)?,
-            PROGRAM => of_program(raw, left)?,
-            _ if is_pattern(template) => of_pattern(raw, template, left)?,
-            _ => of_path(raw, raw.path(template), left)?,
-        };
-        if at == 0 && one.is_empty() {
+        match *template {
+            CHANGES => found.path(raw, copy_in(raw), changes)?,
+            PROGRAM => found.of_program(raw)?,
+            _ if is_pattern(template) => found.pattern(raw, template)?,
+            _ => found.path(raw, raw.path(template), changes)?,
+        }
+        if at == 0 && found.files.is_empty() {
             return match *template {
                 PROGRAM => Err(io::Error::new(
                     io::ErrorKind::NotFound,
@@ -189,90 +193,110 @@ pub(super) fn files(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<(Utf8PathBuf
                 _ => Ok(Vec::new()),
             };
         }
-        for (path, bytes) in one {
-            if !found.iter().any(|(known, _)| *known == path) {
-                left = left.saturating_sub(bytes.len() as u64);
-                found.push((path, bytes));
-            }
+    }
+    Ok(found.files)
+}
+
+/// The files of a subject that were found so far.
+#[derive(Default)]
+struct Found {
+    files: Vec<(Utf8PathBuf, Vec<u8>)>,
+    bytes: u64,
+}
+
+impl Found {
+    /// Adds a file, unless it is among them.
+    fn add(&mut self, path: Utf8PathBuf, bytes: Vec<u8>) -> io::Result<()> {
+        if self.files.iter().any(|(known, _)| *known == path) {
+            return Ok(());
         }
-        if found.len() > MOST_FILES {
+        if self.files.len() == MOST_FILES {
             let problem = format!("there are more than {MOST_FILES} files to review");
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
-    }
-    Ok(found)
-}
-
-/// Returns what the program gives, as far as it is there.
-fn of_program(raw: &Raw, left: u64) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
-    let unsaid = Err("the program has not said what is reviewed".to_owned());
-    let given = raw.subjects().unwrap_or(&unsaid);
-    let given = given
-        .as_ref()
-        .map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
-    let (root, mut all, mut left) = (raw.root(), Vec::new(), left);
-    for one in given {
-        let path = Utf8Path::new(one.name());
-        if !path
-            .components()
-            .all(|part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir))
-        {
-            let problem = format!("{} is no path below the loop’s root", text::shown(path));
-            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        if bytes.len() as u64 > self.left() {
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let found = match one {
-            Subject::File(_) => of_path(raw, root.join(path), left)?,
-            Subject::Text { text, .. } if text.len() as u64 > left => {
-                return Err(io::ErrorKind::FileTooLarge.into());
-            }
-            Subject::Text { text, .. } => vec![(root.join(path), text.clone().into_bytes())],
-        };
-        left = found
-            .iter()
-            .fold(left, |left, (_, bytes)| left.saturating_sub(bytes.len() as u64));
-        all.extend(found);
+        self.bytes += bytes.len() as u64;
+        self.files.push((path, bytes));
+        Ok(())
     }
-    Ok(all)
-}
 
-fn of_path(raw: &Raw, path: Utf8PathBuf, left: u64) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
-    let read = raw
-        .folder_at(&path)
-        .and_then(|(folder, name)| folder.read(&name, left));
-    Ok(if_there(read)?.map(|bytes| (path, bytes)).into_iter().collect())
+    /// Returns how many bytes there may be more.
+    fn left(&self) -> u64 {
+        MOST - self.bytes
+    }
+
+    /// Adds a file, if it is there.
+    fn path(&mut self, raw: &Raw, path: Utf8PathBuf, changes: Option<&str>) -> io::Result<()> {
+        if let Some(changes) = changes.filter(|_| path == copy_in(raw)) {
+            return self.add(path, changes.as_bytes().to_vec());
+        }
+        let (folder, name) = match if_there(raw.folder_at(&path))? {
+            Some(found) => found,
+            None => return Ok(()),
+        };
+        match if_there(folder.read(&name, self.left()))? {
+            Some(bytes) => self.add(path, bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds what the program gives, as far as it is there.
+    fn of_program(&mut self, raw: &Raw) -> io::Result<()> {
+        let unsaid = Err("the program has not said what is reviewed".to_owned());
+        let given = raw.subjects().unwrap_or(&unsaid);
+        let given = given
+            .as_ref()
+            .map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
+        let root = raw.root();
+        for one in given {
+            let path = Utf8Path::new(one.name());
+            if !path
+                .components()
+                .all(|part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir))
+            {
+                let problem = format!("{} is no path below the loop’s root", text::shown(path));
+                return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+            }
+            match one {
+                Subject::File(_) => self.path(raw, root.join(path), None)?,
+                Subject::Text { text, .. } => self.add(root.join(path), text.clone().into_bytes())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the files that a pattern stands for, by name. A field's value is taken as it is, also where a `*` stands in it.
+    fn pattern(&mut self, raw: &Raw, pattern: &str) -> io::Result<()> {
+        let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
+        let pieces: Vec<String> = name.split('*').map(|piece| raw.fill(piece)).collect();
+        let ends = name
+            .split_once(NUMBER)
+            .map(|(before, after)| (raw.fill(before), raw.fill(after)));
+        let path = raw.path(folder);
+        let Some((folder, _)) = if_there(raw.folder_at(&path.join("*")))? else {
+            return Ok(());
+        };
+        let mut names = folder.names(|name| match &ends {
+            Some((before, after)) => between(name, before, after).is_some(),
+            None => fits(name, &pieces),
+        })?;
+        names.truncate(MOST_FILES + 1);
+        names.sort();
+        for name in names {
+            if folder.look(&name)?.is_some_and(|found| found.is_file()) {
+                let bytes = folder.read(&name, self.left())?;
+                self.add(folder.path().join(name), bytes)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Returns whether a subject stands for several files.
 fn is_pattern(subject: &str) -> bool {
     subject.contains('*') || subject.contains(NUMBER)
-}
-
-/// Returns the files that a pattern stands for, by name. A field's value is taken as it is, also where a `*` stands in it.
-fn of_pattern(raw: &Raw, pattern: &str, left: u64) -> io::Result<Vec<(Utf8PathBuf, Vec<u8>)>> {
-    let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
-    let pieces: Vec<String> = name.split('*').map(|piece| raw.fill(piece)).collect();
-    let ends = name
-        .split_once(NUMBER)
-        .map(|(before, after)| (raw.fill(before), raw.fill(after)));
-    let path = raw.path(folder);
-    let Some((folder, _)) = if_there(raw.folder_at(&path.join("*")))? else {
-        return Ok(Vec::new());
-    };
-    let mut names = folder.names(|name| match &ends {
-        Some((before, after)) => between(name, before, after).is_some(),
-        None => fits(name, &pieces),
-    })?;
-    names.truncate(MOST_FILES + 1);
-    names.sort();
-    let (mut all, mut left) = (Vec::new(), left);
-    for name in names {
-        if folder.look(&name)?.is_some_and(|found| found.is_file()) {
-            let bytes = folder.read(&name, left)?;
-            left = left.saturating_sub(bytes.len() as u64);
-            all.push((folder.path().join(name), bytes));
-        }
-    }
-    Ok(all)
 }
 
 /// Returns whether a name has these pieces in their order, the first and the last at its ends.

@@ -159,7 +159,13 @@ fn a_review_by_hand_takes_the_next_number_and_is_nobodys_to_answer() {
             (&command.into(), &serde_json::Value::Null)
         );
     }
-    // None of them is the automation's to answer, and none lets it go on.
+    // None of them is the automation's to answer, and none lets it go on; its copy of the changes is left alone.
+    let copy = project.root.join(".taskie/engine").join(ID).join("changes.diff");
+    assert!(
+        copy.parent().unwrap().is_dir() && !copy.exists(),
+        "{}",
+        copy.display()
+    );
     assert_eq!(
         project.person(&["check", ID]).done(),
         "Plan billing breaks no rule.\n"
