@@ -3,14 +3,13 @@
 //! A field of the wrong type is as good as missing and leaves a note: a client's next version must not disable the
 //! hook. Which loop is meant, and what is to be done, is not known here.
 
-use std::io::Read;
 use std::os::fd::AsFd;
 
 use camino::Utf8PathBuf;
 use serde_json::{Map, Value};
 
 pub use super::json::{InputError, ReadLimits};
-use super::json::{is_ready, read_object};
+use super::json::{Unbuffered, is_ready, read_object};
 
 /// A hook's input. Unknown fields are dropped.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,8 +54,8 @@ pub struct Input {
 ///
 /// # Errors
 /// Where there is no JSON object, or not in time, or it is too large; see [`InputError`].
-pub fn read(reader: impl Read + AsFd, limits: ReadLimits) -> Result<Input, InputError> {
-    read_object(reader, limits, is_ready).map(Input::from_object)
+pub fn read(stream: impl AsFd, limits: ReadLimits) -> Result<Input, InputError> {
+    read_object(Unbuffered(stream), limits, is_ready).map(Input::from_object)
 }
 
 /// Reads one input of bytes that are there.

@@ -95,8 +95,7 @@ pub fn read_object<R: Read>(
     is_ready: impl Fn(&R, Duration) -> io::Result<bool>,
 ) -> Result<Map<String, Value>, InputError> {
     let begun = Instant::now();
-    // More than std buffers of stdin, so that nothing is left where a poll cannot see it.
-    let mut buffer = vec![0; 16 * 1024];
+    let mut buffer = [0; 4096];
     let mut bytes = Vec::new();
     let mut scan = Scan::default();
     loop {
@@ -131,9 +130,19 @@ pub fn read_object<R: Read>(
     }
 }
 
+/// A stream of which nothing is kept back: what std buffers of stdin a poll would not see.
+#[derive(Debug)]
+pub(super) struct Unbuffered<S>(pub(super) S);
+
+impl<S: AsFd> Read for Unbuffered<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::read(&self.0, buffer)?)
+    }
+}
+
 /// Waits until a stream can be read without waiting, and returns whether it can be within that time.
-pub(super) fn is_ready(stream: &impl AsFd, within: Duration) -> io::Result<bool> {
-    let mut polled = [PollFd::new(stream, PollFlags::IN)];
+pub(super) fn is_ready<S: AsFd>(stream: &Unbuffered<S>, within: Duration) -> io::Result<bool> {
+    let mut polled = [PollFd::new(&stream.0, PollFlags::IN)];
     let within = Timespec::try_from(within).map_err(io::Error::other)?;
     Ok(poll(&mut polled, Some(&within))? > 0)
 }
@@ -241,7 +250,7 @@ mod tests {
     fn a_complete_object_does_not_wait_for_the_end() {
         let (reader, _open) = endless(br#" {"a": "}\"{", "b": [{}, []]} "#);
         let object = read_object(
-            reader,
+            Unbuffered(reader),
             ReadLimits {
                 deadline: Duration::from_secs(60),
                 max_bytes: 100,
@@ -261,7 +270,7 @@ mod tests {
         for (written, expected) in [(&b""[..], 0), (br#"{"a": ""#, 7)] {
             let (reader, _open) = endless(written);
             let begun = Instant::now();
-            match read_object(reader, limits, is_ready) {
+            match read_object(Unbuffered(reader), limits, is_ready) {
                 Err(InputError::Late { bytes, .. }) => assert_eq!(bytes, expected),
                 other => panic!("{other:?}"),
             }
@@ -273,7 +282,7 @@ mod tests {
     fn what_comes_slowly_is_put_together() {
         let (reader, mut writer) = endless(br#"{"a": "#);
         let late = thread::spawn(move || writer.write_all(b"1}").map(|()| writer));
-        let object = read_object(reader, ReadLimits::default(), is_ready).unwrap();
+        let object = read_object(Unbuffered(reader), ReadLimits::default(), is_ready).unwrap();
         assert_eq!(object["a"], 1);
         late.join().unwrap().unwrap();
     }

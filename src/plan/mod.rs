@@ -70,8 +70,8 @@ impl OnStop for PlanLoop {
 /// Puts the program together: what follows from the machine file, and what only the plan loop has.
 pub fn program() -> Program<typestate::Plan> {
     typestate::program(PlanLoop)
-        .command(run::command(), run::run)
-        .command(new::command(), new::run)
+        .command(run::command, run::run)
+        .command(new::command, new::run)
         .flag("review", changes::CHANGES, changes::run)
         .arguments(start::arguments)
         .start(start::fields)

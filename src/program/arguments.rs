@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::assembled::{CommandLine, LOOP, Program};
 use super::help::{Group, WIDEST, grouped};
@@ -134,8 +134,11 @@ pub(super) enum Command {
         dir: Option<Utf8PathBuf>,
     },
     /// What Claude Code's hooks call: one JSON value on stdin, one answer on stdout
-    #[command(subcommand, hide = true)]
-    Hook(Hook),
+    #[command(hide = true)]
+    Hook {
+        /// Which one
+        hook: Hook,
+    },
     /// Read and change state files; what scripts call
     #[command(subcommand, hide = true)]
     State(State),
@@ -187,8 +190,8 @@ pub(super) enum Choosing {
     },
 }
 
-/// `hook`
-#[derive(Debug, Clone, Copy, Subcommand)]
+/// Names a hook.
+#[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum Hook {
     /// The Stop hook
     Stop,
@@ -264,9 +267,9 @@ const FORMAT: &str = "the format";
 
 impl Report {
     /// Adds that argument to the verb, unless it has a `--format` of its own.
-    fn with_format(own: &clap::Command) -> clap::Command {
+    fn with_format(own: clap::Command) -> clap::Command {
         if own.get_arguments().any(|one| one.get_long() == Some("format")) {
-            return own.clone();
+            return own;
         }
         let flags = own
             .get_arguments()
@@ -277,7 +280,7 @@ impl Report {
             .value_parser(clap::value_parser!(ReportFormat))
             .conflicts_with_all(flags.map(clap::Arg::get_id))
             .help("Print all about a loop on one page, and do nothing else; its id may stand as the first argument");
-        own.clone().arg(format)
+        own.arg(format)
     }
 
     /// Returns the page that a call of the verb asks for, where it does.
@@ -398,20 +401,31 @@ pub(super) enum State {
     PersonaLabel { round: u64 },
 }
 
+/// Holds what a client calls at every turn, or many times a minute. To make all the commands for clap costs more than their answers.
+#[derive(Debug)]
+pub(super) enum Frequent {
+    Hook(Hook),
+    Statusline,
+}
+
+/// Returns which of those this process is called for, and what `--protocol` asks; `None`: clap has to look at the arguments.
+pub(super) fn frequent() -> Option<(Option<String>, Frequent)> {
+    let mut words: Vec<String> = (std::env::args_os().skip(1))
+        .map(|word| word.into_string().ok())
+        .collect::<Option<_>>()?;
+    let asked = words.first().and_then(|first| first.strip_prefix("--protocol="));
+    let asked = asked.map(str::to_owned);
+    words.drain(..usize::from(asked.is_some()));
+    let call = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["hook", name] => Frequent::Hook(Hook::from_str(name, false).ok()?),
+        ["statusline"] => Frequent::Statusline,
+        _ => return None,
+    };
+    Some((asked, call))
+}
+
 /// Reads the arguments of this process.
 pub(super) fn read<M: CommandLine>(program: &Program<M>) -> clap::error::Result<clap::ArgMatches> {
-    let mut words = std::env::args_os().skip(1).take(2);
-    if words.any(|word| word == "hook" || word == "statusline") {
-        // A hook is called at every stop, a status line many times a minute, and to make all the other commands costs more than their answers.
-        let hook = Hook::augment_subcommands(clap::Command::new("hook"));
-        let command = clap::Command::new(program.info.program).arg(protocol());
-        let command = command
-            .subcommand(hook)
-            .subcommand(clap::Command::new("statusline"));
-        if let Ok(matches) = command.try_get_matches() {
-            return Ok(matches);
-        }
-    }
     command(program).try_get_matches()
 }
 
@@ -441,12 +455,13 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
         .arg(color::flag())
         .subcommand(start::command::<M>().hide(info.begin.is_some()));
     for own in &program.commands {
-        command = command.subcommand(own.command.clone());
+        command = command.subcommand((own.command)());
     }
     for own in &program.verbs {
-        command = command.subcommand(match own.command.get_name() {
-            "report" => Report::with_format(&own.command),
-            _ => own.command.clone(),
+        let own = (own.command)();
+        command = command.subcommand(match own.get_name() {
+            "report" => Report::with_format(own),
+            _ => own,
         });
     }
     let verbs = M::Verb::augment_subcommands(clap::Command::new(info.program));
@@ -503,7 +518,7 @@ mod tests {
     #[test]
     fn a_report_with_a_format_of_its_own_keeps_it() {
         let own = clap::Command::new("report").arg(clap::Arg::new("how").long("format"));
-        let command = Report::with_format(&own);
+        let command = Report::with_format(own.clone());
         let given = command.get_matches_from(["report", "--format", "short"]);
         assert!(Report::instead_of(&own, &given).is_none());
         assert_eq!(given.get_one::<String>("how").map(String::as_str), Some("short"));

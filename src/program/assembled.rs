@@ -102,9 +102,13 @@ type Asks<A> = dyn Fn(&A) -> Result<Option<Asked>, String>;
 type Verifies<A> = dyn Fn(&A) -> Result<Vec<String>, String>;
 type Subjects<A> = dyn Fn(&A) -> Result<Vec<Subject>, String>;
 
+/// Makes the arguments of a command of the program's own. It is asked for them only where arguments are read: a hook is called at every
+/// stop, and does without.
+type MakeCommand = Box<dyn Fn() -> clap::Command>;
+
 /// A subcommand of the program's own.
 pub(super) struct OwnCommand {
-    pub(super) command: clap::Command,
+    pub(super) command: MakeCommand,
     pub(super) run: RunCommand,
 }
 
@@ -120,7 +124,7 @@ pub(super) struct OwnFlag {
 
 /// A verb of the program's own.
 pub(super) struct OwnVerb<A> {
-    pub(super) command: clap::Command,
+    pub(super) command: MakeCommand,
     pub(super) run: RunVerb<A>,
 }
 
@@ -281,7 +285,8 @@ impl<M: CommandLine> Program<M> {
 
     /// Adds a subcommand, which stands in help, completions and man page like the others.
     #[must_use]
-    pub fn command(mut self, command: clap::Command, run: RunCommand) -> Self {
+    pub fn command(mut self, command: impl Fn() -> clap::Command + 'static, run: RunCommand) -> Self {
+        let command = Box::new(command);
         self.commands.push(OwnCommand { command, run });
         self
     }
@@ -298,13 +303,14 @@ impl<M: CommandLine> Program<M> {
     /// the data of fields with them. It acts in the name of who calls it. One called `report` prints what that of every program does where a `--format` is
     /// given.
     #[must_use]
-    pub fn verb(mut self, command: clap::Command, run: RunVerb<M::Any>) -> Self {
-        let command = command.arg(
+    pub fn verb(mut self, command: impl Fn() -> clap::Command + 'static, run: RunVerb<M::Any>) -> Self {
+        let id = || {
             clap::Arg::new(LOOP)
                 .long("id")
                 .value_name("LOOP")
-                .help("The loop [default: the active one]"),
-        );
+                .help("The loop [default: the active one]")
+        };
+        let command = Box::new(move || command().arg(id()));
         self.verbs.push(OwnVerb { command, run });
         self
     }

@@ -6,7 +6,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches, Subcommand as _};
 use jiff::Timestamp;
 
-use super::arguments::{self, Asking, Choosing, Command, Hook, Report, Verifying};
+use super::arguments::{self, Asking, Choosing, Command, Frequent, Hook, Report, Verifying};
 use super::assembled::{CommandLine, Program};
 use super::exit::{self, Exit, Failure};
 #[cfg(feature = "machine-tools")]
@@ -26,6 +26,10 @@ impl<M: CommandLine> Program<M> {
     /// Runs the program: reads its arguments, does what they say, prints what went wrong.
     pub fn main(self) -> ExitCode {
         crate::process::keeper::serve();
+        if let Some((asked, call)) = arguments::frequent() {
+            let ended = asked.and_then(|wanted| speak::<M>(&wanted));
+            return ended.unwrap_or_else(|| answer_client(&self, &call)).into();
+        }
         color::choose();
         exit::set_up_reports();
         let matches = match arguments::read(&self) {
@@ -47,30 +51,39 @@ pub(super) fn protocol<M: CommandLine>() -> String {
     format!("protocol {PROTOCOL} ({})", M::VERSION)
 }
 
+/// Says which protocol this program speaks; returns how it ends, unless it goes on. A plugin asks and calls in one: what is printed next
+/// is the answer of the protocol that it speaks.
+fn speak<M: CommandLine>(wanted: &str) -> Option<Exit> {
+    out::line(&format!("{} {}", M::INFO.program, protocol::<M>()));
+    match wanted {
+        "" => Some(Exit::Complete),
+        wanted if wanted == PROTOCOL.to_string() => None,
+        _ => Some(Exit::Refused),
+    }
+}
+
 fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
-    if let Some(wanted) = matches.get_one::<String>("protocol") {
-        out::line(&format!("{} {}", info.program, protocol::<M>()));
-        // A plugin asks and calls in one: what is printed next is the answer of the protocol that it speaks.
-        if *wanted != PROTOCOL.to_string() {
-            let ends_here = wanted.is_empty();
-            return Ok(if ends_here { Exit::Complete } else { Exit::Refused });
-        }
+    let asked = matches.get_one::<String>("protocol");
+    if let Some(ended) = asked.and_then(|wanted| speak::<M>(wanted)) {
+        return Ok(ended);
     }
     let Some((name, given)) = matches.subcommand() else {
         return Ok(Exit::Usage);
     };
     let unusable = |error: clap::Error| Failure::usage(&error);
-    if let Some(own) = program.verbs.iter().find(|own| own.command.get_name() == name) {
-        if let Some(report) = Report::instead_of(&own.command, given) {
+    let mut verbs = program.verbs.iter().map(|own| ((own.command)(), own));
+    if let Some((command, own)) = verbs.find(|(command, _)| command.get_name() == name) {
+        if let Some(report) = Report::instead_of(&command, given) {
             loops::all_usable(info)?;
             return display::report(program, &report);
         }
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
-        return verbs::own(program, own, given);
+        return verbs::own(program, (name, own), given);
     }
-    if let Some(own) = program.commands.iter().find(|own| own.command.get_name() == name) {
+    let mut commands = program.commands.iter();
+    if let Some(own) = commands.find(|own| (own.command)().get_name() == name) {
         not_inside_a_reviewer(name)?;
         return (own.run)(info, given);
     }
@@ -144,16 +157,19 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         ),
         Command::Hooks { by_name } => hooks::print(info, arguments::asks(M::TABLE), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
-        Command::Statusline => Ok(display::statusline::<M>()),
+        Command::Statusline => Ok(answer_client(program, &Frequent::Statusline)),
         Command::Completions { shell } => generate::completions(&arguments::command(program), info, shell),
         Command::Man { dir } => generate::man(&arguments::command(program), info, dir.as_deref()),
-        Command::Hook(hook) => Ok(called(program, hook)),
+        Command::Hook { hook } => Ok(answer_client(program, &Frequent::Hook(hook))),
         Command::State(command) => state::state(program, command),
     }
 }
 
-/// Answers a hook of the client. A hook always exits 0.
-fn called<M: CommandLine>(program: &Program<M>, hook: Hook) -> Exit {
+/// Answers the client. A hook always exits 0.
+fn answer_client<M: CommandLine>(program: &Program<M>, call: &Frequent) -> Exit {
+    let Frequent::Hook(hook) = call else {
+        return display::statusline::<M>();
+    };
     let info = program.info;
     let surroundings = Surroundings::from_env();
     let budget = &surroundings.budget;

@@ -46,13 +46,12 @@ pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Resul
 /// Runs a verb of the program's own.
 pub(super) fn own<M: CommandLine>(
     program: &Program<M>,
-    own: &OwnVerb<M::Any>,
+    (name, own): (&str, &OwnVerb<M::Any>),
     given: &ArgMatches,
 ) -> Result<Exit, Failure> {
     let caller = Caller::from_env();
     let named = given.get_one::<String>(LOOP).map(String::as_str);
     let (store, id) = loops::find_called(program.info, named, &caller)?;
-    let name = own.command.get_name();
     let settings = settings::<M>(name, &store)?;
     let actor = caller.actor(false);
     let held = loops::opened::<M>(M::open(&store, &id, actor))?;

@@ -35,37 +35,49 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
             .value_name("FILE")
             .value_parser(value_parser!(Utf8PathBuf))
     };
-    let next_command = Command::new("next")
-        .about("Say the one thing that is to be done now; it moves nothing")
-        .display_order(Group::Look.place())
-        .arg(
-            Arg::new(ID)
-                .value_name("LOOP")
-                .help("The pipeline; else the active one"),
-        )
-        .arg(json());
-    let validate_command = Command::new("validate")
-        .about("Check summaries against the contract, strictly; it moves nothing")
-        .display_order(Group::Look.place())
-        .arg(file().num_args(1..).required(true))
-        .arg(json());
-    let report_command = Command::new("report")
-        .about("Take the summary that a coordinator wrote, and go on with what it says")
-        .arg(file().help("The summary; else that of the stage under way"))
-        .arg(json());
+    let next_command = move || {
+        Command::new("next")
+            .about("Say the one thing that is to be done now; it moves nothing")
+            .display_order(Group::Look.place())
+            .arg(
+                Arg::new(ID)
+                    .value_name("LOOP")
+                    .help("The pipeline; else the active one"),
+            )
+            .arg(json())
+    };
+    let validate_command = move || {
+        Command::new("validate")
+            .about("Check summaries against the contract, strictly; it moves nothing")
+            .display_order(Group::Look.place())
+            .arg(file().num_args(1..).required(true))
+            .arg(json())
+    };
+    let report_command = move || {
+        Command::new("report")
+            .about("Take the summary that a coordinator wrote, and go on with what it says")
+            .arg(file().help("The summary; else that of the stage under way"))
+            .arg(json())
+    };
     let recover_command =
-        Command::new("recover").about("Take what a coordinator left that has ended without a report");
-    let schema_command = Command::new("schema")
-        .about("Print the JSON Schema of a summary’s frontmatter")
-        .display_order(Group::SetUp.place());
-    let orchestrator = Command::new("orchestrator")
-        .about("Print what the commands of the plugin go by")
-        .display_order(Group::SetUp.place());
-    let take_up_command = Command::new("take-up")
-        .about("Take up a document of schema 1 or 2 that another program wrote")
-        .display_order(Group::Person.place());
+        || Command::new("recover").about("Take what a coordinator left that has ended without a report");
+    let schema_command = || {
+        Command::new("schema")
+            .about("Print the JSON Schema of a summary’s frontmatter")
+            .display_order(Group::SetUp.place())
+    };
+    let orchestrator = || {
+        Command::new("orchestrator")
+            .about("Print what the commands of the plugin go by")
+            .display_order(Group::SetUp.place())
+    };
+    let take_up_command = || {
+        Command::new("take-up")
+            .about("Take up a document of schema 1 or 2 that another program wrote")
+            .display_order(Group::Person.place())
+    };
     program
-        .command(demo::command(), demo::demo)
+        .command(demo::command, demo::demo)
         .takes_up("take-up")
         .command(take_up_command, take_up::take_up)
         .command(orchestrator, |_, _| {

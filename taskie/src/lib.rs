@@ -39,5 +39,5 @@ pub fn program() -> Program<typestate::Taskie> {
         .begins_with("new-plan")
         // There is one persona.
         .arguments(|command| command.mut_subcommand("personas", |personas| personas.hide(true)))
-        .command(demo::command(), demo::run)
+        .command(demo::command, demo::run)
 }

@@ -27,7 +27,7 @@ impl errand::OnStop for Errand {}
 
 fn main() -> ExitCode {
     errand::program(Errand)
-        .verb(pay_command(), pay)
+        .verb(pay_command, pay)
         .taking(|held, verb| {
             if let errand::Verb::Drop { .. } = verb {
                 held.add_text("It was dropped.");

@@ -84,9 +84,11 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
             look::check,
         ),
     ];
-    let rules = Command::new("ground-rules")
-        .about("Print the rules that every command of the plugin goes by")
-        .hide(true);
+    let rules = || {
+        Command::new("ground-rules")
+            .about("Print the rules that every command of the plugin goes by")
+            .hide(true)
+    };
     let mut program = program.command(rules, |_, _| {
         out::text(include_str!("../../messages/ground-rules.md"));
         Ok(Exit::Complete)
@@ -96,8 +98,7 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
             "next" | "check" => Group::Look,
             _ => Group::Client,
         };
-        let command = command(name, about).display_order(group.place());
-        program = program.command(command, run);
+        program = program.command(move || command(name, about).display_order(group.place()), run);
     }
     for (review, answer, what) in [
         ("plan-review", "post-plan-review", "the plan"),
@@ -106,9 +107,9 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
         ("all-code-review", "post-all-code-review", "all code"),
     ] {
         let command = |name, about: &str| command(name, about).display_order(Group::Client.place());
-        let have = command(review, &format!("Have {what} reviewed"));
+        let have = move || command(review, &format!("Have {what} reviewed"));
         // What it says is for the agent alone.
-        let answered = command(answer, &format!("Deal with the newest review of {what}")).hide(true);
+        let answered = move || command(answer, &format!("Deal with the newest review of {what}")).hide(true);
         program = program
             .command(have, work::review)
             .command(answered, work::post_review);
@@ -144,12 +145,12 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
             "advance" => Group::Loops,
             _ => Group::Person,
         };
-        let first = Arg::new(FIRST).value_name(value).required(true);
-        let command = Command::new(name)
-            .about(about)
-            .display_order(group.place())
-            .arg(first);
-        program = program.command(with_words(command, name), run);
+        let make = move || {
+            let first = Arg::new(FIRST).value_name(value).required(true);
+            let command = Command::new(name).about(about).arg(first);
+            with_words(command.display_order(group.place()), name)
+        };
+        program = program.command(make, run);
     }
     program
 }
