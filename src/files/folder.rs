@@ -148,6 +148,16 @@ impl Folder {
         &self.path
     }
 
+    /// Returns whether its path leads to it, as a folder of this user's.
+    pub(super) fn is_in_its_place(&self) -> bool {
+        let now = rustix::fs::lstat(self.path.as_str()).map(|stat| Found { stat });
+        let place = |found: &Found| (found.stat.st_dev, found.stat.st_ino);
+        now.is_ok_and(|now| {
+            let is_it = self.found().is_ok_and(|open| place(&open) == place(&now));
+            is_it && now.distrust(FileType::Directory).is_none()
+        })
+    }
+
     /// Opens a folder below this one.
     ///
     /// # Errors

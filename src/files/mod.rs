@@ -4,6 +4,7 @@
 //! |--------------|----------------------------------------------------------------------------|
 //! | `folder`     | a folder held open, and its files: for what lies in a project              |
 //! | `below`      | the same by a path below a root                                            |
+//! | `kept`       | a folder that is kept open between two uses                                |
 //! | `private`    | a folder of the user's own, outside every project                          |
 //! | `checks`     | why something that is there is not used                                    |
 //! | `kill_point` | where a debug build can be told to kill itself, for tests                  |
@@ -14,6 +15,7 @@
 mod below;
 mod checks;
 mod folder;
+mod kept;
 pub(crate) mod kill_point;
 pub(crate) mod private;
 mod read;
@@ -26,6 +28,7 @@ pub use checks::{Distrust, UntrustedError};
 pub(crate) use folder::Prepared;
 pub use folder::TEMPORARY;
 pub use folder::{Folder, Found, if_there};
+pub(crate) use kept::Kept;
 pub(crate) use read::MOST;
 pub use read::{read, read_to_string, text};
 pub use replace::replace;

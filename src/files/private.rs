@@ -22,14 +22,13 @@ fn split(own: &Utf8Path) -> io::Result<(&Utf8Path, &str)> {
     Option::zip(own.parent(), own.file_name()).ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
-/// Opens `<own>/<name>`, where it is there. Both are closed to other users then.
+/// Opens `<own>/<name>`. Both are closed to other users then.
 ///
 /// # Errors
-/// See [`make`].
-pub(crate) fn existing(own: &Utf8Path, name: &str) -> io::Result<Option<Folder>> {
+/// See [`make`]; or it is not there.
+pub(crate) fn existing(own: &Utf8Path, name: &str) -> io::Result<Folder> {
     let (home, last) = split(own)?;
-    let path = Utf8Path::new(last).join(name);
-    if_there(Folder::open(home).and_then(|home| home.below_private(path)))
+    Folder::open(home)?.below_private(Utf8Path::new(last).join(name))
 }
 
 /// Tries whether the folder can be used, and gives whether it is there. Nothing is made or changed.

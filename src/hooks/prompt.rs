@@ -188,7 +188,7 @@ pub fn take(
     if session.trim().is_empty() || !is_name(command) {
         return Ok(None);
     }
-    let Some(folder) = private::existing(base, PROMPTS).map_err(failed(base))? else {
+    let Some(folder) = if_there(private::existing(base, PROMPTS)).map_err(failed(base))? else {
         return Ok(None);
     };
     let folder = Records { folder };

@@ -120,7 +120,7 @@ impl Seen {
 
     /// Returns what the hooks of a session saw; `None` where none has run.
     pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
-        let folder = private::existing(home, FOLDER).ok()??;
+        let folder = private::existing(home, FOLDER).ok()?;
         serde_json::from_slice(&folder.read(&name_of(session), LARGEST).ok()?).ok()
     }
 }
@@ -148,7 +148,7 @@ impl Chosen {
 
     /// Returns what was chosen for a session last.
     pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
-        let folder = private::existing(home, FOLDER).ok()??;
+        let folder = private::existing(home, FOLDER).ok()?;
         let name = format!("loop-{}", name_of(session));
         serde_json::from_slice(&folder.read(&name, LARGEST).ok()?).ok()
     }

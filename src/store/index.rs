@@ -90,7 +90,7 @@ impl Index {
 impl Store {
     /// Reads the index; `None` where there is none that holds.
     pub(super) fn index(&self) -> Option<Index> {
-        let folder = private::existing(self.home().folder()?, FOLDER).ok()??;
+        let folder = private::existing(self.home().folder()?, FOLDER).ok()?;
         let bytes = folder.read(&self.index_name(), LARGEST).ok()?;
         let (line, seal) = std::str::from_utf8(&bytes).ok()?.split_once('\n')?;
         (seal == self.seal(line)).then(|| serde_json::from_str(line).ok())?

@@ -43,7 +43,8 @@ impl Store {
     /// Returns what this user's record says of a loop; `None` where there is none.
     pub(super) fn ownership(&self, id: &LoopId) -> Result<Option<Ownership>, StoreError> {
         let home = self.home().checked()?;
-        let Some(folder) = private::existing(home, FOLDER).map_err(refused("read", home))? else {
+        let open = || private::existing(home, FOLDER);
+        let Some(folder) = if_there(self.records.or_open(open)).map_err(refused("read", home))? else {
             return Ok(None);
         };
         let wanted = self.unowned(id);
@@ -88,7 +89,7 @@ impl Store {
     /// Removes the record of a loop that is gone. What cannot be removed names a loop that is not there.
     pub(super) fn disown(&self, id: &LoopId) {
         if let Some(home) = self.home().folder()
-            && let Ok(Some(folder)) = private::existing(home, FOLDER)
+            && let Ok(folder) = private::existing(home, FOLDER)
         {
             let _ = folder.remove(&self.unowned(id).name());
         }

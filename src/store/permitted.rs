@@ -36,7 +36,7 @@ impl Store {
     /// The record is there and cannot be read, or no variable says where it is.
     pub fn has_permitted(&self, root: &Utf8Path, commands: &[String]) -> Result<bool, StoreError> {
         let home = self.home().checked()?;
-        let Some(folder) = private::existing(home, FOLDER).map_err(refused("read", home))? else {
+        let Some(folder) = if_there(private::existing(home, FOLDER)).map_err(refused("read", home))? else {
             return Ok(false);
         };
         let name = self.permitted(root, commands).name();

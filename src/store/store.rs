@@ -16,7 +16,7 @@ use super::storage::JOURNAL;
 use super::tracked::GitTracking;
 use super::value::is_hidden;
 use crate::files::scratch::Place;
-use crate::files::{Folder, MOST, Made, Prepared, TEMPORARY, UntrustedError, if_there, make_all};
+use crate::files::{Folder, Kept, MOST, Made, Prepared, TEMPORARY, UntrustedError, if_there, make_all};
 
 /// Endings of the files beside a loop's state file, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
@@ -35,6 +35,9 @@ pub struct Store {
     deadline: Duration,
     budget: Budget,
     home: StateHome,
+    /// The state folder, and that of this user's records of loops.
+    kept: Kept,
+    pub(super) records: Kept,
     /// The state folder whose shapes are those of the loops here: another one for loops that were swept.
     above: Option<Utf8PathBuf>,
     /// Holds the one loop of a test, in the place of files.
@@ -65,6 +68,8 @@ impl Store {
             deadline: DEADLINE,
             budget: Budget::endless(),
             home,
+            kept: Kept::default(),
+            records: Kept::default(),
             above: None,
             #[cfg(test)]
             disk: None,
@@ -75,6 +80,7 @@ impl Store {
     pub(super) fn below(&self, folder: Utf8PathBuf) -> Self {
         Self {
             above: Some(self.folder.clone()),
+            kept: Kept::default(),
             folder,
             ..self.clone()
         }
@@ -105,7 +111,8 @@ impl Store {
     /// # Errors
     /// It is not there, or it or a folder above it is not trusted (see [`UntrustedError`]).
     pub fn open_folder(&self) -> io::Result<Folder> {
-        Folder::open(&self.base)?.below(self.below_base(&self.folder))
+        let open = || Folder::open(&self.base)?.below(self.below_base(&self.folder));
+        self.kept.or_open(open)
     }
 
     /// Opens the folder of a loop's own files in the same way.
