@@ -15,7 +15,7 @@ pub enum Group {
     Person,
     /// Looking, and changing nothing.
     Look,
-    /// What is done once, or seldom.
+    /// What is done once, or seldom: it is named without what it does.
     SetUp,
     /// Names what people type in a client, without what it does: the client’s menu says that.
     Client,
@@ -23,8 +23,6 @@ pub enum Group {
 
 /// How many places a group has; clap numbers commands that name none from 0.
 const PLACES: usize = 1000;
-/// Limits the commands that stand on a screen of 45 lines with what they do. Where there are more, what is done seldom is named alone.
-const MOST: usize = 27;
 
 impl Group {
     const ALL: [Self; 5] = [Self::Loops, Self::Person, Self::Look, Self::SetUp, Self::Client];
@@ -66,7 +64,8 @@ pub(super) fn grouped(mut command: Command) -> Command {
         .filter(|one| !one.is_hide_set())
         .collect();
     shown.sort_by_key(|one| one.get_display_order().max(PLACES));
-    let is_named = |group| group == Group::Client || group == Group::SetUp && shown.len() > MOST;
+    // All has to stand on one screen, so what is done seldom is named alone.
+    let is_named = |group| matches!(group, Group::Client | Group::SetUp);
     let described = shown.iter().filter(|one| !is_named(Group::of(one)));
     let names = described.map(|one| screen::width(one.get_name()));
     let width = names.max().unwrap_or_default();
