@@ -1,6 +1,7 @@
 //! Printing: all output leaves here, and is made plain here, whatever it quotes. A reader that went away
 //! (`claudex-loop list | head -1`) is no error of ours.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use super::color::{self, Tone};
@@ -17,17 +18,23 @@ pub fn toned(text: &str, word: &str, tone: Tone) {
     print(&color::toned(&text::plain(text), word, tone));
 }
 
-/// Prints text for a person on stdout, on a terminal broken between words where it ends. Lines that hold this part stay whole: a path
-/// with a space in it.
+/// Prints text for a person on stdout, on a terminal broken between words where it ends. This part stays whole: a path with a space in it.
 pub fn prose(text: &str, whole: &str) {
     let columns = screen::columns();
+    let joined = whole.replace(' ', NO_BREAK);
     for line in text::plain(text).lines() {
-        match whole.contains(' ') && line.contains(whole) {
-            true => print(line),
-            false => screen::prose(line, columns).iter().for_each(|line| print(line)),
+        let line = match whole.contains(' ') {
+            true => Cow::Owned(line.replace(whole, &joined)),
+            false => Cow::Borrowed(line),
+        };
+        for line in screen::prose(&line, columns) {
+            print(&line.replace(&joined, whole));
         }
     }
 }
+
+/// Stands for a space at which a line is not broken.
+const NO_BREAK: &str = "\u{a0}";
 
 /// Prints Markdown for a person on stdout, on a terminal with its headings coloured and broken between words; fenced lines stay whole.
 pub fn markdown(text: &str) {
@@ -72,9 +79,14 @@ pub fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", text::pasteable(&text::plain(text)));
 }
 
-/// Prints a report on stderr. It may be coloured, so what it quotes was made plain before.
+/// Prints a report on stderr, on a terminal broken between words where it ends. It may be coloured, so what it quotes was made plain before.
 pub(super) fn report(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
+    let columns = screen::columns_of(&io::stderr());
+    for line in text.trim_end().lines() {
+        for line in screen::report(line, columns) {
+            let _ = writeln!(io::stderr().lock(), "{line}");
+        }
+    }
 }
 
 /// A value as pretty JSON on stdout.

@@ -3,6 +3,7 @@
 //! Where stdout is no terminal nothing is cut or wrapped: whoever reads there looks for whole lines.
 
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 
 use unicode_width::UnicodeWidthStr;
 
@@ -13,11 +14,15 @@ const NARROWEST: usize = 30;
 
 /// The columns of the terminal that stdout is; None: it is none.
 pub fn columns() -> Option<usize> {
-    let stdout = std::io::stdout();
-    if !stdout.is_terminal() {
+    columns_of(&std::io::stdout())
+}
+
+/// The columns of the terminal that a stream is.
+pub(super) fn columns_of(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
+    if !stream.is_terminal() {
         return None;
     }
-    let size = rustix::termios::tcgetwinsize(&stdout).ok()?;
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
     // A terminal that does not know its size says 0.
     (size.ws_col > 0).then(|| usize::from(size.ws_col).max(NARROWEST))
 }
@@ -79,14 +84,33 @@ pub fn prose(line: &str, columns: Option<usize>) -> Vec<String> {
     wrap(label, text, columns)
 }
 
-/// Splits a text where it may be broken: not within backquotes, and not in the path in which it ends, behind a colon or a full stop.
+/// Lays out a line of an error's report: what goes on stands below the text behind the mark or the `help:` that it begins with, which may be
+/// coloured. Where that stands below, a command is left whole; so is a line of a file that the report shows.
+pub(super) fn report(line: &str, columns: Option<usize>) -> Vec<String> {
+    let shown = anstream::adapter::strip_str(line).to_string();
+    let begun = ["  × ", "  help: ", "        ", "    "];
+    let text = begun.iter().find_map(|begun| shown.strip_prefix(begun));
+    let Some(text) = text.filter(|text| line.ends_with(text) && !shown.contains(['│', '─'])) else {
+        return vec![line.to_owned()];
+    };
+    let mark = &line[..line.len() - text.len()];
+    let label = &shown[..shown.len() - text.len()];
+    let mut lines = wrap(label, text, columns);
+    lines[0].replace_range(..label.len(), mark);
+    lines
+}
+
+/// Splits a text where it may be broken: not within backquotes, and not in the path in which it ends, behind a colon or a full stop. A
+/// slash command has a colon within.
 fn pieces(text: &str) -> Vec<String> {
     let quotes = |word: &str| word.matches('`').count();
     let is_quoted = quotes(text).is_multiple_of(2);
     let mut pieces: Vec<String> = Vec::new();
     let (mut open, mut is_path) = (false, false);
     for word in text.split(' ') {
-        let begins = word.starts_with('/') && pieces.last().is_some_and(|last| last.ends_with([':', '.']));
+        let begins = word.starts_with('/')
+            && !word.contains(':')
+            && pieces.last().is_some_and(|last| last.ends_with([':', '.']));
         match pieces.last_mut().filter(|_| open || is_path) {
             Some(last) => last.extend([" ", word]),
             None => pieces.push(word.to_owned()),
@@ -149,9 +173,36 @@ mod tests {
             ["what happened, in full:", "`claudex-loop journal x` says"]
         );
         assert_eq!(lines("one ` alone is no quote, and breaks").len(), 2);
+        assert_eq!(
+            lines("Give it up: /claudex:cancel 1 2 (or in a terminal)").len(),
+            2
+        );
         let command = "    claudex-loop run --resume 20261122-005333-0a1b2c";
         assert_eq!(lines(command), [command]);
         assert_eq!(prose("- as it is, however long it may be", None).len(), 1);
+    }
+
+    #[test]
+    fn a_report_goes_on_below_its_text_and_keeps_commands_and_lines_of_files() {
+        let lines = |line: &str| report(line, Some(30));
+        assert_eq!(
+            lines("  \u{1b}[31m×\u{1b}[0m the loop is held by another session"),
+            [
+                "  \u{1b}[31m×\u{1b}[0m the loop is held by",
+                "    another session"
+            ]
+        );
+        assert_eq!(
+            lines("  help: list the loops, or go on with:"),
+            ["  help: list the loops, or go", "        on with:"]
+        );
+        for whole in [
+            "            claudex-loop resume 20261122-005333-0a1b2c",
+            " 3 │ max_rounds = \"more than one may read in one line\"",
+            "claudex::settings::a_code_that_is_longer",
+        ] {
+            assert_eq!(lines(whole), [whole]);
+        }
     }
 
     #[test]
