@@ -8,8 +8,9 @@ use claudex_loop::program::{Time, loops};
 use super::run::{self, Run};
 use super::work::Work;
 
-/// The flag, and the name of its argument.
+/// The flag, and the argument for what of the topic stands behind the first word, which is where a loop would be named.
 pub const CHANGES: &str = "changes";
+const TOPIC: &str = "topic";
 
 /// Ends the help of the command.
 const EXIT_CODES: &str = "\
@@ -22,10 +23,15 @@ pub fn arguments(review: Command) -> Command {
         .arg(
             Arg::new(CHANGES)
                 .long(CHANGES)
-                .value_name("TOPIC")
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["file", "follow"])
+                .help("Have the work tree’s changes reviewed, in a loop that begins and ends here; arguments are its topic"),
+        )
+        .arg(
+            Arg::new(TOPIC)
                 .num_args(0..)
-                .conflicts_with_all(["id", "file", "follow"])
-                .help("Have the work tree’s changes reviewed, in a loop that begins and ends here"),
+                .requires(CHANGES)
+                .hide(true),
         )
         .arg(
             Arg::new("rounds")
@@ -51,8 +57,13 @@ pub fn arguments(review: Command) -> Command {
 /// As [`run::run`]; and there is nothing to review, or git cannot read it.
 pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
-    let words = matches.get_many::<String>(CHANGES).into_iter().flatten();
-    let words: Vec<&str> = words.map(String::as_str).collect();
+    let words = ["id", TOPIC].map(|name| matches.get_many::<String>(name));
+    let words: Vec<&str> = words
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(String::as_str)
+        .collect();
     let arguments = Run {
         plan: None,
         resume: None,

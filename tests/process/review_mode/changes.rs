@@ -8,7 +8,17 @@ fn changes_are_reviewed_from_start_to_end_in_one_command() {
     let project = changed();
     let before = theirs(&project);
     let ran = project
-        .run(&["review", "--changes", "tidy", "it", "up", "--reviewer", "lint"])
+        .run(&[
+            "review",
+            "--changes",
+            "--reviewer",
+            "lint",
+            "--rounds",
+            "1",
+            "tidy",
+            "it",
+            "up",
+        ])
         .exits(4)
         .says("Round 1 of 1, Senior-engineer review")
         .says("### Claudex review loop complete ✓")
@@ -53,6 +63,7 @@ fn its_exit_codes_are_those_of_run() {
         .run(&["review", "--rounds", "2"])
         .exits(2)
         .says("--changes");
+    project.run(&["review", "an", "id"]).exits(2).says("--changes");
     let id = start(&project, &[]);
     job(&["--reviewer", "fake-clean"], 6).1.says(&id);
     let project = super::project();
