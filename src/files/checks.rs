@@ -36,10 +36,10 @@ impl Distrust {
     /// Returns what to do about it.
     pub fn help(self) -> &'static str {
         match self {
-            Self::Symlink | Self::NoFile | Self::NoFolder => {
-                "remove it, or put a file or folder of your own in its place"
-            }
-            Self::OtherOwner { .. } => "run as that user, or remove it and start a loop of your own",
+            Self::Symlink => "what it leads to has to be there itself",
+            Self::NoFile => "a file of yours has to be there",
+            Self::NoFolder => "a folder of yours has to be there",
+            Self::OtherOwner { .. } => "run as that user, or have one of your own there",
             Self::OpenToOthers => "close it with `chmod 700`",
             Self::Tracked => "take it out of the repository with `git rm --cached`, or remove it",
         }

@@ -15,6 +15,10 @@ pub fn instead(held: &AnyLoop, transition: &str) -> Option<String> {
             fields.decision_signal(),
             go_on(id.as_str())
         ),
+        ("mark_done", Phase::Reviewing) if fields.decision_signal() != DecisionSignal::None => {
+            "the loop is marked done already: end the turn, and the next stop sums up; nothing was changed"
+                .to_owned()
+        }
         ("more", Phase::Reviewing) if fields.decision_signal() != DecisionSignal::None => {
             "the loop was marked done, and the next stop sums up; nothing was changed".to_owned()
         }

@@ -84,7 +84,7 @@ fn hollow(plan: &Plan) -> Option<Hit> {
         severity: Severity::High,
         line: 1,
         what: format!(
-            "{concrete} of {} sentences name a number, a date, a file or a thing with a name of its own: there is little here to review",
+            "{concrete} of {} sentences name a number, a date, a file or a name: there is little here to review",
             sentences.len()
         ),
         add: "say what is changed where, how much of it there is, by when, and how each step is seen to have worked",

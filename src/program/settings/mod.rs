@@ -56,8 +56,8 @@ pub use show::{Shown, shown};
 
 /// The minutes of `limits.stale-minutes` by default.
 const STALE_MINUTES: u64 = 15;
-/// More minutes than any loop lives; the most that are a number of seconds.
-const MOST_MINUTES: u64 = u64::MAX / 60;
+/// More minutes than any loop lives: ten years.
+const MOST_MINUTES: u64 = 10 * 366 * 24 * 60;
 /// The field whose start value `rounds.MODE` is.
 pub(super) const MAX_ROUNDS: &str = "max_rounds";
 /// The field whose start value `limits.max-failures` is.
