@@ -297,6 +297,10 @@ fn an_agent_may_mark_done_and_cancel() {
     project.review(&id, "fake-clean").exits(0);
     project.run_in_session("s1", &["mark-done", &id]).exits(0);
     assert_eq!(project.journal(&id).last().unwrap()["by"], "agent");
+    project
+        .run_in_session("s1", &["mark-done", &id])
+        .exits(1)
+        .says("marked done already: end the turn");
     project.run_in_session("s1", &["cancel", &id]).exits(0);
     assert_eq!(project.field(&id, "phase"), "cancelled");
 }
