@@ -470,7 +470,7 @@ fn whose(info: &ProgramInfo, raw: &Raw, caller: &Caller, adopt: bool) -> Result<
     if adopt && caller.session.as_ref() != Some(&owner) {
         return adopt_held(raw);
     }
-    out::line(&match &caller.session {
+    let whose = match &caller.session {
         _ if [UNKNOWN, ""].contains(&owner.as_str()) => {
             "It belongs to nobody: the next session that ends a turn in this project takes it.".to_owned()
         }
@@ -480,10 +480,11 @@ fn whose(info: &ProgramInfo, raw: &Raw, caller: &Caller, adopt: bool) -> Result<
             info.command(&format!("adopt {id}"))
         ),
         None => format!(
-            "The stops of session {owner} drive it. To have the next session take it that ends a turn in this project:{}",
+            "The stops of session {owner} drive it. To hand it to the next session that ends a turn in this project:{}",
             words::lines(&[format!("{} resume {id} --adopt", info.program)])
         ),
-    });
+    };
+    out::prose(&whose, "");
     Ok(Exit::Complete)
 }
 
