@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::support::{Project, Ran, tree, write};
+use claudex_testkit::has;
 use serde_json::{Value, json};
 
 fn checks(ran: &Ran) -> Vec<Value> {
@@ -108,10 +109,8 @@ fn a_state_home_that_cannot_be_used_is_named_with_what_to_do() {
     for open in [own.clone(), own.join("loops")] {
         std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).unwrap();
         let said = state_home(&project, 1);
-        assert!(
-            said.contains("other users may look into it") && said.contains("chmod 700"),
-            "{said}"
-        );
+        has(&said, "other users may look into it");
+        has(&said, "chmod 700");
         std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o700)).unwrap();
     }
     assert_eq!(tree(&home), before, "nothing is left behind");
@@ -119,19 +118,17 @@ fn a_state_home_that_cannot_be_used_is_named_with_what_to_do() {
     let link = own.join("prompts");
     std::os::unix::fs::symlink(&project.root, &link).unwrap();
     let said = state_home(&project, 1);
-    assert!(said.contains("prompts: it is a symlink"), "{said}");
+    has(&said, "prompts: it is a symlink");
     std::fs::remove_file(&link).unwrap();
 
     std::fs::remove_dir_all(&home).unwrap();
     std::fs::write(&home, "no folder").unwrap();
     let said = state_home(&project, 1);
-    assert!(
-        said.contains("cannot be written") && said.contains("XDG_STATE_HOME"),
-        "{said}"
-    );
+    has(&said, "cannot be written");
+    has(&said, "XDG_STATE_HOME");
     let project = project.with("XDG_STATE_HOME", "").with("HOME", "");
     let said = state_home(&project, 1);
-    assert!(said.contains("HOME is not set"), "{said}");
+    has(&said, "HOME is not set");
 }
 
 #[test]
@@ -142,12 +139,8 @@ fn a_reviewer_that_is_none_fails_with_the_near_name() {
         .exits(1)
         .says("FAIL  reviewer")
         .says("-> did you mean `lint`?");
-    assert!(ran.out.contains("`lnit` is no reviewer"), "{}", ran.out);
-    assert!(
-        ran.out.contains("What is marked `FAIL` is required"),
-        "{}",
-        ran.out
-    );
+    has(&ran.out, "`lnit` is no reviewer");
+    has(&ran.out, "What is marked `FAIL` is required");
 }
 
 #[test]
@@ -267,10 +260,8 @@ fn another_version_that_comes_first_on_path_is_named() {
     let path = check(&found, "path");
     assert_eq!(path["ok"], false);
     let said = path["found"].as_str().unwrap();
-    assert!(
-        said.contains(first.to_str().unwrap()) && said.contains("protocol 7 (9.9.9)"),
-        "{said}"
-    );
+    has(said, first.to_str().unwrap());
+    has(said, "protocol 7 (9.9.9)");
 }
 
 #[test]
@@ -467,16 +458,14 @@ fn our_hook_is_found_once_twice_or_switched_off() {
     let second = project.root.join(".claude/settings.json");
     write(&second, stops("/opt/bin/claudex-loop hook stop"));
     let (ok, said) = own();
-    assert!(
-        !ok && said.contains("2 times") && said.contains(second.to_str().unwrap()),
-        "{said}"
-    );
+    assert!(!ok, "{said}");
+    has(&said, "2 times");
+    has(&said, second.to_str().unwrap());
     write(&second, "{\"disableAllHooks\": true}");
     let (ok, said) = own();
-    assert!(
-        !ok && said.contains("disableAllHooks") && said.contains("take that out"),
-        "{said}"
-    );
+    assert!(!ok, "{said}");
+    has(&said, "disableAllHooks");
+    has(&said, "take that out");
 }
 
 #[test]

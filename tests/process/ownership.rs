@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use claudex_testkit::has;
 use serde_json::{Value, json};
 
 use crate::support::{Background, Project, Ran, Stop, is_alive, path_without_clients, wait_for, write};
@@ -81,11 +82,9 @@ fn a_loop_from_an_archive_is_named_in_one_line_and_nothing_is_written() {
     let before = (files(&project.root), files(&project.home));
     for _ in 0..2 {
         let note = project.fire().approved();
-        assert!(
-            note.contains(&id) && note.contains("was not started here"),
-            "{note}"
-        );
-        assert!(note.contains(&format!("claudex-loop adopt {id}")), "{note}");
+        has(&note, &id);
+        has(&note, "was not started here");
+        has(&note, &format!("claudex-loop adopt {id}"));
         assert!(!note.contains('`'), "{note}");
     }
     assert_eq!((files(&project.root), files(&project.home)), before);
@@ -187,10 +186,8 @@ fn a_broken_state_without_a_journal_is_not_offered_to_be_taken_up() {
         std::fs::write(project.state_path(id), text).unwrap();
         let note = project.fire().approved();
         assert!(!note.contains("adopt"), "{note}");
-        assert!(
-            note.contains("has no journal") && note.contains("remove it"),
-            "{note}"
-        );
+        has(&note, "has no journal");
+        has(&note, "remove it");
         let ran = project.run(&["adopt", id]);
         assert_ne!(ran.code, 0);
         ran.says("has no journal").says("remove it");
@@ -377,7 +374,7 @@ fn a_line_that_moves_the_loop_to_another_folder_is_taken_out() {
     line["fields"]["repo_root"] = project.home.to_str().unwrap().into();
     std::fs::write(&journal, format!("{text}{line}\n")).unwrap();
     let note = project.fire().note.unwrap_or_default();
-    assert!(note.contains("taken out of the journal"), "{note}");
+    has(&note, "taken out of the journal");
     assert_eq!(project.field(&id, "repo_root"), project.root.to_str().unwrap());
 }
 
@@ -390,7 +387,7 @@ fn a_journal_of_another_folder_in_the_place_of_a_loops_own_is_left_alone() {
         project.state_path(&id),
     ] {
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.contains(root), "{text}");
+        has(&text, root);
         std::fs::write(&path, text.replace(root, home)).unwrap();
     }
     let before = files(&project.root);
@@ -426,7 +423,7 @@ fn a_lock_that_is_held_costs_a_stop_its_budget_once() {
     std::fs::remove_dir_all(project.home.join("state/claudex-loop/active")).unwrap();
     let _held = hold(&project, &project.folder().join(".lock"));
     let note = timed(|| project.fire()).approved();
-    assert!(note.contains(".lock is still held"), "{note}");
+    has(&note, ".lock is still held");
     assert_eq!(note.lines().count(), 1, "{note}");
 }
 
@@ -476,7 +473,7 @@ fn an_input_that_never_ends_holds_no_stop() {
     drop(stdin);
     assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
     let note = Stop::read(&ran).approved();
-    assert!(note.contains("input"), "{note}");
+    has(&note, "input");
 }
 
 /// A stop whose input comes late and never ends.
@@ -534,11 +531,9 @@ fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() 
     slow.env("PATH", format!("{}:{}", bin.display(), path_without_clients()));
     let note = timed(|| fire_late(slow)).approved();
     assert!(asked.exists(), "git was not asked");
-    assert!(note.contains("a turn waits 5 s for loops at most"), "{note}");
-    assert!(
-        note.contains("so nothing was done") && note.contains(".claude/claudex,"),
-        "{note}"
-    );
+    has(&note, "a turn waits 5 s for loops at most");
+    has(&note, "so nothing was done");
+    has(&note, ".claude/claudex,");
     let note = timed(|| fire_late(project.command(&["hook", "stop"]))).approved();
     assert!(
         note.contains(".lock is still held") || note.contains("so nothing was done"),

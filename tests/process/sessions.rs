@@ -1,6 +1,7 @@
 //! Whose loop it is, how a session takes one over, and which commands only a person may give.
 
 use crate::support::{Project, Ran, Stop, id_of, tree};
+use claudex_testkit::has;
 use serde_json::json;
 
 #[test]
@@ -89,9 +90,9 @@ fn a_sessions_own_loop_goes_before_one_of_nobody() {
     assert!(inner.join(format!(".claude/claudex/{theirs}.state")).exists());
 
     let reason = project.fire_from(&inner, json!({"session_id": "s1"})).blocked();
-    assert!(reason.contains(&ours), "{reason}");
+    has(&reason, &ours);
     let reason = project.fire_from(&inner, json!({"session_id": "s2"})).blocked();
-    assert!(reason.contains(&theirs), "{reason}");
+    has(&reason, &theirs);
 }
 
 // --- adopt, resume and who may -----------------------------------------------------------------------------------
@@ -102,10 +103,7 @@ fn a_person_adopts_a_loop_for_whichever_session_comes_next() {
     let id = project.start(&[]);
     project.fire_as("crashed").blocked();
     crate::support::age(&project.state_path(&id), std::time::Duration::from_secs(16 * 60));
-    project
-        .run(&["adopt", &id])
-        .exits(0)
-        .says("belongs to nobody now");
+    project.answers(&["adopt", &id], 0, "belongs to nobody now");
     assert_eq!(project.field(&id, "session_id"), "unknown");
     project.plan("# Plan\n");
     project.fire_as("fresh").blocked();
@@ -130,7 +128,7 @@ fn a_loop_is_taken_from_a_session_that_may_be_at_work_by_who_says_so_alone() {
             "adopt" => format!("    claudex-loop adopt {id} --yes\n"),
             _ => format!("    claudex-loop resume {id} --adopt --yes\n"),
         };
-        assert!(ran.err.contains(&again), "{}", ran.err);
+        has(&ran.err, &again);
         project.run_with_stdin(command, b"y\n").exits(1);
         for typed in ["\n", "n\n", "\u{4}"] {
             let screen = project.on_terminal(80, command, typed);
@@ -162,14 +160,8 @@ fn a_loop_is_taken_from_a_session_that_may_be_at_work_by_who_says_so_alone() {
 fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
     let (project, id) = Project::reviewing(&[]);
     let said = project.run(&["resume", &id]).exits(0);
-    assert!(
-        said.out.contains("The stops of session s1 drive it.")
-            && said
-                .out
-                .contains(&format!("\n    claudex-loop resume {id} --adopt\n")),
-        "{}",
-        said.out
-    );
+    has(&said.out, "The stops of session s1 drive it.");
+    has(&said.out, &format!("\n    claudex-loop resume {id} --adopt\n"));
     assert_eq!(project.field(&id, "session_id"), "s1");
     project
         .run(&["resume", &id, "--adopt", "--yes"])

@@ -49,17 +49,11 @@ fn its_exit_codes_are_those_of_run() {
     job(&["--reviewer", "nobody"], 2)
         .1
         .says("`nobody` is no reviewer");
-    project
-        .run(&["review", "--rounds", "2"])
-        .exits(2)
-        .says("--changes");
+    project.answers(&["review", "--rounds", "2"], 2, "--changes");
     let id = start(&project, &[]);
     job(&["--reviewer", "fake-clean"], 6).1.says(&id);
     let project = super::project();
-    project
-        .run(&["review", "--changes"])
-        .exits(2)
-        .says("nothing to review");
+    project.answers(&["review", "--changes"], 2, "nothing to review");
     assert!(!project.folder().exists());
 }
 

@@ -280,6 +280,12 @@ impl Project {
         Ran::of(self.command(arguments).output().unwrap())
     }
 
+    /// Runs it, and fails the test where the exit code is another, or neither output stream has the text on one line.
+    #[track_caller]
+    pub(crate) fn answers(&self, arguments: &[&str], code: i32, text: &str) {
+        self.run(arguments).exits(code).says(text);
+    }
+
     /// As an agent of a session runs it.
     pub(crate) fn run_in_session(&self, session: &str, arguments: &[&str]) -> Ran {
         let mut command = self.command(arguments);
