@@ -47,11 +47,7 @@ fn a_question_has_any_number_of_options() {
             format!("Way {options}")
         };
         project.person(&["answer", &label]).done();
-        let next = project.next();
-        assert_eq!(
-            (&next["instruction"], &next["stage"]),
-            (&json!("dispatch"), &json!(2))
-        );
+        let next = project.next_at("dispatch", 2);
         assert_eq!(
             next["variables"]["USER_ANSWER"],
             json!({ "question": "Which way is it?", "answer": label })
@@ -85,12 +81,7 @@ fn an_answer_that_maps_completes_the_stage() {
         let agent = project.agent(&["answer", label]).refused();
         has(&agent, "person");
         project.person(&["answer", label]).done();
-        let next = project.next();
-        assert_eq!(
-            (&next["stage"], &next["instruction"]),
-            (&json!(stage), &json!(instruction)),
-            "{label}"
-        );
+        project.next_at(instruction, stage);
         // It is decided.
         project.person(&["answer", label]).refused();
         let state = project.read(STATE);

@@ -248,11 +248,7 @@ fn a_pause_lets_turns_end_until_the_person_resumes() {
     project.agent(&["report"]).refused();
     assert_eq!(project.read(STATE), before);
     project.person(&["resume"]).done();
-    let next = project.next();
-    assert_eq!(
-        (&next["instruction"], &next["stage"]),
-        (&json!("dispatch"), &json!(4))
-    );
+    let next = project.next_at("dispatch", 4);
     assert_eq!(next["variables"]["ENTRY_TYPE"], "re_entry_after_user_input");
     assert_eq!(
         ["waiting_for_user", "pause_stage", "next_step"].map(|key| project.state(key)),
@@ -428,12 +424,7 @@ fn a_recovery_that_is_killed_loses_nothing_that_was_written() {
         if project.next()["stage"] == 2 {
             project.agent(&["recover"]).done();
         }
-        let next = project.next();
-        assert_eq!(
-            (&next["instruction"], &next["stage"]),
-            (&json!("dispatch"), &json!(3)),
-            "{step}"
-        );
+        project.next_at("dispatch", 3);
         assert_eq!(
             project.read(STATE).matches("- Stage 2: ").count(),
             1,
@@ -498,11 +489,7 @@ fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
     };
     let said = resumes("1");
     has(&said, "belongs to this session now");
-    let next = project.next();
-    assert_eq!(
-        (&next["instruction"], &next["stage"]),
-        (&json!("dispatch"), &json!(2))
-    );
+    project.next_at("dispatch", 2);
     assert!(begins("session-2").contains("of this session"));
     let told = begins(SESSION);
     has(&told, "another session has loop");
