@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Project, Ran, tree, write};
+use crate::support::{Project, Ran, executable, tree, write};
 use claudex_testkit::has;
 use serde_json::{Value, json};
 
@@ -26,10 +26,7 @@ fn check<'c>(checks: &'c [Value], name: &str) -> &'c Value {
 /// A script that stands for a program of this name, in a folder that comes first on PATH.
 fn stand_in(project: &Project, name: &str, script: &str) -> PathBuf {
     let folder = project.home.join("bin");
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join(name);
-    std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&folder.join(name), script);
     folder
 }
 
@@ -488,8 +485,7 @@ fn a_client_that_is_too_old_is_warned_of_and_the_one_that_this_runs_in_comes_fir
         "{client}"
     );
     let inside = project.home.join("inside/claude");
-    write(&inside, format!("#!/bin/sh\n{}\n", answers("2.1.330")));
-    std::fs::set_permissions(&inside, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&inside, &answers("2.1.330"));
     let mut command = project.command(&["doctor", "--json"]);
     command
         .env("PATH", path_with(&first))

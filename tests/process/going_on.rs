@@ -158,10 +158,7 @@ fn the_slash_command_takes_a_number_of_rounds_and_an_id_in_either_order() {
     ] {
         let (project, id) = at_max_rounds();
         project.type_line("s1", &typed.replace("ID", &id));
-        project
-            .run_in_session("s1", &["more", "--from-prompt"])
-            .exits(0)
-            .says(&id);
+        project.answers_in("s1", &["more", "--from-prompt"], 0, &id);
         assert_eq!(project.field(&id, "max_rounds"), most, "{typed}");
     }
     let (project, id) = at_max_rounds();

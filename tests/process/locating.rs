@@ -210,10 +210,7 @@ fn resume_without_an_id_means_ones_own_loop_even_when_it_was_swept() {
 
     project.run(&["cancel", &theirs]).exits(0);
     project.type_line("mine", "/claudex:resume");
-    project
-        .run_in_session("mine", &["resume", "--from-prompt"])
-        .exits(0)
-        .says(&mine);
+    project.answers_in("mine", &["resume", "--from-prompt"], 0, &mine);
     assert_eq!(project.field(&mine, "phase"), "drafting");
 }
 

@@ -137,15 +137,9 @@ fn the_journal_without_an_id_lists_the_loops_also_after_the_slash_command() {
         .exits(0)
         .says(&id)
         .says("claudex-loop journal LOOP");
-    project
-        .run_in_session("s1", &["journal", "--from-prompt"])
-        .exits(0)
-        .says(&id);
+    project.answers_in("s1", &["journal", "--from-prompt"], 0, &id);
     project.type_line("s1", "/claudex:history");
-    project
-        .run_in_session("s1", &["journal", "--from-prompt"])
-        .exits(0)
-        .says("TOPIC");
+    project.answers_in("s1", &["journal", "--from-prompt"], 0, "TOPIC");
     project.type_line("s1", &format!("/claudex:history {id}"));
     let ran = project
         .run_in_session("s1", &["journal", "--from-prompt"])
@@ -334,14 +328,8 @@ fn status_of_an_id_is_about_that_loop_alone() {
     let ran = project.run(&["status", &over]).exits(0).says("cancelled");
     assert!(!ran.out.contains(&active), "{}", ran.out);
     project.type_line("s1", &format!("/claudex:status {over}"));
-    project
-        .run_in_session("s1", &["status", "--from-prompt"])
-        .exits(0)
-        .says(&over);
-    project
-        .run_in_session("s1", &["status", "--from-prompt"])
-        .exits(0)
-        .says(&active);
+    project.answers_in("s1", &["status", "--from-prompt"], 0, &over);
+    project.answers_in("s1", &["status", "--from-prompt"], 0, &active);
     for (unknown, code) in [("20250101-000000-abcdef", 1), ("../x", 2), ("", 2)] {
         project.run(&["status", unknown]).exits(code);
     }

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use claudex_testkit::has;
 use serde_json::{Value, json};
 
-use crate::support::{Background, Project, Ran, Stop, is_alive, path_without_clients, wait_for, write};
+use crate::support::{
+    Background, Project, Ran, Stop, executable, is_alive, path_without_clients, wait_for, write,
+};
 
 /// Bounds what took seconds or minutes, also on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
@@ -493,7 +495,6 @@ fn fire_late(mut command: std::process::Command) -> Stop {
 
 #[test]
 fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() {
-    use std::os::unix::fs::PermissionsExt as _;
     let (project, id) = Project::reviewing(&[]);
     for number in 0..300 {
         let name = format!("20250101-000000-{number:06x}.state");
@@ -503,12 +504,8 @@ fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() 
     project.git(&["add", "PLAN.md"]);
     project.git(&["update-index", "--index-version", "4"]);
     let (bin, asked) = (project.home.join("slow"), project.home.join("asked"));
-    std::fs::create_dir(&bin).unwrap();
-    write(
-        &bin.join("git"),
-        format!("#!/bin/sh\n: >'{}'\nexec sleep 600\n", asked.display()),
-    );
-    std::fs::set_permissions(bin.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let script = format!(": >'{}'\nexec sleep 600", asked.display());
+    executable(&bin.join("git"), &script);
     // What a killed review left: it does not hear TERM.
     let journal = project.folder().join(&id).join("journal.jsonl");
     let began = r#"{"note":"review-began","at":"2026-11-22T07:00:00Z","data":{"run":"r1-lost"}}"#;

@@ -79,10 +79,7 @@ fn rollback_without_a_terminal_asks_for_a_yes_beforehand_and_changes_nothing() {
     assert_eq!(tree(&project.folder()), before);
     // The script of the plugin is the consent, and the person's slash command too.
     project.type_line("s1", "/claudex:rollback");
-    project
-        .run_in_session("s1", &["rollback", "--from-prompt"])
-        .exits(0)
-        .says(&id);
+    project.answers_in("s1", &["rollback", "--from-prompt"], 0, &id);
     assert!(!project.state_path(&id).exists());
 }
 

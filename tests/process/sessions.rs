@@ -185,10 +185,7 @@ fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
     assert_eq!(project.field(&id, "session_id"), "s1");
     // An agent takes over nothing.
     let before = project.state(&id);
-    project
-        .run_in_session("s2", &["resume", &id, "--adopt"])
-        .exits(1)
-        .says("is a person’s decision");
+    project.answers_in("s2", &["resume", &id, "--adopt"], 1, "is a person’s decision");
     assert_eq!(project.state(&id), before);
 }
 
@@ -218,10 +215,7 @@ fn a_session_that_takes_a_loop_up_as_it_sums_up_is_handed_the_summary() {
             .says("**Findings by round:**")
             .says("Print this summary to the user");
         project.type_line("fresh", "/claudex:resume");
-        project
-            .run_in_session("fresh", &["resume", "--from-prompt"])
-            .exits(0)
-            .says(title);
+        project.answers_in("fresh", &["resume", "--from-prompt"], 0, title);
         // From a terminal there is no agent that could print it.
         let ran = project.run(&["resume"]).exits(0);
         assert!(!ran.out.contains(title), "{}", ran.out);
@@ -275,10 +269,7 @@ fn what_is_a_persons_decision_is_refused_to_an_agent() {
         &["rollback", "--yes"],
         &["resume"],
     ] {
-        project
-            .run_in_session("s1", command)
-            .exits(1)
-            .says("is a person’s decision");
+        project.answers_in("s1", command, 1, "is a person’s decision");
     }
     assert_eq!(files(), before);
 }

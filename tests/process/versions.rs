@@ -141,10 +141,7 @@ fn a_loop_of_a_version_that_cannot_go_on_lets_the_turn_end_and_may_be_given_up()
     project.answers(&["start", "plan", "another"], 1, "already active");
     assert_eq!(project.state(&id), before, "nothing was changed");
 
-    project
-        .run_in_session("s1", &["cancel", &id])
-        .exits(0)
-        .says("rolled-back");
+    project.answers_in("s1", &["cancel", &id], 0, "rolled-back");
     assert!(!project.state_path(&id).exists());
     let kept: Vec<_> = std::fs::read_dir(project.folder().join("rolled-back"))
         .unwrap()

@@ -6,7 +6,7 @@ use claudex_testkit::has;
 use serde_json::Value;
 
 use super::{changed, project, read, start, twin, write};
-use crate::support::{Project, Ran, tree};
+use crate::support::{Project, Ran, executable, tree};
 
 #[test]
 fn a_folder_of_reports_that_is_none_is_refused_and_the_review_counts() {
@@ -82,13 +82,8 @@ fn a_repository_that_names_programs_gets_none_run() {
     let project = changed();
     let trace = project.home.join("trace");
     let program = project.home.join("program");
-    std::fs::write(
-        &program,
-        format!("#!/bin/sh\necho \"$0 $*\" >> '{}'\ncat\n", trace.display()),
-    )
-    .unwrap();
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let script = format!("echo \"$0 $*\" >> '{}'\ncat", trace.display());
+    executable(&program, &script);
     for key in [
         "core.fsmonitor",
         "filter.x.clean",

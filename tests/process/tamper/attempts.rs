@@ -186,10 +186,7 @@ fn an_agents_own_environment_waives_nothing_and_the_persons_file_does() {
     let project = project.with("CLAUDEX_EVIDENCE", "optional");
     let path = project.state_path(&id);
     let path = path.to_str().unwrap();
-    project
-        .run_in_session("s1", &["mark-done", &id])
-        .exits(1)
-        .says("was not reviewed yet");
+    project.answers_in("s1", &["mark-done", &id], 1, "was not reviewed yet");
     project
         .run_in_session(
             "s1",
