@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use claudex_testkit::has;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 const FIRST: &str = "cargo run -- run --reviewer lint examples/plans/thorough.md";
@@ -296,11 +297,7 @@ fn a_mark_done_without_a_review_is_refused_as_is_quoted() {
         folder.path()
     );
     let blocked = told(folder.path(), &["hook", "stop"], &input);
-    assert!(
-        text(&blocked).contains("Claudex round 1 of 3"),
-        "{}",
-        text(&blocked)
-    );
+    has(&text(&blocked), "Claudex round 1 of 3");
     let refused = program(folder.path(), &["mark-done"]);
     assert_eq!(refused.status.code(), Some(1));
     let quoted = block("$ claudex-loop mark-done");

@@ -5,46 +5,10 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::StateHome;
-use claudex_loop::store::{
-    Active, Change, CommitError, Form, HeldFields, IdForm, LoopId, Record, StartPlan, StateSpec, Store, Value,
-};
+use claudex_loop::store::{Change, CommitError, LoopId, Record, StartPlan, Store, Value};
 
+use crate::counter::SPEC;
 use crate::pair::{Measure, Row, ratio_of};
-
-static SPEC: StateSpec = StateSpec {
-    machine: "counter",
-    program: "claudex-benches",
-    graph_hash: "00ff00ff",
-    folder: ".loops",
-    folder_env: None,
-    file: None,
-    extension: "state",
-    form: Form::Lines,
-    ids: IdForm::Stamp,
-    active: Active::One,
-    fields: HeldFields {
-        phase: "phase",
-        id: "id",
-        revision: "revision",
-        machine: "machine",
-        session: "session",
-        root: "root",
-        mode: None,
-        started: None,
-        started_epoch: None,
-        updated: None,
-        graph_hash: Some("graph_hash"),
-        visit: None,
-        findings: None,
-        run: None,
-    },
-    owned: &["count"],
-    edits: &[],
-    nulls: &[],
-    terminal: &["over"],
-    shape: "",
-    migrations: "",
-};
 
 /// How many changes one measurement makes, by all writers together.
 const CHANGES: usize = 320;

@@ -4,6 +4,8 @@
 //! `ROW`. `docs/performance.md` has a table with its machine and date.
 
 mod commit;
+#[path = "../../tests/support/counter.rs"]
+mod counter;
 mod many;
 mod pair;
 mod stop;

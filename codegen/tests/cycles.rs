@@ -32,6 +32,17 @@ fn edge(name: &str, from: &str, to: &str, rest: &str) -> String {
     format!("[[transitions.{name}]]\nfrom = \"{from}\"\nto = \"{to}\"\n{rest}\n")
 }
 
+/// An edge of `b` back to `a`, to which `go` leads from there.
+fn back(rest: &str) -> String {
+    edge("back", "b", "a", rest)
+}
+
+/// An edge of `a` to itself.
+fn stay(name: &str, rest: &str) -> String {
+    edge(name, "a", "same", rest)
+}
+
+#[track_caller]
 fn assert_unbounded(said: &[String], cycle: &str, why: &str) {
     assert_eq!(said.len(), 1, "{said:#?}");
     assert!(
@@ -84,7 +95,7 @@ fn a_round_that_no_longer_counts_is_unbounded() {
 #[test]
 fn an_edge_back_to_its_phase_needs_a_bound() {
     assert_unbounded(
-        &said(&edge("again", "a", "same", "")),
+        &said(&stay("again", "")),
         "a -> a (by again)",
         "such as `when = \"tries < 3\"`",
     );
@@ -92,11 +103,7 @@ fn an_edge_back_to_its_phase_needs_a_bound() {
 
 #[test]
 fn a_cycle_through_two_phases_needs_a_bound() {
-    assert_unbounded(
-        &said(&edge("back", "b", "a", "")),
-        "a -> b -> a (by go, back)",
-        "such as",
-    );
+    assert_unbounded(&said(&back("")), "a -> b -> a (by go, back)", "such as");
 }
 
 #[test]
@@ -110,12 +117,7 @@ fn a_count_bounds_by_a_constant_or_an_unchanged_field() {
         "i < 3 and flag == true",
         "i < 3 or i < most",
     ] {
-        let back = edge(
-            "back",
-            "b",
-            "a",
-            &format!("when = '{when}'\nset = {{ i = \"i + 2\" }}"),
-        );
+        let back = back(&format!("when = '{when}'\nset = {{ i = \"i + 2\" }}"));
         assert_eq!(said(&back), Vec::<String>::new(), "{when}");
     }
 }
@@ -123,12 +125,7 @@ fn a_count_bounds_by_a_constant_or_an_unchanged_field() {
 #[test]
 fn a_guard_that_says_not_how_far_is_no_bound() {
     for when in ["i > 3", "i != 3", "j < 3", "i < 3 or flag == true"] {
-        let back = edge(
-            "back",
-            "b",
-            "a",
-            &format!("when = '{when}'\nset = {{ i = \"i + 1\" }}"),
-        );
+        let back = back(&format!("when = '{when}'\nset = {{ i = \"i + 1\" }}"));
         assert_unbounded(
             &said(&back),
             "a -> b -> a",
@@ -139,37 +136,22 @@ fn a_guard_that_says_not_how_far_is_no_bound() {
 
 #[test]
 fn a_bound_that_moves_is_no_bound() {
-    let back = edge(
-        "back",
-        "b",
-        "a",
-        "when = 'i < most'\nset = { i = \"i + 1\", most = \"most + 1\" }",
-    );
+    let back = back("when = 'i < most'\nset = { i = \"i + 1\", most = \"most + 1\" }");
     assert_unbounded(&said(&back), "a -> b -> a", "what bounds it changes on the way");
 }
 
 #[test]
 fn a_count_that_stands_still_or_falls_is_no_bound() {
     for set in ["i = \"i + 0\"", "i = \"i - 1\"", "i = \"j + 1\"", "i = 0"] {
-        let back = edge("back", "b", "a", &format!("when = 'i < 3'\nset = {{ {set} }}"));
+        let back = back(&format!("when = 'i < 3'\nset = {{ {set} }}"));
         assert_unbounded(&said(&back), "a -> b -> a", "a cycle ends if");
     }
 }
 
 #[test]
 fn two_counts_that_reset_each_other_are_unbounded() {
-    let first = edge(
-        "first",
-        "a",
-        "same",
-        "when = 'i < 3'\nset = { i = \"i + 1\", j = 0 }",
-    );
-    let second = edge(
-        "second",
-        "a",
-        "same",
-        "when = 'j < 3'\nset = { j = \"j + 1\", i = 0 }",
-    );
+    let first = stay("first", "when = 'i < 3'\nset = { i = \"i + 1\", j = 0 }");
+    let second = stay("second", "when = 'j < 3'\nset = { j = \"j + 1\", i = 0 }");
     let said = said(&(first + &second));
     assert_eq!(said.len(), 2, "{said:#?}");
     assert!(
@@ -198,67 +180,36 @@ fn an_inner_count_may_be_reset_by_an_outer_one() {
 
 #[test]
 fn a_word_that_is_left_for_good_bounds() {
-    let once = edge(
-        "once",
-        "a",
-        "same",
-        "when = 'word == \"x\"'\nset = { word = \"y\" }",
-    );
+    let once = stay("once", "when = 'word == \"x\"'\nset = { word = \"y\" }");
     assert_eq!(said(&once), Vec::<String>::new());
-    let flag = edge(
-        "once",
-        "a",
-        "same",
-        "when = 'flag != true'\nset = { flag = true }",
-    );
+    let flag = stay("once", "when = 'flag != true'\nset = { flag = true }");
     assert_eq!(said(&flag), Vec::<String>::new());
 }
 
 #[test]
 fn a_word_that_comes_back_is_no_bound() {
-    let once = edge(
-        "once",
-        "a",
-        "same",
-        "when = 'word == \"x\"'\nset = { word = \"y\" }",
-    );
+    let once = stay("once", "when = 'word == \"x\"'\nset = { word = \"y\" }");
     for back in ["word = \"x\"", "word = \"next(word)\""] {
-        let back = edge(
-            "back",
-            "a",
-            "same",
-            &format!("when = 'word == \"y\"'\nset = {{ {back} }}"),
-        );
+        let back = stay("back", &format!("when = 'word == \"y\"'\nset = {{ {back} }}"));
         let said = said(&(once.clone() + &back));
         assert_eq!(said.len(), 2, "{said:#?}");
     }
-    let still = edge(
-        "still",
-        "a",
-        "same",
-        "when = 'word == \"x\"'\nset = { word = \"x\" }",
-    );
+    let still = stay("still", "when = 'word == \"x\"'\nset = { word = \"x\" }");
     assert_eq!(said(&still).len(), 1);
 }
 
 #[test]
 fn a_person_may_go_round_for_ever_and_an_agent_may_not() {
-    assert_eq!(
-        said(&edge("back", "b", "a", "by = [\"person\"]")),
-        Vec::<String>::new()
-    );
-    assert_eq!(
-        said(&edge("back", "b", "a", "by = [\"person\", \"agent\"]")).len(),
-        1
-    );
+    assert_eq!(said(&back("by = [\"person\"]")), Vec::<String>::new());
+    assert_eq!(said(&back("by = [\"person\", \"agent\"]")).len(), 1);
 }
 
 #[test]
 fn a_person_may_reset_what_bounds() {
-    let again = edge("again", "a", "same", "when = 'i < 3'\nset = { i = \"i + 1\" }");
-    let reset = edge("reset", "a", "same", "set = { i = 0 }\nby = [\"person\"]");
+    let again = stay("again", "when = 'i < 3'\nset = { i = \"i + 1\" }");
+    let reset = stay("reset", "set = { i = 0 }\nby = [\"person\"]");
     assert_eq!(said(&(again.clone() + &reset)), Vec::<String>::new());
-    let reset = edge("reset", "a", "same", "set = { i = 0 }\nby = [\"agent\"]");
+    let reset = stay("reset", "set = { i = 0 }\nby = [\"agent\"]");
     assert_eq!(said(&(again + &reset)).len(), 2);
 }
 

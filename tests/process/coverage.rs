@@ -137,8 +137,5 @@ fn a_record_that_cannot_be_written_disturbs_no_loop() {
     project.run(&["cancel", &id]).exits(0);
     assert!(!project.root.join("relative").exists());
 
-    project
-        .run(&["machine", "coverage", "relative"])
-        .exits(2)
-        .says("relative is no folder");
+    project.answers(&["machine", "coverage", "relative"], 2, "relative is no folder");
 }

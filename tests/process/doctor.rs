@@ -3,7 +3,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Project, Ran, tree, write};
+use crate::support::{Project, Ran, executable, tree, write};
+use claudex_testkit::has;
 use serde_json::{Value, json};
 
 fn checks(ran: &Ran) -> Vec<Value> {
@@ -25,10 +26,7 @@ fn check<'c>(checks: &'c [Value], name: &str) -> &'c Value {
 /// A script that stands for a program of this name, in a folder that comes first on PATH.
 fn stand_in(project: &Project, name: &str, script: &str) -> PathBuf {
     let folder = project.home.join("bin");
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join(name);
-    std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&folder.join(name), script);
     folder
 }
 
@@ -108,10 +106,8 @@ fn a_state_home_that_cannot_be_used_is_named_with_what_to_do() {
     for open in [own.clone(), own.join("loops")] {
         std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).unwrap();
         let said = state_home(&project, 1);
-        assert!(
-            said.contains("other users may look into it") && said.contains("chmod 700"),
-            "{said}"
-        );
+        has(&said, "other users may look into it");
+        has(&said, "chmod 700");
         std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o700)).unwrap();
     }
     assert_eq!(tree(&home), before, "nothing is left behind");
@@ -119,19 +115,17 @@ fn a_state_home_that_cannot_be_used_is_named_with_what_to_do() {
     let link = own.join("prompts");
     std::os::unix::fs::symlink(&project.root, &link).unwrap();
     let said = state_home(&project, 1);
-    assert!(said.contains("prompts: it is a symlink"), "{said}");
+    has(&said, "prompts: it is a symlink");
     std::fs::remove_file(&link).unwrap();
 
     std::fs::remove_dir_all(&home).unwrap();
     std::fs::write(&home, "no folder").unwrap();
     let said = state_home(&project, 1);
-    assert!(
-        said.contains("cannot be written") && said.contains("XDG_STATE_HOME"),
-        "{said}"
-    );
+    has(&said, "cannot be written");
+    has(&said, "XDG_STATE_HOME");
     let project = project.with("XDG_STATE_HOME", "").with("HOME", "");
     let said = state_home(&project, 1);
-    assert!(said.contains("HOME is not set"), "{said}");
+    has(&said, "HOME is not set");
 }
 
 #[test]
@@ -142,12 +136,8 @@ fn a_reviewer_that_is_none_fails_with_the_near_name() {
         .exits(1)
         .says("FAIL  reviewer")
         .says("-> did you mean `lint`?");
-    assert!(ran.out.contains("`lnit` is no reviewer"), "{}", ran.out);
-    assert!(
-        ran.out.contains("What is marked `FAIL` is required"),
-        "{}",
-        ran.out
-    );
+    has(&ran.out, "`lnit` is no reviewer");
+    has(&ran.out, "What is marked `FAIL` is required");
 }
 
 #[test]
@@ -267,10 +257,8 @@ fn another_version_that_comes_first_on_path_is_named() {
     let path = check(&found, "path");
     assert_eq!(path["ok"], false);
     let said = path["found"].as_str().unwrap();
-    assert!(
-        said.contains(first.to_str().unwrap()) && said.contains("protocol 7 (9.9.9)"),
-        "{said}"
-    );
+    has(said, first.to_str().unwrap());
+    has(said, "protocol 7 (9.9.9)");
 }
 
 #[test]
@@ -467,16 +455,14 @@ fn our_hook_is_found_once_twice_or_switched_off() {
     let second = project.root.join(".claude/settings.json");
     write(&second, stops("/opt/bin/claudex-loop hook stop"));
     let (ok, said) = own();
-    assert!(
-        !ok && said.contains("2 times") && said.contains(second.to_str().unwrap()),
-        "{said}"
-    );
+    assert!(!ok, "{said}");
+    has(&said, "2 times");
+    has(&said, second.to_str().unwrap());
     write(&second, "{\"disableAllHooks\": true}");
     let (ok, said) = own();
-    assert!(
-        !ok && said.contains("disableAllHooks") && said.contains("take that out"),
-        "{said}"
-    );
+    assert!(!ok, "{said}");
+    has(&said, "disableAllHooks");
+    has(&said, "take that out");
 }
 
 #[test]
@@ -499,8 +485,7 @@ fn a_client_that_is_too_old_is_warned_of_and_the_one_that_this_runs_in_comes_fir
         "{client}"
     );
     let inside = project.home.join("inside/claude");
-    write(&inside, format!("#!/bin/sh\n{}\n", answers("2.1.330")));
-    std::fs::set_permissions(&inside, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&inside, &answers("2.1.330"));
     let mut command = project.command(&["doctor", "--json"]);
     command
         .env("PATH", path_with(&first))

@@ -6,10 +6,7 @@ use std::process::Stdio;
 #[test]
 fn where_no_review_ran_that_is_said_and_none_is_started() {
     let (project, id) = Project::reviewing(&[]);
-    project
-        .run(&["review", &id, "--follow"])
-        .exits(0)
-        .says("no review of loop");
+    project.answers(&["review", &id, "--follow"], 0, "no review of loop");
     assert_eq!(project.runs(&id), 0);
     project.review(&id, "fake-findings").exits(0);
     let ran = project
@@ -22,10 +19,7 @@ fn where_no_review_ran_that_is_said_and_none_is_started() {
     assert_eq!(project.runs(&id), 1);
     // Also when the loop is over, and whatever round it is in.
     project.run(&["cancel", &id]).exits(0);
-    project
-        .run(&["review", &id, "--follow"])
-        .exits(0)
-        .says("this was the last one");
+    project.answers(&["review", &id, "--follow"], 0, "this was the last one");
 }
 
 #[test]
@@ -50,10 +44,7 @@ fn only_the_last_lines_of_a_long_run_are_shown() {
     assert_eq!(shown.first(), Some(&"claudex: line 182"), "{}", ran.out);
     assert_eq!(shown.len(), 19, "and the half one: {}", ran.out);
     std::fs::remove_file(&log).unwrap();
-    project
-        .run(&["review", &id, "--follow"])
-        .exits(0)
-        .says("it left no lines");
+    project.answers(&["review", &id, "--follow"], 0, "it left no lines");
 }
 
 #[test]

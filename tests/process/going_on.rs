@@ -1,5 +1,6 @@
 //! Going on after the last round: `more` while the loop still sums up, `--continue` once it is over.
 
+use claudex_testkit::has;
 use serde_json::json;
 
 use crate::support::{Project, Ran, id_of};
@@ -9,10 +10,7 @@ fn at_max_rounds() -> (Project, String) {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     project.review(&id, "fake-findings").exits(0);
     let reason = project.fire().blocked();
-    assert!(
-        reason.contains("stopped at max rounds (round 1 of 1)"),
-        "{reason}"
-    );
+    has(&reason, "stopped at max rounds (round 1 of 1)");
     assert_eq!(project.field(&id, "phase"), "summarizing");
     (project, id)
 }
@@ -36,7 +34,7 @@ fn a_loop_that_sums_up_may_still_be_given_up() {
     assert_eq!(project.field(&id, "phase"), "cancelled");
     project.fire().approved();
     let said = project.run(&["more", &id, "--rounds", "1"]).exits(1);
-    assert!(said.err.contains("cancelled"), "{}", said.err);
+    has(&said.err, "cancelled");
 }
 
 fn runner(project: &Project, id: &str) -> String {
@@ -53,11 +51,7 @@ fn more_begins_the_next_round() {
         .exits(0)
         .says("3 in all")
         .says("round 2 of 3 (Security and data-integrity review)");
-    assert!(
-        granted.out.contains("The findings of round 1 stand"),
-        "{}",
-        granted.out
-    );
+    has(&granted.out, "The findings of round 1 stand");
     for (field, value) in [
         ("phase", "reviewing"),
         ("round", "2"),
@@ -76,28 +70,19 @@ fn more_begins_the_next_round() {
     project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised again\n");
     let reason = project.fire().blocked();
-    assert!(
-        reason.contains("### Claudex round 3 of 3, Ops and SRE review"),
-        "{reason}"
-    );
-    assert!(
-        reason.contains("**Previous round:** high=1 medium=1 low=1"),
-        "{reason}"
-    );
+    has(&reason, "### Claudex round 3 of 3, Ops and SRE review");
+    has(&reason, "**Previous round:** high=1 medium=1 low=1");
 
     // At the second limit the same is open again.
     project.review(&id, "fake-findings").exits(0);
     let reason = project.fire().blocked();
-    assert!(
-        reason.contains("stopped at max rounds (round 3 of 3)"),
-        "{reason}"
-    );
+    has(&reason, "stopped at max rounds (round 3 of 3)");
     project.run(&["more", &id]).exits(0).says("4 in all");
     project.plan("# Plan, at last\n");
     project.review(&id, "fake-clean").exits(0);
     let reason = project.fire().blocked();
-    assert!(reason.contains("### Claudex plan loop complete ✓"), "{reason}");
-    assert!(reason.contains("Ended after 4 of 4 rounds."), "{reason}");
+    has(&reason, "### Claudex plan loop complete ✓");
+    has(&reason, "Ended after 4 of 4 rounds.");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
     let more = project.changes(&id).iter().filter(|what| *what == "more").count();
@@ -120,16 +105,12 @@ fn who_has_not_looked_where_a_loop_ended_early_looks_after_all() {
          - Round 1: The plan has no way back when the migration fails half way (`{}`)\n\n",
         project.findings(&id, 1).display()
     );
-    assert!(summary.contains(&left), "{summary}");
-    assert!(summary.contains("\n    /claudex:more 1\n"), "{summary}");
+    has(&summary, &left);
+    has(&summary, "\n    /claudex:more 1\n");
 
     project.type_line("s1", "/claudex:more 1");
     let granted = project.run_in_session("s1", &["more", "--from-prompt"]).exits(0);
-    assert!(
-        granted.out.contains("round 3 of 3 (Ops and SRE review)"),
-        "{}",
-        granted.out
-    );
+    has(&granted.out, "round 3 of 3 (Ops and SRE review)");
     assert!(
         !granted.out.contains("findings of round"),
         "there were none: {}",
@@ -137,10 +118,7 @@ fn who_has_not_looked_where_a_loop_ended_early_looks_after_all() {
     );
     project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
-    assert!(
-        summary.contains("\n\nEnded after 3 of 3 rounds.\nLoop `"),
-        "{summary}"
-    );
+    has(&summary, "\n\nEnded after 3 of 3 rounds.\nLoop `");
     assert!(!summary.contains("/claudex:more"), "{summary}");
     project.run(&["more", &id]).exits(1).says("in its last round");
 
@@ -148,10 +126,7 @@ fn who_has_not_looked_where_a_loop_ended_early_looks_after_all() {
     let (project, id) = Project::reviewing(&["--rounds", "9"]);
     project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
-    project
-        .run(&["more", &id, "--rounds", "2"])
-        .exits(0)
-        .says("round 2 of 3");
+    project.answers(&["more", &id, "--rounds", "2"], 0, "round 2 of 3");
 }
 
 #[test]
@@ -159,20 +134,17 @@ fn more_after_a_round_that_nobody_reviewed_asks_for_the_next_ones_review() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     project.fire().blocked();
     let reason = project.fire().blocked();
-    assert!(reason.contains("stopped at max rounds"), "{reason}");
+    has(&reason, "stopped at max rounds");
     project
         .run(&["more"])
         .exits(0)
         .says("Round 1 was not reviewed")
         .says(&format!("claudex-loop review {id}"));
     let reason = project.fire().blocked();
-    assert!(
-        reason.contains("round 2 of 2 is waiting for its review"),
-        "{reason}"
-    );
+    has(&reason, "round 2 of 2 is waiting for its review");
     project.review(&id, "fake-clean").exits(0);
     let reason = project.fire().blocked();
-    assert!(reason.contains("### Claudex plan loop complete"), "{reason}");
+    has(&reason, "### Claudex plan loop complete");
 }
 
 #[test]
@@ -186,17 +158,14 @@ fn the_slash_command_takes_a_number_of_rounds_and_an_id_in_either_order() {
     ] {
         let (project, id) = at_max_rounds();
         project.type_line("s1", &typed.replace("ID", &id));
-        project
-            .run_in_session("s1", &["more", "--from-prompt"])
-            .exits(0)
-            .says(&id);
+        project.answers_in("s1", &["more", "--from-prompt"], 0, &id);
         assert_eq!(project.field(&id, "max_rounds"), most, "{typed}");
     }
     let (project, id) = at_max_rounds();
     for typed in ["two", "0", "-1", "2 3", "1001", "2; rm -rf /", "\u{202e}2"] {
         project.type_line("s1", &format!("/claudex:more {typed}"));
         let ran = project.run_in_session("s1", &["more", "--from-prompt"]).exits(2);
-        assert!(ran.err.contains("positive integer"), "{}", ran.err);
+        has(&ran.err, "positive integer");
     }
     project
         .run_in_session("s1", &["more", "--from-prompt"])
@@ -212,11 +181,8 @@ fn more_is_not_the_agents_and_the_refusal_says_whom_to_ask() {
     let (project, id) = at_max_rounds();
     let before = project.state(&id);
     let ran = project.run_in_session("s1", &["more", "--rounds", "1"]).exits(1);
-    assert!(
-        ran.err.contains("not for agent") && ran.err.contains("/claudex:more"),
-        "{}",
-        ran.err
-    );
+    has(&ran.err, "not for agent");
+    has(&ran.err, "/claudex:more");
     assert_eq!(project.state(&id), before);
 }
 
@@ -225,7 +191,7 @@ fn more_is_refused_with_the_reason_and_the_way_on() {
     // While rounds are left.
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     let ran = project.run(&["more"]).exits(1);
-    assert!(ran.err.contains("phase reviewing, round 1 of 2"), "{}", ran.err);
+    has(&ran.err, "phase reviewing, round 1 of 2");
     assert_eq!(project.field(&id, "max_rounds"), "2");
     // When the plan was settled in the last round.
     project.review(&id, "fake-findings").exits(0);
@@ -234,30 +200,21 @@ fn more_is_refused_with_the_reason_and_the_way_on() {
     project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
     let ran = project.run(&["more"]).exits(1);
-    assert!(ran.err.contains("settled (no-material-findings)"), "{}", ran.err);
+    has(&ran.err, "settled (no-material-findings)");
     // Once it is over: by id, and without one.
     project.fire().approved();
     for arguments in [&["more"][..], &["more", &id]] {
         let ran = project.run(arguments).exits(1);
-        assert!(
-            ran.err
-                .contains(&format!("/claudex:plan --continue {id} --rounds N")),
-            "{}",
-            ran.err
-        );
+        has(&ran.err, &format!("/claudex:plan --continue {id} --rounds N"));
     }
     assert_eq!(project.field(&id, "phase"), "done");
     for wrong in ["0", "-1", "x", "1001", "99999999999999999999"] {
         project.run(&["more", &id, "--rounds", wrong]).exits(2);
     }
     let ran = project.run(&["more", "20250101-000000-abcdef"]).exits(1);
-    assert!(
-        ran.err.contains("there is no loop 20250101-000000-abcdef"),
-        "{}",
-        ran.err
-    );
+    has(&ran.err, "there is no loop 20250101-000000-abcdef");
     let ran = project.run(&["resume", &id]).exits(1);
-    assert!(ran.err.contains(&format!("--continue {id}")), "{}", ran.err);
+    has(&ran.err, &format!("--continue {id}"));
     // Where there is no loop at all.
     Project::new()
         .run(&["more"])
@@ -296,20 +253,14 @@ fn a_loop_that_goes_on_has_the_topic_the_plan_and_the_findings_of_the_one_before
 
     // The plan that is there counts as written, and the reviewer is shown what was found before.
     let reason = project.fire().blocked();
-    assert!(
-        reason.contains("### Claudex round 1 of 2, Senior-engineer review"),
-        "{reason}"
-    );
+    has(&reason, "### Claudex round 1 of 2, Senior-engineer review");
     project.review(&second, "fake-clean").exits(0);
     let prompt = std::fs::read_to_string(project.folder().join(format!("{second}-prompt.txt"))).unwrap();
-    assert!(
-        prompt.contains("The plan has no way back when the migration fails half way"),
-        "{prompt}"
+    has(
+        &prompt,
+        "The plan has no way back when the migration fails half way",
     );
-    project
-        .run(&["status"])
-        .exits(0)
-        .says(&format!("continues: {first}"));
+    project.answers(&["status"], 0, &format!("continues: {first}"));
     assert_eq!(
         project.field(&first, "phase"),
         "done",
@@ -381,10 +332,7 @@ fn a_ring_that_an_edited_file_makes_ends() {
     let third = id_of(&project.run(&["start", "plan", "--continue", &second]).exits(0));
     project.fire().blocked();
     project.review(&third, "fake-clean").exits(0);
-    project
-        .run(&["status"])
-        .exits(0)
-        .says(&format!("continues: {second}"));
+    project.answers(&["status"], 0, &format!("continues: {second}"));
     assert!(project.fire().blocked().contains("complete ✓"));
 }
 
@@ -393,17 +341,17 @@ fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
     let refused = |project: &Project, given: &str| -> Ran {
         let before = crate::support::tree(&project.folder());
         let ran = project.run(&["start", "plan", "--continue", given]).exits(2);
-        assert!(ran.err.contains("claudex::start::continues"), "{}", ran.err);
+        has(&ran.err, "claudex::start::continues");
         assert_eq!(crate::support::tree(&project.folder()), before);
         ran
     };
     let project = Project::new();
     let first = over(&project, &[]);
     let ran = refused(&project, "20250101-000000-abcdef");
-    assert!(ran.err.contains("has no such loop"), "{}", ran.err);
+    has(&ran.err, "has no such loop");
     for given in ["../x", "", "what"] {
         let ran = refused(&project, given);
-        assert!(ran.err.contains("not the id of a loop"), "{}", ran.err);
+        has(&ran.err, "not the id of a loop");
     }
     // A beginning, an end, a slip: the loop that was probably meant is named.
     for given in [&first[..15], &first[16..], &format!("{}0", &first[..21])] {
@@ -428,18 +376,14 @@ fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
     // One that is running, and one that was put aside.
     let running = project.start(&[]);
     let ran = refused(&project, &running);
-    assert!(ran.err.contains("not over yet (phase drafting)"), "{}", ran.err);
+    has(&ran.err, "not over yet (phase drafting)");
     crate::support::age(
         &project.state_path(&running),
         std::time::Duration::from_secs(3600),
     );
     project.run(&["sweep"]).exits(0);
     let ran = refused(&project, &running);
-    assert!(
-        ran.err.contains(&format!("claudex-loop resume {running}")),
-        "{}",
-        ran.err
-    );
+    has(&ran.err, &format!("claudex-loop resume {running}"));
 
     // One that reviewed changes: as its own journal would have it.
     let text = project.state(&first).replacen("mode: plan", "mode: review", 1);
@@ -452,7 +396,7 @@ fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
     )
     .unwrap();
     let ran = refused(&project, &first);
-    assert!(ran.err.contains("it reviewed changes, not a plan"), "{}", ran.err);
+    has(&ran.err, "it reviewed changes, not a plan");
 }
 
 #[test]
@@ -460,10 +404,7 @@ fn going_on_without_the_plan_that_was_reviewed_is_refused() {
     let project = Project::new();
     let first = over(&project, &[]);
     std::fs::remove_file(project.root.join("PLAN.md")).unwrap();
-    project
-        .run(&["start", "plan", "--continue", &first])
-        .exits(2)
-        .says("PLAN.md");
+    project.answers(&["start", "plan", "--continue", &first], 2, "PLAN.md");
     project.plan("# Another\n");
     project.run(&["start", "plan", "--continue", &first]).exits(0);
 }
@@ -543,7 +484,7 @@ fn the_question_is_asked_once_and_unanswered_the_next_stop_ends_the_loop() {
     // An answer that comes too late changes nothing.
     choose(&project, "More rounds").exits(0);
     let late = project.run(&["answer", &id, "More rounds"]).exits(1);
-    assert!(late.err.contains("--continue"), "{}", late.err);
+    has(&late.err, "--continue");
     assert_eq!(project.field(&id, "phase"), "done");
 }
 
@@ -553,14 +494,8 @@ fn a_loop_that_is_settled_asks_nothing() {
     project.review(&id, "fake-clean").exits(0);
     assert!(!project.fire().blocked().contains("AskUserQuestion"));
     assert_eq!(project.field(&id, "phase"), "summarizing");
-    project
-        .run(&["status"])
-        .exits(0)
-        .says("the agent, to end its turn");
-    project
-        .run(&["answer", &id, "Accept it incomplete"])
-        .exits(1)
-        .says("it asks nothing now");
+    project.answers(&["status"], 0, "the agent, to end its turn");
+    project.answers(&["answer", &id, "Accept it incomplete"], 1, "it asks nothing now");
     choose(&project, "More rounds").exits(0);
     assert_eq!(project.field(&id, "phase"), "summarizing");
     assert_eq!(project.fire().approved(), "");

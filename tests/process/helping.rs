@@ -139,10 +139,7 @@ fn the_help_fits_a_screen_and_lists_each_command_once_in_the_group_that_its_defi
     );
     assert!(groups.contains("\nSet up: new, sweep, "), "{groups}");
     for command in of_person {
-        project
-            .run(&[command, "--help"])
-            .exits(0)
-            .says("A person decides this");
+        project.answers(&[command, "--help"], 0, "A person decides this");
     }
     assert!(
         !project
@@ -242,8 +239,5 @@ fn the_man_page_has_the_verbs_and_a_folder_gets_one_page_each() {
     }
     std::fs::write(project.home.join("file"), "").unwrap();
     let below = project.home.join("file/man");
-    project
-        .run(&["man", "--dir", below.to_str().unwrap()])
-        .exits(3)
-        .says("claudex::man");
+    project.answers(&["man", "--dir", below.to_str().unwrap()], 3, "claudex::man");
 }

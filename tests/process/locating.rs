@@ -1,6 +1,7 @@
 //! Which loop a stop or a command finds, by the folder that it comes from.
 
 use crate::support::{Project, Ran, Stop, id_of, tree};
+use claudex_testkit::has;
 use serde_json::json;
 
 #[test]
@@ -10,7 +11,7 @@ fn a_stop_in_a_subdirectory_drives_the_loop_and_makes_nothing_there() {
     let deep = project.root.join("src/ä b");
     std::fs::create_dir_all(&deep).unwrap();
     let reason = project.fire_from(&deep, json!({"session_id": "s1"})).blocked();
-    assert!(reason.contains(&id), "{reason}");
+    has(&reason, &id);
     assert_eq!(tree(&deep), []);
 }
 
@@ -50,7 +51,7 @@ fn the_project_dir_finds_the_loop_wherever_the_shell_went() {
     );
     let project = project.with("CLAUDE_PROJECT_DIR", &root);
     let reason = project.fire_from(&home, json!({"session_id": "s1"})).blocked();
-    assert!(reason.contains(&id), "{reason}");
+    has(&reason, &id);
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn an_older_loop_that_runs_is_found_beside_a_newer_one_that_is_over() {
         .unwrap();
     file.set_modified(later).unwrap();
     let reason = project.fire().blocked();
-    assert!(reason.contains(&active), "{reason}");
+    has(&reason, &active);
     project.run(&["state", "find"]).exits(0).says(&over);
 }
 
@@ -122,10 +123,8 @@ fn a_relative_state_dir_is_looked_for_in_each_folder_above() {
     std::fs::create_dir_all(&deep).unwrap();
     project.plan("# Plan\n");
     let reason = project.fire_from(&deep, json!({"session_id": "s1"})).blocked();
-    assert!(
-        reason.contains("round 1 of 3") && reason.contains(&id),
-        "{reason}"
-    );
+    has(&reason, "round 1 of 3");
+    has(&reason, &id);
     assert!(
         std::fs::read_to_string(&state)
             .unwrap()
@@ -153,7 +152,7 @@ fn an_absolute_state_dir_drives_a_loop_only_from_its_own_project() {
     let deep = first.root.join("deep");
     std::fs::create_dir(&deep).unwrap();
     let reason = first.fire_from(&deep, json!({"session_id": "s1"})).blocked();
-    assert!(reason.contains(&id), "{reason}");
+    has(&reason, &id);
     assert!(!first.root.join(".claude").exists() && !second.root.join(".claude").exists());
 }
 
@@ -211,10 +210,7 @@ fn resume_without_an_id_means_ones_own_loop_even_when_it_was_swept() {
 
     project.run(&["cancel", &theirs]).exits(0);
     project.type_line("mine", "/claudex:resume");
-    project
-        .run_in_session("mine", &["resume", "--from-prompt"])
-        .exits(0)
-        .says(&mine);
+    project.answers_in("mine", &["resume", "--from-prompt"], 0, &mine);
     assert_eq!(project.field(&mine, "phase"), "drafting");
 }
 
@@ -226,10 +222,8 @@ fn a_swept_loops_session_is_told_at_its_next_stop() {
     crate::support::age(&project.state_path(&id), std::time::Duration::from_secs(16 * 60));
     project.run(&["sweep"]).exits(0).says(&id);
     let note = project.fire().approved();
-    assert!(
-        note.contains(&id) && note.contains(&format!("claudex-loop resume {id}")),
-        "{note}"
-    );
+    has(&note, &id);
+    has(&note, &format!("claudex-loop resume {id}"));
     assert_eq!(project.fire_as("s2").approved(), "", "nobody else is told");
 
     project.run(&["resume", &id]).exits(0).says("brought back");

@@ -3,6 +3,7 @@
 use std::io::{Seek as _, SeekFrom, Write as _};
 
 use crate::support::{Project, id_of, tree};
+use claudex_testkit::has;
 use serde_json::Value;
 
 #[test]
@@ -29,18 +30,14 @@ fn status_tells_where_the_loop_is() {
     assert_eq!(value("topic"), "Move the queue");
     assert!(value("elapsed").ends_with('s'), "{}", ran.out);
     let next = format!("\nnext:      run the review:\n               claudex-loop review {id}\n");
-    assert!(ran.out.contains(&next), "{}", ran.out);
-    assert!(
-        ran.out
-            .contains("- Round 1 (Senior-engineer review): high=1 medium=1 low=1\n"),
-        "{}",
-        ran.out
+    has(&ran.out, &next);
+    has(
+        &ran.out,
+        "- Round 1 (Senior-engineer review): high=1 medium=1 low=1\n",
     );
-    assert!(
-        ran.out
-            .contains("- Round 2 (Security and data-integrity review): no findings file\n"),
-        "{}",
-        ran.out
+    has(
+        &ran.out,
+        "- Round 2 (Security and data-integrity review): no findings file\n",
     );
     let json: Value = serde_json::from_str(&project.run(&["status", "--json"]).exits(0).out).unwrap();
     assert_eq!(json["loops"][0]["id"], id);
@@ -140,20 +137,14 @@ fn the_journal_without_an_id_lists_the_loops_also_after_the_slash_command() {
         .exits(0)
         .says(&id)
         .says("claudex-loop journal LOOP");
-    project
-        .run_in_session("s1", &["journal", "--from-prompt"])
-        .exits(0)
-        .says(&id);
+    project.answers_in("s1", &["journal", "--from-prompt"], 0, &id);
     project.type_line("s1", "/claudex:history");
-    project
-        .run_in_session("s1", &["journal", "--from-prompt"])
-        .exits(0)
-        .says("TOPIC");
+    project.answers_in("s1", &["journal", "--from-prompt"], 0, "TOPIC");
     project.type_line("s1", &format!("/claudex:history {id}"));
     let ran = project
         .run_in_session("s1", &["journal", "--from-prompt"])
         .exits(0);
-    assert!(ran.out.contains("begin by the hook"), "{}", ran.out);
+    has(&ran.out, "begin by the hook");
     let rows: Value = serde_json::from_str(&project.run(&["journal", "--json"]).exits(0).out).unwrap();
     assert_eq!(rows[0]["id"], id);
 }
@@ -162,10 +153,7 @@ fn the_journal_without_an_id_lists_the_loops_also_after_the_slash_command() {
 fn the_last_stop_is_explained_by_the_facts_that_decided_it() {
     let project = Project::new();
     let id = project.start(&["--rounds", "2"]);
-    project
-        .run(&["explain"])
-        .exits(0)
-        .says("none has changed this loop yet");
+    project.answers(&["explain"], 0, "none has changed this loop yet");
     project.plan("# Plan\n");
     project.fire().blocked();
     project.review(&id, "fake-findings").exits(0);
@@ -193,7 +181,7 @@ fn the_last_stop_is_explained_by_the_facts_that_decided_it() {
     project.run(&["cancel", &id]).exits(0);
     let ran = project.run(&["explain"]).exits(0);
     let since = "since then: cancel reviewing -> cancelled by a person, ";
-    assert!(ran.out.contains(since), "{}", ran.out);
+    has(&ran.out, since);
     project.run(&["explain", "nope"]).exits(2).says("nope");
 }
 
@@ -247,7 +235,7 @@ fn status_says_what_was_decided_last_by_whom_and_why() {
     assert_eq!(last["why"], format!("for run {run}: high=1 medium=1 low=1"));
     let ran = project.run(&["status"]).exits(0);
     let line = ran.out.lines().find(|line| line.starts_with("last:")).unwrap();
-    assert!(line.contains("revise by the hook at 20"), "{line}");
+    has(line, "revise by the hook at 20");
     assert!(
         line.ends_with(&format!(", for run {run}: high=1 medium=1 low=1")),
         "{line}"
@@ -259,10 +247,7 @@ fn status_says_what_was_decided_last_by_whom_and_why() {
     let shown = status(&project);
     assert_eq!(shown["last_change"]["what"], "retry");
     let why = shown["last_change"]["why"].as_str().unwrap();
-    assert!(
-        why.contains("could not run: the reviewer failed with exit status 1"),
-        "{why}"
-    );
+    has(why, "could not run: the reviewer failed with exit status 1");
     assert_eq!(
         (&shown["fields"]["failures"], &shown["fields"]["max_failures"]),
         (&1.into(), &3.into())
@@ -283,9 +268,9 @@ fn status_says_what_was_decided_last_by_whom_and_why() {
         (&"mark_done".into(), &"agent".into())
     );
     let why = last["why"].as_str().unwrap();
-    assert!(
-        why.contains("high=1 medium=1 low=1; rejecting what is open: out of [31mscope"),
-        "{why}"
+    has(
+        why,
+        "high=1 medium=1 low=1; rejecting what is open: out of [31mscope",
     );
 }
 
@@ -299,8 +284,8 @@ fn status_says_what_is_waited_for_in_every_phase() {
             shown["waits_for"].as_str().unwrap(),
             shown["next"].as_str().unwrap(),
         );
-        assert!(waits.contains(text), "{waits}");
-        assert!(todo.contains(next), "{todo}");
+        has(waits, text);
+        has(todo, next);
         assert!(!shown["state"].as_str().unwrap().is_empty());
     };
     waits("the agent, to write PLAN.md", "write PLAN.md");
@@ -311,10 +296,7 @@ fn status_says_what_is_waited_for_in_every_phase() {
     );
     project.fire().blocked();
     assert_eq!(status(&project)["fields"]["reminders"], 1);
-    project
-        .run(&["status"])
-        .exits(0)
-        .says(&format!("/claudex:resume {id}"));
+    project.answers(&["status"], 0, &format!("/claudex:resume {id}"));
     project.plan("# Plan\n");
     waits("the agent, to end its turn", "end the turn: PLAN.md is written");
     project.fire().blocked();
@@ -346,14 +328,8 @@ fn status_of_an_id_is_about_that_loop_alone() {
     let ran = project.run(&["status", &over]).exits(0).says("cancelled");
     assert!(!ran.out.contains(&active), "{}", ran.out);
     project.type_line("s1", &format!("/claudex:status {over}"));
-    project
-        .run_in_session("s1", &["status", "--from-prompt"])
-        .exits(0)
-        .says(&over);
-    project
-        .run_in_session("s1", &["status", "--from-prompt"])
-        .exits(0)
-        .says(&active);
+    project.answers_in("s1", &["status", "--from-prompt"], 0, &over);
+    project.answers_in("s1", &["status", "--from-prompt"], 0, &active);
     for (unknown, code) in [("20250101-000000-abcdef", 1), ("../x", 2), ("", 2)] {
         project.run(&["status", unknown]).exits(code);
     }
@@ -368,10 +344,7 @@ fn status_of_an_id_is_about_that_loop_alone() {
         .exits(0)
         .says("no loops")
         .says("claudex-loop list");
-    project
-        .run(&["status", &active])
-        .exits(0)
-        .says(&format!("claudex-loop resume {active}"));
+    project.answers(&["status", &active], 0, &format!("claudex-loop resume {active}"));
 }
 
 #[test]
@@ -490,11 +463,8 @@ fn a_loop_of_many_rounds_shows_the_last_ones_on_a_terminal_and_all_in_a_file() {
     screen.shows("the first 8 rounds: claudex-loop status --json");
     screen.shows("- Round 13 (");
     let ran = project.run(&["status"]).exits(0);
-    assert!(
-        ran.out.contains("- Round 1 (") && ran.out.contains("- Round 13 ("),
-        "{}",
-        ran.out
-    );
+    has(&ran.out, "- Round 1 (");
+    has(&ran.out, "- Round 13 (");
 }
 
 #[test]

@@ -4,9 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use claudex_testkit::has;
 use serde_json::{Value, json};
 
-use crate::support::{Background, Project, Ran, Stop, is_alive, path_without_clients, wait_for, write};
+use crate::support::{
+    Background, Project, Ran, Stop, executable, is_alive, path_without_clients, wait_for, write,
+};
 
 /// Bounds what took seconds or minutes, also on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
@@ -81,11 +84,9 @@ fn a_loop_from_an_archive_is_named_in_one_line_and_nothing_is_written() {
     let before = (files(&project.root), files(&project.home));
     for _ in 0..2 {
         let note = project.fire().approved();
-        assert!(
-            note.contains(&id) && note.contains("was not started here"),
-            "{note}"
-        );
-        assert!(note.contains(&format!("claudex-loop adopt {id}")), "{note}");
+        has(&note, &id);
+        has(&note, "was not started here");
+        has(&note, &format!("claudex-loop adopt {id}"));
         assert!(!note.contains('`'), "{note}");
     }
     assert_eq!((files(&project.root), files(&project.home)), before);
@@ -187,10 +188,8 @@ fn a_broken_state_without_a_journal_is_not_offered_to_be_taken_up() {
         std::fs::write(project.state_path(id), text).unwrap();
         let note = project.fire().approved();
         assert!(!note.contains("adopt"), "{note}");
-        assert!(
-            note.contains("has no journal") && note.contains("remove it"),
-            "{note}"
-        );
+        has(&note, "has no journal");
+        has(&note, "remove it");
         let ran = project.run(&["adopt", id]);
         assert_ne!(ran.code, 0);
         ran.says("has no journal").says("remove it");
@@ -377,7 +376,7 @@ fn a_line_that_moves_the_loop_to_another_folder_is_taken_out() {
     line["fields"]["repo_root"] = project.home.to_str().unwrap().into();
     std::fs::write(&journal, format!("{text}{line}\n")).unwrap();
     let note = project.fire().note.unwrap_or_default();
-    assert!(note.contains("taken out of the journal"), "{note}");
+    has(&note, "taken out of the journal");
     assert_eq!(project.field(&id, "repo_root"), project.root.to_str().unwrap());
 }
 
@@ -390,7 +389,7 @@ fn a_journal_of_another_folder_in_the_place_of_a_loops_own_is_left_alone() {
         project.state_path(&id),
     ] {
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.contains(root), "{text}");
+        has(&text, root);
         std::fs::write(&path, text.replace(root, home)).unwrap();
     }
     let before = files(&project.root);
@@ -426,7 +425,7 @@ fn a_lock_that_is_held_costs_a_stop_its_budget_once() {
     std::fs::remove_dir_all(project.home.join("state/claudex-loop/active")).unwrap();
     let _held = hold(&project, &project.folder().join(".lock"));
     let note = timed(|| project.fire()).approved();
-    assert!(note.contains(".lock is still held"), "{note}");
+    has(&note, ".lock is still held");
     assert_eq!(note.lines().count(), 1, "{note}");
 }
 
@@ -476,7 +475,7 @@ fn an_input_that_never_ends_holds_no_stop() {
     drop(stdin);
     assert!(begun.elapsed() < SOON, "it took {:?}", begun.elapsed());
     let note = Stop::read(&ran).approved();
-    assert!(note.contains("input"), "{note}");
+    has(&note, "input");
 }
 
 /// A stop whose input comes late and never ends.
@@ -496,7 +495,6 @@ fn fire_late(mut command: std::process::Command) -> Stop {
 
 #[test]
 fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() {
-    use std::os::unix::fs::PermissionsExt as _;
     let (project, id) = Project::reviewing(&[]);
     for number in 0..300 {
         let name = format!("20250101-000000-{number:06x}.state");
@@ -506,12 +504,8 @@ fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() 
     project.git(&["add", "PLAN.md"]);
     project.git(&["update-index", "--index-version", "4"]);
     let (bin, asked) = (project.home.join("slow"), project.home.join("asked"));
-    std::fs::create_dir(&bin).unwrap();
-    write(
-        &bin.join("git"),
-        format!("#!/bin/sh\n: >'{}'\nexec sleep 600\n", asked.display()),
-    );
-    std::fs::set_permissions(bin.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let script = format!(": >'{}'\nexec sleep 600", asked.display());
+    executable(&bin.join("git"), &script);
     // What a killed review left: it does not hear TERM.
     let journal = project.folder().join(&id).join("journal.jsonl");
     let began = r#"{"note":"review-began","at":"2026-11-22T07:00:00Z","data":{"run":"r1-lost"}}"#;
@@ -534,11 +528,9 @@ fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() 
     slow.env("PATH", format!("{}:{}", bin.display(), path_without_clients()));
     let note = timed(|| fire_late(slow)).approved();
     assert!(asked.exists(), "git was not asked");
-    assert!(note.contains("a turn waits 5 s for loops at most"), "{note}");
-    assert!(
-        note.contains("so nothing was done") && note.contains(".claude/claudex,"),
-        "{note}"
-    );
+    has(&note, "a turn waits 5 s for loops at most");
+    has(&note, "so nothing was done");
+    has(&note, ".claude/claudex,");
     let note = timed(|| fire_late(project.command(&["hook", "stop"]))).approved();
     assert!(
         note.contains(".lock is still held") || note.contains("so nothing was done"),

@@ -1,21 +1,15 @@
 //! Which programs run: no repository chooses one, whether by its `.git`, by a relative PATH or by what npm puts into PATH.
 
 use std::ffi::OsStr;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Project, Ran, feed, path_without_clients, write};
+use crate::support::{Project, Ran, executable, feed, path_without_clients, write};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin");
-
-/// Writes a program.
-fn program(file: &Path, script: &str) {
-    write(file, format!("#!/bin/sh\n{script}\n"));
-    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
 
 /// Makes a project with a loop, and a sparse index that git cannot read without an object that it would fetch by running a
 /// command, which makes the marker.
@@ -95,7 +89,7 @@ fn git_is_asked_once_for_all_tracked_states_and_never_where_the_index_holds_none
         .find(|file| file.is_file())
         .unwrap();
     let bin = project.home.join("bin");
-    program(
+    executable(
         &bin.join("git"),
         &format!(
             "echo x >> '{}'\nexec '{}' \"$@\"",
@@ -181,7 +175,7 @@ fn that_brings_programs(project: &Project) -> (PathBuf, [String; PATHS]) {
         &project.root.join(".cargo/bin"),
     ] {
         for name in NAMES {
-            program(
+            executable(
                 &folder.join(name),
                 &format!("echo \"$0 $*\" >> '{}'", trap.display()),
             );
@@ -211,7 +205,7 @@ fn no_path_leads_the_program_into_the_project() {
     for at in 0..PATHS {
         let (project, id) = Project::reviewing(&[]);
         let mine = project.home.join("mine");
-        program(
+        executable(
             &mine,
             "codex; node; grep x < /dev/null\necho 'No substantive findings.'",
         );

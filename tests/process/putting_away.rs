@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use claudex_testkit::has;
+
 use crate::support::{Project, age, tree};
 
 #[test]
@@ -55,7 +57,7 @@ fn a_start_in_the_way_of_a_loop_that_cannot_be_driven_names_a_way_that_works() {
     )
     .unwrap();
     let refused = project.run(&["start", "plan", "topic"]).exits(1);
-    assert!(refused.err.contains("already active"), "{}", refused.err);
+    has(&refused.err, "already active");
     assert!(
         refused.err.contains("claudex-loop rollback") && !refused.err.contains("claudex-loop cancel"),
         "cancel could not open it: {}",
@@ -71,16 +73,13 @@ fn rollback_without_a_terminal_asks_for_a_yes_beforehand_and_changes_nothing() {
     let id = project.start(&[]);
     let before = tree(&project.folder());
     let ran = project.run(&["rollback"]).exits(1).says("no terminal to ask on");
-    assert!(ran.err.contains("claudex-loop rollback --yes"), "{}", ran.err);
-    assert!(ran.err.contains("1 loop (it is not over)"), "{}", ran.err);
+    has(&ran.err, "claudex-loop rollback --yes");
+    has(&ran.err, "1 loop (it is not over)");
     project.run_with_stdin(&["rollback"], b"y\n").exits(1);
     assert_eq!(tree(&project.folder()), before);
     // The script of the plugin is the consent, and the person's slash command too.
     project.type_line("s1", "/claudex:rollback");
-    project
-        .run_in_session("s1", &["rollback", "--from-prompt"])
-        .exits(0)
-        .says(&id);
+    project.answers_in("s1", &["rollback", "--from-prompt"], 0, &id);
     assert!(!project.state_path(&id).exists());
 }
 
@@ -113,7 +112,7 @@ fn rollback_names_the_dated_folder_and_takes_what_was_made_by_hand_too() {
     let ran = project.run(&["rollback", "--yes"]).exits(0);
     let moved = project.folder().join("rolled-back");
     let dated = std::fs::read_dir(&moved).unwrap().next().unwrap().unwrap().path();
-    assert!(ran.out.contains(dated.to_str().unwrap()), "{}", ran.out);
+    has(&ran.out, dated.to_str().unwrap());
     assert_eq!(
         std::fs::read(dated.join("by hand.state")).unwrap(),
         b"phase: reviewing\n"
@@ -128,12 +127,8 @@ fn rollback_and_its_kin_are_not_the_agents() {
     let id = project.start(&[]);
     for command in [&["rollback", "--yes"][..], &["resume"], &["adopt"]] {
         let ran = project.run_in_session("s1", command).exits(1);
-        assert!(ran.err.contains("a person’s decision"), "{}", ran.err);
-        assert!(
-            ran.err.contains(&format!("/claudex:{}", command[0])),
-            "{}",
-            ran.err
-        );
+        has(&ran.err, "a person’s decision");
+        has(&ran.err, &format!("/claudex:{}", command[0]));
     }
     assert_eq!(project.changes(&id), ["start"]);
 }
@@ -142,10 +137,7 @@ fn rollback_and_its_kin_are_not_the_agents() {
 fn a_dry_sweep_says_what_would_be_moved_and_changes_nothing() {
     let project = Project::new();
     let id = project.start(&[]);
-    project
-        .run(&["sweep", "--dry-run"])
-        .exits(0)
-        .says("Nothing to sweep.");
+    project.answers(&["sweep", "--dry-run"], 0, "Nothing to sweep.");
     age(&project.state_path(&id), Duration::from_secs(3600));
     let before = tree(&project.folder());
     project
@@ -154,10 +146,7 @@ fn a_dry_sweep_says_what_would_be_moved_and_changes_nothing() {
         .says(&format!("Loop {id} would be moved"))
         .says(&format!("claudex-loop resume {id}"));
     assert_eq!(tree(&project.folder()), before);
-    project
-        .run(&["sweep"])
-        .exits(0)
-        .says(&format!("Loop {id} was moved"));
+    project.answers(&["sweep"], 0, &format!("Loop {id} was moved"));
     project.run(&["sweep"]).exits(0).says("Nothing to sweep.");
     assert!(!project.state_path(&id).exists());
     project.run(&["resume", &id]).exits(0).says("brought back");

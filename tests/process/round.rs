@@ -202,19 +202,13 @@ fn a_huge_answer_keeps_its_verdict_and_the_block_stays_short() {
 fn the_flag_goes_before_the_environment_and_that_before_auto() {
     let (project, id) = Project::reviewing(&[]);
     let project = project.with("CLAUDEX_REVIEWER", "fake-could-not-run");
-    project
-        .run(&["review", &id])
-        .exits(5)
-        .says("reviewer: fake-could-not-run");
+    project.answers(&["review", &id], 5, "reviewer: fake-could-not-run");
     project
         .review(&id, "fake-unreadable")
         .exits(5)
         .says("reviewer: fake-unreadable");
     let project = project.with("CLAUDEX_REVIEWER", " ");
-    project
-        .run(&["review", &id])
-        .exits(0)
-        .says("reviewer: lint (auto)");
+    project.answers(&["review", &id], 0, "reviewer: lint (auto)");
 }
 
 #[test]
@@ -310,14 +304,8 @@ fn a_file_is_reviewed_without_a_loop_and_nothing_of_ours_is_written_over() {
         .exits(5)
         .says("could not run");
     assert!(!project.root.join("reviews/PLAN-review-2.md").exists());
-    project
-        .run(&["review", "--file", "GONE.md"])
-        .exits(1)
-        .says("is not there to be reviewed");
-    project
-        .run(&["review", "--file", "/etc/passwd"])
-        .exits(1)
-        .says("leads out of");
+    project.answers(&["review", "--file", "GONE.md"], 1, "is not there to be reviewed");
+    project.answers(&["review", "--file", "/etc/passwd"], 1, "leads out of");
     project.run(&["review", &id, "--file", "PLAN.md"]).exits(2);
     project
         .run_in_session("s", &["review", "--file", "PLAN.md", "--reviewer", "fake-clean"])
@@ -362,24 +350,29 @@ fn each_rounds_findings_are_kept() {
 
 // --- two at once -------------------------------------------------------------------------------------------------
 
+/// Starts another review of a round whose review runs, waits until it follows that one, and gives it and what it prints.
+fn follower(project: &Project, id: &str, arguments: &[&str]) -> (Background, impl Fn() -> String) {
+    let log = project.home.join("second");
+    let child = project
+        .command(&[&["review", id], arguments].concat())
+        .stdout(std::fs::File::create(&log).unwrap())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let second = Background::of(child);
+    let said = move || std::fs::read_to_string(&log).unwrap();
+    wait_for("the second to attach", || {
+        said().contains("is running already; following it")
+    });
+    (second, said)
+}
+
 #[test]
 fn who_comes_second_follows_the_review_that_runs_and_both_get_its_findings() {
     let (project, id) = Project::reviewing(&[]);
     let held = Held::new(&project);
     let first = project.background_review(&id, &["--reviewer", "held"]);
-    let log = project.home.join("second");
-    let second = project
-        .command(&["review", &id, "--reviewer", "fake-clean"])
-        .stdout(std::fs::File::create(&log).unwrap())
-        .stderr(Stdio::inherit())
-        .spawn()
-        .unwrap();
-    let second = Background::of(second);
-    let said = || std::fs::read_to_string(&log).unwrap();
-    wait_for("the second to attach", || {
-        said().contains("is running already; following it")
-    });
-
+    let (second, said) = follower(&project, &id, &["--reviewer", "fake-clean"]);
     held.speak(FINDINGS);
     first.end().exits(0).says("high=1 medium=0 low=0");
     second.end().exits(0);
@@ -396,17 +389,7 @@ fn who_comes_second_follows_the_review_that_runs_and_both_get_its_findings() {
 fn who_follows_a_review_that_is_killed_is_told_and_the_same_line_takes_it_up() {
     let (project, id) = Project::reviewing(&[]);
     let first = project.background_review(&id, &["--reviewer", "fake-hang"]);
-    let log = project.home.join("second");
-    let second = project
-        .command(&["review", &id, "--reviewer", "fake-clean"])
-        .stdout(std::fs::File::create(&log).unwrap())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let second = Background::of(second);
-    wait_for("the second to attach", || {
-        std::fs::read_to_string(&log).unwrap().contains("following it")
-    });
+    let (second, _) = follower(&project, &id, &["--reviewer", "fake-clean"]);
     drop(first);
     second.end().exits(3).says("run the same command again");
     project.review(&id, "fake-clean").exits(0);
@@ -417,17 +400,7 @@ fn a_follower_that_is_interrupted_does_not_end_the_review() {
     let (project, id) = Project::reviewing(&[]);
     let held = Held::new(&project);
     let first = project.background_review(&id, &["--reviewer", "held"]);
-    let log = project.home.join("second");
-    let second = project
-        .command(&["review", &id])
-        .stdout(std::fs::File::create(&log).unwrap())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let second = Background::of(second);
-    wait_for("the second to attach", || {
-        std::fs::read_to_string(&log).unwrap().contains("following it")
-    });
+    let (second, _) = follower(&project, &id, &[]);
     second.signal("TERM");
     second.end().exits(130);
     held.speak(FINDINGS);

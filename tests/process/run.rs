@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::support::{
     Background, Project, Ran, Stop, age, descendants, is_alive, thorough_plan, tree, wait_for,
 };
+use claudex_testkit::has;
 use serde_json::{Value, json};
 
 const THIN: &str = "# Move the queue\n\nWe will move it soon.\n";
@@ -105,10 +106,7 @@ fn a_failure_of_the_system_exits_with_3() {
     let project = Project::new();
     project.plan(THIN);
     std::fs::write(project.root.join(".claude"), "in the way").unwrap();
-    project
-        .run(&["run", "PLAN.md", "--reviewer", "fake-clean"])
-        .exits(3)
-        .says(".claude");
+    project.answers(&["run", "PLAN.md", "--reviewer", "fake-clean"], 3, ".claude");
     assert_eq!(job(&project, &["PLAN.md", "--reviewer", "fake-clean"], 3), None);
 }
 
@@ -120,10 +118,7 @@ fn a_reviewer_that_fails_twice_exits_with_5_and_the_loop_is_over() {
         let outcome = job(&project, &["PLAN.md", "--reviewer", reviewer], 5).expect("an outcome");
         assert_eq!(outcome["ending"], "reviewer-failed");
         assert!(!outcome["cause"].as_str().unwrap().is_empty(), "{outcome}");
-        project
-            .run(&["run", "PLAN.md", "--reviewer", reviewer])
-            .exits(5)
-            .says("gave no verdict");
+        project.answers(&["run", "PLAN.md", "--reviewer", reviewer], 5, "gave no verdict");
         project.start(&[]);
     }
 }
@@ -274,7 +269,7 @@ fn a_hostile_plan_is_data() {
         std::fs::read(project.root.join("PLAN.md")).unwrap(),
         plan.as_bytes()
     );
-    assert!(ran.out.contains("stopped at max rounds"), "{}", ran.out);
+    has(&ran.out, "stopped at max rounds");
 }
 
 #[test]
@@ -307,25 +302,19 @@ fn a_drafter_that_fixes_the_plan_brings_it_through() {
         "{outcome}"
     );
     let summary = outcome["summary"].as_str().unwrap();
-    assert!(
-        summary.contains("\nEnded after 2 of 3 rounds; Ops and SRE has not looked.\n"),
-        "{summary}"
+    has(
+        summary,
+        "\nEnded after 2 of 3 rounds; Ops and SRE has not looked.\n",
     );
-    assert!(
-        summary.contains("**High findings that nobody looked at again:**"),
-        "{summary}"
-    );
+    has(summary, "**High findings that nobody looked at again:**");
     assert!(
         summary.contains("\n    claudex-loop run '/"),
         "the personas have their round there: {summary}"
     );
     let told = std::fs::read_to_string(project.root.join("what it was told.md")).unwrap();
-    assert!(
-        told.contains("### Claudex round 1 of 3, Senior-engineer review")
-            && told.contains("## High")
-            && told.contains(project.root.join("PLAN.md").to_str().unwrap()),
-        "{told}"
-    );
+    has(&told, "### Claudex round 1 of 3, Senior-engineer review");
+    has(&told, "## High");
+    has(&told, project.root.join("PLAN.md").to_str().unwrap());
 }
 
 #[test]
@@ -521,10 +510,7 @@ fn a_kept_job_that_was_put_aside_goes_on_and_what_cannot_be_typed_again_is_named
 /// Has a loop put aside as one that showed no sign of life.
 fn sweep(project: &Project, id: &str) {
     age(&project.state_path(id), Duration::from_secs(24 * 3600));
-    project
-        .run(&["sweep"])
-        .exits(0)
-        .says(&format!("Loop {id} was moved"));
+    project.answers(&["sweep"], 0, &format!("Loop {id} was moved"));
 }
 
 #[test]
@@ -548,10 +534,7 @@ fn only_a_loop_of_run_that_is_not_over_goes_on() {
     sweep(&project, &id);
     says(&project, &id, "no session has taken it up yet");
     project.run(&["run", "--resume", &id, "PLAN.md"]).exits(2);
-    project
-        .run(&["run", "--resume", "x"])
-        .exits(2)
-        .says("is not the id of a loop");
+    project.answers(&["run", "--resume", "x"], 2, "is not the id of a loop");
 }
 
 #[test]

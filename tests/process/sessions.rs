@@ -1,6 +1,7 @@
 //! Whose loop it is, how a session takes one over, and which commands only a person may give.
 
 use crate::support::{Project, Ran, Stop, id_of, tree};
+use claudex_testkit::has;
 use serde_json::json;
 
 #[test]
@@ -89,9 +90,9 @@ fn a_sessions_own_loop_goes_before_one_of_nobody() {
     assert!(inner.join(format!(".claude/claudex/{theirs}.state")).exists());
 
     let reason = project.fire_from(&inner, json!({"session_id": "s1"})).blocked();
-    assert!(reason.contains(&ours), "{reason}");
+    has(&reason, &ours);
     let reason = project.fire_from(&inner, json!({"session_id": "s2"})).blocked();
-    assert!(reason.contains(&theirs), "{reason}");
+    has(&reason, &theirs);
 }
 
 // --- adopt, resume and who may -----------------------------------------------------------------------------------
@@ -102,10 +103,7 @@ fn a_person_adopts_a_loop_for_whichever_session_comes_next() {
     let id = project.start(&[]);
     project.fire_as("crashed").blocked();
     crate::support::age(&project.state_path(&id), std::time::Duration::from_secs(16 * 60));
-    project
-        .run(&["adopt", &id])
-        .exits(0)
-        .says("belongs to nobody now");
+    project.answers(&["adopt", &id], 0, "belongs to nobody now");
     assert_eq!(project.field(&id, "session_id"), "unknown");
     project.plan("# Plan\n");
     project.fire_as("fresh").blocked();
@@ -130,7 +128,7 @@ fn a_loop_is_taken_from_a_session_that_may_be_at_work_by_who_says_so_alone() {
             "adopt" => format!("    claudex-loop adopt {id} --yes\n"),
             _ => format!("    claudex-loop resume {id} --adopt --yes\n"),
         };
-        assert!(ran.err.contains(&again), "{}", ran.err);
+        has(&ran.err, &again);
         project.run_with_stdin(command, b"y\n").exits(1);
         for typed in ["\n", "n\n", "\u{4}"] {
             let screen = project.on_terminal(80, command, typed);
@@ -162,14 +160,8 @@ fn a_loop_is_taken_from_a_session_that_may_be_at_work_by_who_says_so_alone() {
 fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
     let (project, id) = Project::reviewing(&[]);
     let said = project.run(&["resume", &id]).exits(0);
-    assert!(
-        said.out.contains("The stops of session s1 drive it.")
-            && said
-                .out
-                .contains(&format!("\n    claudex-loop resume {id} --adopt\n")),
-        "{}",
-        said.out
-    );
+    has(&said.out, "The stops of session s1 drive it.");
+    has(&said.out, &format!("\n    claudex-loop resume {id} --adopt\n"));
     assert_eq!(project.field(&id, "session_id"), "s1");
     project
         .run(&["resume", &id, "--adopt", "--yes"])
@@ -193,10 +185,7 @@ fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
     assert_eq!(project.field(&id, "session_id"), "s1");
     // An agent takes over nothing.
     let before = project.state(&id);
-    project
-        .run_in_session("s2", &["resume", &id, "--adopt"])
-        .exits(1)
-        .says("is a person’s decision");
+    project.answers_in("s2", &["resume", &id, "--adopt"], 1, "is a person’s decision");
     assert_eq!(project.state(&id), before);
 }
 
@@ -226,10 +215,7 @@ fn a_session_that_takes_a_loop_up_as_it_sums_up_is_handed_the_summary() {
             .says("**Findings by round:**")
             .says("Print this summary to the user");
         project.type_line("fresh", "/claudex:resume");
-        project
-            .run_in_session("fresh", &["resume", "--from-prompt"])
-            .exits(0)
-            .says(title);
+        project.answers_in("fresh", &["resume", "--from-prompt"], 0, title);
         // From a terminal there is no agent that could print it.
         let ran = project.run(&["resume"]).exits(0);
         assert!(!ran.out.contains(title), "{}", ran.out);
@@ -283,10 +269,7 @@ fn what_is_a_persons_decision_is_refused_to_an_agent() {
         &["rollback", "--yes"],
         &["resume"],
     ] {
-        project
-            .run_in_session("s1", command)
-            .exits(1)
-            .says("is a person’s decision");
+        project.answers_in("s1", command, 1, "is a person’s decision");
     }
     assert_eq!(files(), before);
 }

@@ -43,8 +43,5 @@ fn what_a_person_types_after_a_slash_command_arrives_byte_for_byte() {
 fn a_whole_plan_is_run_without_a_client() {
     let project = Project::new();
     project.plan("# Move the queue\n\nSomehow.\n");
-    project
-        .run(&["run", "PLAN.md", "--reviewer", "lint"])
-        .exits(4)
-        .says("Findings by round");
+    project.answers(&["run", "PLAN.md", "--reviewer", "lint"], 4, "Findings by round");
 }

@@ -371,10 +371,7 @@ fn flags_after_the_topic_belong_to_it() {
 fn a_topic_longer_than_a_state_file_should_hold_is_refused() {
     let project = Project::new();
     let before = tree(&project.root);
-    project
-        .run(&["start", "plan", &"x".repeat(65 * 1024)])
-        .exits(2)
-        .says("bytes long");
+    project.answers(&["start", "plan", &"x".repeat(65 * 1024)], 2, "bytes long");
     assert_eq!(tree(&project.root), before);
     project.run(&["start", "plan", &"x".repeat(64 * 1024)]).exits(0);
 }
@@ -413,10 +410,7 @@ fn a_fresh_loop_is_not_swept_and_the_limit_can_be_set() {
     let project = Project::new();
     let id = project.start(&[]);
     crate::support::age(&project.state_path(&id), 14 * MINUTE);
-    project
-        .run(&["start", "plan", "x"])
-        .exits(1)
-        .says("already active");
+    project.answers(&["start", "plan", "x"], 1, "already active");
     let project = project.with("CLAUDEX_STALE_MINUTES", "13");
     project.start(&[]);
 }
@@ -426,14 +420,8 @@ fn a_loop_whose_review_runs_is_never_swept() {
     let (project, id) = Project::reviewing(&[]);
     let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     crate::support::age(&project.state_path(&id), 600 * MINUTE);
-    project
-        .run(&["start", "plan", "x"])
-        .exits(1)
-        .says("already active");
-    project
-        .run(&["sweep", "--dry-run"])
-        .exits(0)
-        .says("Nothing to sweep");
+    project.answers(&["start", "plan", "x"], 1, "already active");
+    project.answers(&["sweep", "--dry-run"], 0, "Nothing to sweep");
     project.run(&["sweep"]).exits(0).says("Nothing to sweep");
     assert!(project.state_path(&id).exists());
     drop(review);
@@ -457,15 +445,9 @@ fn a_dry_sweep_says_what_it_would_do_and_does_nothing() {
     let id = project.start(&[]);
     crate::support::age(&project.state_path(&id), 16 * MINUTE);
     let before = tree(&project.folder());
-    project
-        .run(&["sweep", "--dry-run"])
-        .exits(0)
-        .says(&format!("Loop {id} would be moved"));
+    project.answers(&["sweep", "--dry-run"], 0, &format!("Loop {id} would be moved"));
     assert_eq!(tree(&project.folder()), before);
-    project
-        .run(&["sweep"])
-        .exits(0)
-        .says(&format!("Loop {id} was moved"));
+    project.answers(&["sweep"], 0, &format!("Loop {id} was moved"));
     assert!(!project.state_path(&id).exists());
 }
 

@@ -108,10 +108,6 @@ fn fields_of_partial_files_are_read_and_set() {
         "# made by hand\n\nphase: drafting   # for now\n",
     ] {
         let path = file(&project, "a b.state", text);
-        project
-            .run(&["state", "get", &path, "phase"])
-            .exits(0)
-            .says("drafting");
         let before = project.run(&["state", "get", &path, "phase"]).exits(0).out;
         assert_eq!(before, "drafting\n", "{text:?}");
         project

@@ -96,10 +96,7 @@ fn what_programs_read_has_no_colour_even_where_colours_are_asked_for() {
     let stop = project.run_with_stdin(&["--color", "always", "hook", "stop"], b"{}");
     assert!(!is_coloured(&stop.out), "{stop:?}");
     Stop::read(&stop);
-    project
-        .run(&["status", "--color", "blue"])
-        .exits(2)
-        .says("auto, always, never");
+    project.answers(&["status", "--color", "blue"], 2, "auto, always, never");
 }
 
 #[test]

@@ -5,13 +5,12 @@
 //! The commands are read off the man pages that the binary writes, so a new one is walked, too.
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use crate::paste::{READ_ONLY, Shell};
-use crate::support::{Project, Ran, feed, id_of, write};
+use crate::support::{Project, Ran, executable, feed, id_of, write};
 
 /// Lists what is removed from all that is shown, as ranges.
 const HIDDEN: [(u32, u32); 24] = [
@@ -354,14 +353,11 @@ fn what_a_reviewer_and_changed_files_are_called_and_say_is_plain() {
     let reviewer: PathBuf = project.home.join("reviewer");
     let findings = format!("# Round 1 findings\n\n## High\n- line 1: a{}b\n", all_hidden());
     write(&project.home.join("findings.md"), &findings);
-    write(
+    let cat = format!("cat '{}'", project.home.join("findings.md").display());
+    executable(
         &reviewer,
-        format!(
-            "#!/bin/sh\nprintf 'says \\033[31m\\342\\200\\256' >&2\ncat '{}'\n",
-            project.home.join("findings.md").display()
-        ),
+        &format!("printf 'says \\033[31m\\342\\200\\256' >&2\n{cat}"),
     );
-    std::fs::set_permissions(&reviewer, std::fs::Permissions::from_mode(0o755)).unwrap();
     let project = project.configured(format!(
         "reviewer = \"own\"\n[reviewers.own]\nkind = \"command\"\nprogram = \"{}\"\n",
         reviewer.display()

@@ -26,18 +26,12 @@ fn what_was_typed_is_taken_once_and_by_its_own_session_alone() {
     let project = Project::new();
     project.type_line("s1", "/claudex:plan a topic");
     let from_prompt = ["start", "plan", "--from-prompt"];
-    project
-        .run_in_session("s2", &from_prompt)
-        .exits(2)
-        .says("no arguments of this command");
+    project.answers_in("s2", &from_prompt, 2, "no arguments of this command");
     project.run(&from_prompt).exits(2);
     assert!(!project.folder().exists(), "a refused start leaves nothing");
     let id = id_of(&project.run_in_session("s1", &from_prompt).exits(0));
     project.run(&["cancel", &id]).exits(0);
-    project
-        .run_in_session("s1", &from_prompt)
-        .exits(2)
-        .says("no arguments of this command");
+    project.answers_in("s1", &from_prompt, 2, "no arguments of this command");
 }
 
 #[test]
@@ -47,10 +41,7 @@ fn a_ticket_stands_for_the_person_once_and_for_its_own_command() {
     project.fire_as("old").blocked();
 
     project.type_line("s1", &format!("/claudex:adopt {id}"));
-    project
-        .run_in_session("s1", &["adopt", &id])
-        .exits(1)
-        .says("is a person’s decision");
+    project.answers_in("s1", &["adopt", &id], 1, "is a person’s decision");
     project
         .run_in_session("s1", &["resume", "--from-prompt"])
         .exits(2);

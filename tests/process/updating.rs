@@ -1,10 +1,9 @@
 //! An update of the plugin, or of the program, in the middle of a loop: the plugin's folder moves, and for a while one of the two
 //! is older than the other.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Project, Ran, Stop, feed, tree, write};
+use crate::support::{Project, Ran, Stop, executable, feed, tree};
 use serde_json::json;
 
 /// A copy of the plugin in a folder of this name, as the client's cache has one per version.
@@ -115,14 +114,13 @@ fn older(project: &Project, protocol: u32) -> PathBuf {
     let file = project.home.join("older/claudex-loop");
     let real = assert_cmd::cargo::cargo_bin!("claudex-loop");
     let script = format!(
-        "#!/bin/sh\ncase \"$*\" in\n--protocol*) echo 'claudex-loop protocol {protocol} (0.0.9)' ;;\nesac\n\
+        "case \"$*\" in\n--protocol*) echo 'claudex-loop protocol {protocol} (0.0.9)' ;;\nesac\n\
          case \"$*\" in\n--protocol) exit ;;\n--protocol=*) [ {protocol} = 1 ] || exit 1; shift ;;\nesac\n\
          case \"$*\" in\n'hook session-start') echo \"error: unrecognized subcommand 'session-start'\" >&2; echo usage; exit 2 ;;\n\
-         *) exec {} \"$@\" ;;\nesac\n",
+         *) exec {} \"$@\" ;;\nesac",
         shlex::try_quote(real.to_str().unwrap()).unwrap()
     );
-    write(&file, script);
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&file, &script);
     file
 }
 

@@ -67,10 +67,7 @@ fn a_start_keeps_the_shape_of_its_machine_where_git_does_not_see_it() {
     assert_eq!(mode & 0o777, 0o600);
     let status = project.shell("git", &["status", "--porcelain"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&status.stdout), "");
-    project
-        .run(&["machine", "show"])
-        .exits(0)
-        .says(&project.field(&id, "graph_hash"));
+    project.answers(&["machine", "show"], 0, &project.field(&id, "graph_hash"));
 }
 
 #[test]
@@ -141,16 +138,10 @@ fn a_loop_of_a_version_that_cannot_go_on_lets_the_turn_end_and_may_be_given_up()
         .says("[[migrations]]")
         .says("or give it up (its files are kept):")
         .says(&format!("        claudex-loop cancel {id}"));
-    project
-        .run(&["start", "plan", "another"])
-        .exits(1)
-        .says("already active");
+    project.answers(&["start", "plan", "another"], 1, "already active");
     assert_eq!(project.state(&id), before, "nothing was changed");
 
-    project
-        .run_in_session("s1", &["cancel", &id])
-        .exits(0)
-        .says("rolled-back");
+    project.answers_in("s1", &["cancel", &id], 0, "rolled-back");
     assert!(!project.state_path(&id).exists());
     let kept: Vec<_> = std::fs::read_dir(project.folder().join("rolled-back"))
         .unwrap()
@@ -217,10 +208,7 @@ fn diff_says_what_is_safe_and_exits_0() {
     files(&project, &[]);
     let same = project.run(&["machine", "diff", "old.toml", "new.toml"]).exits(0);
     assert!(same.out.contains("The machines are the same"), "{}", same.out);
-    project
-        .run(&["machine", "diff", "old.toml"])
-        .exits(0)
-        .says("The machines are the same");
+    project.answers(&["machine", "diff", "old.toml"], 0, "The machines are the same");
     files(
         &project,
         &[(

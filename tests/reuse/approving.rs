@@ -2,13 +2,13 @@
 //! back. What follows from the file (hook, verbs, help, status, journal, completions, diagram) is driven as people meet it.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::packages::{files, packages};
+use crate::project::{fed, said};
 use crate::support::stranger::{cargo, one_at_a_time, ours};
 use crate::support::target;
 
@@ -132,19 +132,12 @@ impl Project {
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", &self.root)
-            .env("LANG", "C.UTF-8")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .env("LANG", "C.UTF-8");
         if agent {
             command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s1");
         }
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let mut said = String::from_utf8(output.stdout).unwrap();
-        said.push_str(&String::from_utf8(output.stderr).unwrap());
-        (output.status.code().unwrap(), said)
+        let output = fed(command, stdin);
+        (output.status.code().unwrap(), said(&output))
     }
 
     /// What a person's command prints; it must succeed.

@@ -2,13 +2,13 @@
 //! a terminal.
 
 use std::fs;
-use std::io::Write as _;
-use std::process::Stdio;
 use std::sync::OnceLock;
 
+use claudex_testkit::has;
 use serde_json::{Value, json};
 
 use crate::example::Project;
+use crate::project::{fed, manifest, whole};
 use crate::support::stranger::{Crate, ours, target};
 
 const MACHINE: &str = r#"name = "ferry"
@@ -20,12 +20,7 @@ active = "many"
 start = "collecting"
 
 [fields]
-phase    = { holds = "phase" }
-id       = { holds = "id" }
-root     = { holds = "root" }
-session  = { holds = "session" }
-revision = { holds = "revision" }
-machine  = { holds = "machine" }
+HELD
 labels   = { type = "list" }
 picked   = { type = "text" }
 said     = { type = "text" }
@@ -135,16 +130,6 @@ impl ferry::OnStop for Own {
 claudex_loop::main!(ferry, Own);
 "#;
 
-fn manifest() -> String {
-    format!(
-        "[package]\nname = \"ferry\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         claudex-loop = {{ path = {:?}, default-features = false, features = [\"program\"] }}\n\n\
-         [build-dependencies]\nclaudex-build = {{ path = {:?} }}\n",
-        ours(),
-        ours().join("codegen"),
-    )
-}
-
 /// The method that docs/behaviours.md shows.
 fn shown() -> String {
     let document = fs::read_to_string(ours().join("docs/behaviours.md")).unwrap();
@@ -157,8 +142,8 @@ fn program() -> &'static str {
     static PROGRAM: OnceLock<(tempfile::TempDir, String)> = OnceLock::new();
     let (_, program) = PROGRAM.get_or_init(|| {
         let stranger = Crate::new("ferry");
-        stranger.write("Cargo.toml", &manifest());
-        stranger.write("machine.toml", MACHINE);
+        stranger.write("Cargo.toml", &manifest("ferry"));
+        stranger.write("machine.toml", &whole(MACHINE));
         // Without Rust the options are nobody's.
         stranger.write("src/main.rs", "claudex_loop::main!(ferry);\n");
         let built = stranger.cargo(&["build"]);
@@ -237,16 +222,8 @@ impl Ferry {
                 "answers": {question: answer},
             },
         });
-        let mut child = self
-            .command(&["hook", "answer"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(event.to_string().as_bytes()).unwrap();
-        drop(stdin);
-        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+        let output = fed(self.command(&["hook", "answer"]), &event.to_string());
+        String::from_utf8(output.stdout).unwrap()
     }
 
     fn journal(&self) -> String {
@@ -283,13 +260,9 @@ fn the_texts_of_a_field_are_the_options_and_the_one_chosen_is_the_argument() {
     assert_eq!(ferry.dialog(WHICH, &["計画", "no"], "no"), "");
     assert_eq!(ferry.journal(), before);
     let told = ferry.dialog(WHICH, &["計画", "$(x) & y"], "$(x) & y");
-    assert!(told.contains("by pick to phase drafting"), "{told}");
+    has(&told, "by pick to phase drafting");
     assert_eq!(ferry.field("picked"), "$(x) & y");
-    assert!(
-        ferry.journal().contains("\"what\":\"pick\",\"by\":\"person\""),
-        "{}",
-        ferry.journal()
-    );
+    has(&ferry.journal(), "\"what\":\"pick\",\"by\":\"person\"");
 }
 
 #[test]
@@ -348,21 +321,15 @@ fn what_a_person_types_is_the_argument_of_the_transition_for_it() {
     ferry.stop();
     let before = ferry.journal();
     let told = ferry.dialog(WHICH, &["red", "blue"], &"x".repeat(2_001));
-    assert!(
-        told.contains("changed nothing") && told.contains("2001 characters"),
-        "{told}"
-    );
+    has(&told, "changed nothing");
+    has(&told, "2001 characters");
     assert_eq!(ferry.dialog(WHICH, &["red", "green"], "green"), "");
     assert_eq!(ferry.dialog(WHICH, &["red", "blue"], "(notes only)"), "");
     assert_eq!(ferry.journal(), before);
     let typed = "--words=\"neither\", `it's`\r\nred\\";
     let told = ferry.dialog(WHICH, &["red", "blue"], &format!(" {typed}\n"));
-    assert!(told.contains("by say to phase drafting"), "{told}");
-    assert!(
-        ferry.journal().contains(&json!(typed).to_string()),
-        "{}",
-        ferry.journal()
-    );
+    has(&told, "by say to phase drafting");
+    has(&ferry.journal(), &json!(typed).to_string());
 }
 
 #[test]
@@ -399,7 +366,7 @@ fn a_label_that_cannot_be_an_option_is_named_and_nothing_changes() {
         (decision.as_str(), ferry.phase().as_str()),
         ("approve", "choosing")
     );
-    assert!(said.contains("the field labels gives no options"), "{said}");
+    has(&said, "the field labels gives no options");
 }
 
 #[test]
@@ -410,23 +377,21 @@ fn the_program_asks_and_gives_the_arguments() {
     // The file from which the program takes the options is not there yet.
     let (decision, said) = ferry.stop();
     assert_eq!(decision, "approve");
-    assert!(said.contains("it cannot ask: No such file"), "{said}");
+    has(&said, "it cannot ask: No such file");
     fs::write(ferry.path("VERSIONS"), "1.0\n1.1\n").unwrap();
     assert_eq!(ferry.stop().0, "approve", "nothing is to be tried there");
     let told = ferry.dialog(("Which version goes out?", "Version"), &["1.0", "1.1"], "1.1");
-    assert!(told.contains("by choose to phase counting"), "{told}");
+    has(&told, "by choose to phase counting");
     assert_eq!(ferry.field("version"), "1.1");
     // Each is shown plain.
     let said = ferry.stop().1;
-    assert!(said.contains("How often does 1.1 go out?"), "{said}");
-    assert!(said.contains("One 'time' only."), "{said}");
+    has(&said, "How often does 1.1 go out?");
+    has(&said, "One 'time' only.");
     assert_eq!(calls(&said), [["Once", "Twice", "Many times", "Choose anew"]]);
     let times = ("How often does 1.1 go out?", "Times");
     let told = ferry.dialog(times, &[], "Many times");
-    assert!(
-        told.contains("changed nothing") && told.contains("invalid value ‘many’"),
-        "{told}"
-    );
+    has(&told, "changed nothing");
+    has(&told, "invalid value ‘many’");
     assert_eq!(ferry.phase(), "counting");
     ferry.dialog(times, &[], "Twice");
     assert_eq!(
@@ -450,7 +415,7 @@ fn an_answer_is_for_the_loop_that_asked_whichever_a_stop_would_drive() {
         "the other one is newer: {shown}"
     );
     let told = ferry.dialog(WHICH, &["red"], "red");
-    assert!(told.contains(&format!("took loop {asking} by pick")), "{told}");
+    has(&told, &format!("took loop {asking} by pick"));
 }
 
 #[test]
@@ -458,7 +423,7 @@ fn whoever_sits_in_a_terminal_answers_there() {
     let ferry = Ferry::new(&["it's \"red\"", "-b lue"]);
     let (code, said) = ferry.run(&["answer", "-b lue"]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("it asks nothing now"), "{said}");
+    has(&said, "it asks nothing now");
     ferry.stop();
     let id = ferry.status()["id"].as_str().unwrap().to_owned();
     let line = format!("ferry answer {id} LABEL");
@@ -475,10 +440,8 @@ fn whoever_sits_in_a_terminal_answers_there() {
         .unwrap();
     let refused = String::from_utf8(agent.stderr).unwrap();
     assert_eq!(agent.status.code(), Some(1), "{refused}");
-    assert!(
-        refused.contains("answer is a person’s decision") && refused.contains("    ferry answer LABEL\n"),
-        "{refused}"
-    );
+    has(&refused, "answer is a person’s decision");
+    has(&refused, "    ferry answer LABEL\n");
     // The refusal is noted, and nothing else.
     let noted = ferry.journal();
     assert_eq!(noted.strip_prefix(&before).unwrap().lines().count(), 1, "{noted}");
@@ -499,7 +462,7 @@ fn whoever_sits_in_a_terminal_answers_there() {
     }
     assert_eq!(ferry.journal(), noted);
     let said = ferry.done(&["answer", &id, "-b lue"]);
-    assert!(said.contains("pick, now in phase drafting"), "{said}");
+    has(&said, "pick, now in phase drafting");
     assert_eq!(ferry.field("picked"), "-b lue");
 }
 
@@ -514,25 +477,23 @@ fn an_unknown_label_is_answered_with_those_that_there_are() {
     );
     let (code, said) = ferry.run(&["answer", "1.1"]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("it cannot ask: No such file"), "{said}");
+    has(&said, "it cannot ask: No such file");
     fs::write(ferry.path("VERSIONS"), "1.0\n1.1\n").unwrap();
     let (code, said) = ferry.run(&["answer", "1.\u{1b}[2J`2`"]);
     assert_eq!(code, Some(1));
-    assert!(
-        said.contains("is no answer to: Which version goes out?") && said.contains("“1.0”, “1.1”"),
-        "{said}"
-    );
+    has(&said, "is no answer to: Which version goes out?");
+    has(&said, "“1.0”, “1.1”");
     assert!(!said.contains('\u{1b}'), "{said:?}");
     ferry.done(&["answer", "1.1"]);
     // An answer whose argument is none of its kind.
     let (code, said) = ferry.run(&["answer", "Many times"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("count cannot be taken: invalid value"), "{said}");
+    has(&said, "count cannot be taken: invalid value");
     assert_eq!(ferry.phase(), "counting");
     // It is the answer's alone: nothing is counted that was not offered.
     let (code, said) = ferry.run(&["count", "--times-more=7"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("unrecognized subcommand ‘count’"), "{said}");
+    has(&said, "unrecognized subcommand ‘count’");
     ferry.done(&["answer", "Once"]);
     assert_eq!(
         (ferry.field("times"), ferry.field("quick")),
@@ -557,10 +518,10 @@ fn a_program_that_asks_nothing_has_the_phase_go_on_in_silence() {
     assert_eq!(ferry.phase(), "done");
     // The same transition, where a person was asked.
     let (ferry, told) = drafting("1.0\n");
-    assert!(told.contains("AskUserQuestion"), "{told}");
+    has(&told, "AskUserQuestion");
     let (decision, said) = ferry.stop();
     assert_eq!(decision, "approve");
-    assert!(said.contains("is over: done, by skip"), "{said}");
+    has(&said, "is over: done, by skip");
 
     // It ceases to ask, and begins again.
     let (ferry, _) = drafting("1.0\n");
@@ -570,7 +531,7 @@ fn a_program_that_asks_nothing_has_the_phase_go_on_in_silence() {
     assert_eq!(ferry.dialog(version, &["1.0", "Not now"], "1.0"), "");
     let (code, said) = ferry.run(&["answer", "1.0"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("it asks nothing now"), "{said}");
+    has(&said, "it asks nothing now");
     assert_eq!(ferry.phase(), "drafting");
     fs::write(ferry.path("VERSIONS"), "1.0\n").unwrap();
     ferry.dialog(version, &["1.0", "Not now"], "1.0");

@@ -11,12 +11,7 @@ before_stop = ["mend"]
 start = "writing"
 
 [fields]
-phase    = { holds = "phase" }
-id       = { holds = "id" }
-root     = { holds = "root" }
-session  = { holds = "session" }
-revision = { holds = "revision" }
-machine  = { holds = "machine" }
+HELD
 mended   = { type = "count" }
 
 [phases.writing]

@@ -16,12 +16,7 @@ start = "open"
 start = "open"
 
 [fields]
-phase    = { holds = "phase" }
-id       = { holds = "id" }
-root     = { holds = "root" }
-session  = { holds = "session" }
-revision = { holds = "revision" }
-machine  = { holds = "machine" }
+HELD
 mode     = { holds = "mode" }
 about    = { type = "text", at_start = "required" }
 
@@ -43,13 +38,8 @@ fn what_is_typed_after_a_slash_command_of_two_words_starts_its_mode() {
     let prompt = json!({"session_id": "s", "cwd": project.root, "hook_event_name": "UserPromptSubmit", "prompt_id": "p",
                         "prompt": "/ways:new-way a 'way' of $(its) own"});
     project.run(&["hook", "prompt"], &prompt.to_string());
-    let mut start = project.command(&["start", "new_way", "--from-prompt"]);
-    let started = start
-        .env("CLAUDECODE", "1")
-        .env("CLAUDE_CODE_SESSION_ID", "s")
-        .output()
-        .unwrap();
-    assert!(started.status.success(), "{started:?}");
+    let (succeeded, said) = project.agent(&["start", "new_way", "--from-prompt"]);
+    assert!(succeeded, "{said}");
     assert_eq!(project.status("mode"), "new_way");
     let shown = project.run(&["status", "--json"], "");
     assert!(shown.contains("\"about\": \"a 'way' of $(its) own\""), "{shown}");

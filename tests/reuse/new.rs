@@ -1,10 +1,10 @@
 //! `new` writes a crate that builds and runs as it is.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
+use crate::project::{fed, said};
 use crate::support::stranger::{cargo, one_at_a_time, ours, target};
 
 /// A folder in which crates are made, whose path has a space, a quote and a letter outside ASCII.
@@ -31,25 +31,16 @@ impl Desk {
     }
 }
 
-fn said(output: &Output) -> String {
-    String::from_utf8([&*output.stdout, &*output.stderr].concat()).unwrap()
-}
-
 /// Runs a program in a project, with this on its stdin.
 fn run(program: &Path, project: &Path, arguments: &[&str], stdin: &str) -> String {
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .current_dir(project)
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
-        .env("HOME", project.join("home"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
+        .env("HOME", project.join("home"));
+    let output = fed(command, stdin);
     assert!(output.status.success(), "{arguments:?}: {}", said(&output));
     said(&output)
 }

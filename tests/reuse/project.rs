@@ -3,12 +3,26 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::support::stranger::{Crate, ours, target};
 use crate::terminal;
+
+/// The fields that the engine holds, each of which a machine has to name.
+const HELD: &str = r#"phase    = { holds = "phase" }
+id       = { holds = "id" }
+root     = { holds = "root" }
+session  = { holds = "session" }
+revision = { holds = "revision" }
+machine  = { holds = "machine" }
+"#;
+
+/// Returns a machine file whose line `HELD` says what the engine holds.
+pub(crate) fn whole(machine: &str) -> String {
+    machine.replace("HELD\n", HELD)
+}
 
 /// A project with one loop.
 pub(crate) struct Project {
@@ -18,7 +32,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Builds a program of this name from its machine file and its messages, and makes a project with a configuration.
+    /// Builds a program of this name from its machine file ([`whole`]) and its messages, and makes a project with a configuration.
     pub(crate) fn new(name: &str, machine: &str, messages: &[(&str, &str)], configuration: &str) -> Self {
         let main = format!("claudex_loop::main!({name});\n");
         Self::with_main(name, machine, messages, configuration, &main)
@@ -34,7 +48,7 @@ impl Project {
     ) -> Self {
         let stranger = Crate::new(name);
         stranger.write("Cargo.toml", &manifest(name));
-        stranger.write("machine.toml", machine);
+        stranger.write("machine.toml", &whole(machine));
         for (file, text) in messages {
             stranger.write(&format!("messages/{file}"), text);
         }
@@ -83,17 +97,16 @@ impl Project {
 
     /// Runs the program, and gives whether it succeeded and what it says.
     pub(crate) fn try_run(&self, arguments: &[&str], stdin: &str) -> (bool, String) {
-        let mut child = self
-            .command(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        (output.status.success(), said)
+        let output = fed(self.command(arguments), stdin);
+        (output.status.success(), said(&output))
+    }
+
+    /// The same as the agent of session `s`.
+    pub(crate) fn agent(&self, arguments: &[&str]) -> (bool, String) {
+        let mut command = self.command(arguments);
+        command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s");
+        let output = fed(command, "");
+        (output.status.success(), said(&output))
     }
 
     /// The program's call, without what it is given on stdin.
@@ -136,7 +149,24 @@ impl Project {
     }
 }
 
-fn manifest(name: &str) -> String {
+/// Runs a command with this on its stdin.
+pub(crate) fn fed(mut command: Command, stdin: &str) -> Output {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// All that a command printed.
+pub(crate) fn said(output: &Output) -> String {
+    String::from_utf8([&*output.stdout, &*output.stderr].concat()).unwrap()
+}
+
+pub(crate) fn manifest(name: &str) -> String {
     let path = |below: &str| ours().join(Path::new(below));
     format!(
         "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\

@@ -16,12 +16,7 @@ messages = "messages"
 start = "tasks"
 
 [fields]
-phase    = { holds = "phase" }
-id       = { holds = "id" }
-root     = { holds = "root" }
-session  = { holds = "session" }
-revision = { holds = "revision" }
-machine  = { holds = "machine" }
+HELD
 answered = { holds = "findings" }
 base     = { type = "text", at_start = "optional" }
 model    = { one_of = ["opus", "sonnet"] }

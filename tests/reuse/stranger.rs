@@ -112,20 +112,6 @@ fn a_phase_without_a_behaviour_names_the_method_that_is_missing() {
 }
 
 #[test]
-fn a_wrong_machine_stops_the_build_with_file_line_and_column() {
-    let said = fails(&door(
-        &MACHINE.replace(
-            "from = \"open\"\nto   = \"closed\"",
-            "from = \"opne\"\nto   = \"closed\"",
-        ),
-        MAIN,
-    ));
-    assert!(said.contains("machine.toml:22:8: "), "{said}");
-    assert!(said.contains("did you mean `open`"), "{said}");
-    assert!(!said.contains("panicked"), "{said}");
-}
-
-#[test]
 fn an_illegal_edge_names_the_phases_where_it_is_legal_and_the_line() {
     let main = MAIN.replace(
         "fn main() {",

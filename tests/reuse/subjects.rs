@@ -12,12 +12,7 @@ context = ["rule"]
 start = "checking"
 
 [fields]
-phase    = { holds = "phase" }
-id       = { holds = "id" }
-root     = { holds = "root" }
-session  = { holds = "session" }
-revision = { holds = "revision" }
-machine  = { holds = "machine" }
+HELD
 round    = { type = "count", initial = 1 }
 
 [phases.checking.on_stop.review]

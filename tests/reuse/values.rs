@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use claudex_testkit::has;
 use serde_json::{Value, json};
 
 use crate::project::Project;
@@ -194,8 +195,8 @@ fn null_is_in_the_document_and_the_value_is_what_everyone_speaks_of() {
     );
     assert_eq!(project.phase("a"), "standalone");
     let journal = project.run(&["journal", "a", "--json"]);
-    assert!(journal.contains("\"next_phase\":\"by-hand\""), "{journal}");
-    assert!(journal.contains("\"iteration\":0"), "{journal}");
+    has(&journal, "\"next_phase\":\"by-hand\"");
+    has(&journal, "\"iteration\":0");
     // What is null is a value that guards read, and that a hand may write.
     fs::write(project.root.join("plans/a/GO"), "").unwrap();
     project.stop();
@@ -209,7 +210,7 @@ fn null_is_in_the_document_and_the_value_is_what_everyone_speaks_of() {
     assert!(project.run(&["status", "a"]).contains("standalone"));
     project.run(&["take-up", "a"]);
     let journal = project.run(&["journal", "a"]);
-    assert!(journal.contains("was edited by hand (next_phase)"), "{journal}");
+    has(&journal, "was edited by hand (next_phase)");
     assert_eq!(
         project.document("a")["model"],
         json!("null"),
@@ -304,27 +305,22 @@ fn a_guard_reads_what_the_transition_is_given() {
     );
     // What is none of the words is said with those that there are, and changes nothing.
     let (succeeded, said) = conclude("procede", &[]);
-    assert!(
-        !succeeded && said.contains("loop-questions, proceed, loop_research"),
-        "{said}"
-    );
+    assert!(!succeeded, "{said}");
+    has(&said, "loop-questions, proceed, loop_research");
     for score in ["4", "10"] {
         let (succeeded, said) = project.try_run(&["score", "e", "--score", score], "");
         assert!(!succeeded, "{said}");
-        assert!(said.contains("args.score >= iteration + 2"), "{said}");
-        assert!(
-            said.contains(&format!("args.score is {score}, iteration is 3")),
-            "{said}"
-        );
+        has(&said, "args.score >= iteration + 2");
+        has(&said, &format!("args.score is {score}, iteration is 3"));
     }
     assert_eq!(project.document("e"), document);
     project.run(&["score", "e", "--score", "5"]);
     assert_eq!(project.document("e")["iteration"], json!(5));
     // Which of a transition's edges may be taken is not known before it is given something: the line names what it takes.
     let shown = project.run(&["status", "e"]);
-    assert!(
-        shown.contains("conclude e --next-action <loop-questions|proceed|loop_research> --hard"),
-        "{shown}"
+    has(
+        &shown,
+        "conclude e --next-action <loop-questions|proceed|loop_research> --hard",
     );
     assert!(conclude("proceed", &[]).0);
     assert_eq!(project.phase("e"), "standalone");

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use claudex_testkit::has;
 use serde_json::{Value, json};
 
 use crate::project::Project;
@@ -17,12 +18,7 @@ messages = "messages"
 start = "trying"
 
 [fields]
-phase    = { holds = "phase" }
-id       = { holds = "id" }
-root     = { holds = "root" }
-session  = { holds = "session" }
-revision = { holds = "revision" }
-machine  = { holds = "machine" }
+HELD
 visit    = { holds = "visit" }
 checks   = { type = "list" }
 round    = { type = "count", initial = 1 }
@@ -144,16 +140,18 @@ fn add(project: &Project, line: &str) {
     project.run(&["add", "--line", line], "");
 }
 
-/// Calls the program as an agent does, from the client's shell; gives whether it succeeded and what it says.
-fn agent(project: &Project, arguments: &[&str]) -> (bool, String) {
-    let mut call = project.command(arguments);
-    let output = call
-        .env("CLAUDECODE", "1")
-        .env("CLAUDE_CODE_SESSION_ID", "s")
-        .output()
-        .unwrap();
-    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    (output.status.success(), said)
+/// Calls the program as an agent does, to whom it says no with these words.
+#[track_caller]
+fn refuses(project: &Project, arguments: &[&str], why: &str) {
+    let (succeeded, said) = project.agent(arguments);
+    assert!(!succeeded && said.contains(why), "{said}");
+}
+
+/// The same where it does what it is told.
+#[track_caller]
+fn does(project: &Project, arguments: &[&str], what: &str) {
+    let (succeeded, said) = project.agent(arguments);
+    assert!(succeeded && said.contains(what), "{said}");
 }
 
 fn permit(project: &Project) -> String {
@@ -188,25 +186,21 @@ fn a_person_permits_a_list_once_and_an_agent_cannot() {
     let said = project.stop_saying();
     assert_eq!(said["decision"], "approve");
     let told = said["systemMessage"].as_str().unwrap();
-    assert!(
-        told.contains("waits for a person to permit the commands") && told.contains(&permitting),
-        "{told}"
-    );
+    has(told, "waits for a person to permit the commands");
+    has(told, &permitting);
     for arguments in [&["verify"][..], &["verify", "--permit"]] {
-        let (succeeded, said) = agent(&project, arguments);
+        let (succeeded, said) = project.agent(arguments);
         assert!(!succeeded && said.contains("--permit"), "{said}");
     }
-    assert!(agent(&project, &["verify"]).1.contains(permitting.trim_start()));
+    assert!(project.agent(&["verify"]).1.contains(permitting.trim_start()));
     // What nobody sees, nobody permits.
     project.write("yes.ignored", "y\n");
     for arguments in [&["verify"][..], &["verify", "--permit"]] {
         let yes = fs::File::open(project.root.join("yes.ignored")).unwrap();
         let output = project.command(arguments).stdin(yes).output().unwrap();
         let (succeeded, said) = (output.status.success(), String::from_utf8(output.stderr).unwrap());
-        assert!(
-            !succeeded && said.contains("there is no terminal to show the commands on"),
-            "{said}"
-        );
+        assert!(!succeeded, "{said}");
+        has(&said, "there is no terminal to show the commands on");
     }
     let (succeeded, said) = project.on_terminal(&["verify"], "n\n");
     assert!(!succeeded && said.contains("nothing was run"), "{said}");
@@ -215,14 +209,10 @@ fn a_person_permits_a_list_once_and_an_agent_cannot() {
 
     let shown = format!("\n    {RUN}\n    echo 'two words' && true\n");
     let (succeeded, said) = project.on_terminal(&["verify"], "y\n");
-    assert!(
-        succeeded && said.contains(&shown) && said.contains("[y/N]"),
-        "{said}"
-    );
-    assert!(
-        said.contains("$ echo 'two words' && true\nexit status 0\ntwo words\n"),
-        "{said}"
-    );
+    assert!(succeeded, "{said}");
+    has(&said, &shown);
+    has(&said, "[y/N]");
+    has(&said, "$ echo 'two words' && true\nexit status 0\ntwo words\n");
     assert_eq!(ran(&project), 1);
     // The result is there for this work tree: the stop takes it.
     assert_eq!(project.stop(), "reviewing");
@@ -232,17 +222,14 @@ fn a_person_permits_a_list_once_and_an_agent_cannot() {
         .lines()
         .find(|line| line.contains("\"what\":\"pass\""))
         .unwrap();
-    assert!(
-        edge.contains("\"kind\":\"verified\"") && edge.contains("\"run\":\"c-"),
-        "{edge}"
-    );
+    has(edge, "\"kind\":\"verified\"");
+    has(edge, "\"run\":\"c-");
     // Once for this project, whichever loop it is, and whoever runs it then.
     project.run(&["leave"], "");
     project.run(&["start"], "");
     add(&project, RUN);
     add(&project, "echo 'two words' && true");
-    let (succeeded, said) = agent(&project, &["verify"]);
-    assert!(succeeded && said.contains("all commands passed"), "{said}");
+    does(&project, &["verify"], "all commands passed");
     assert_eq!(ran(&project), 2);
 }
 
@@ -254,7 +241,7 @@ fn a_changed_list_asks_again_whatever_journal_and_project_say() {
     let before = journal(&project);
     add(&project, "echo more >> ran.ignored");
     assert_eq!(project.stop(), "trying");
-    assert!(!agent(&project, &["verify"]).0);
+    assert!(!project.agent(&["verify"]).0);
     // A note that says that the new list passed permits nothing, and the record of another list is none of this one's.
     let permitted = project.root.join(".local/state/depot/permitted");
     let record = fs::read_dir(&permitted).unwrap().next().unwrap().unwrap().path();
@@ -270,11 +257,7 @@ fn a_changed_list_asks_again_whatever_journal_and_project_say() {
     assert_eq!(notes.lines().count(), 2, "{before}");
     let file = folder(&project).join("journal.jsonl");
     fs::write(&file, journal(&project) + &notes).unwrap();
-    let (succeeded, said) = agent(&project, &["sign"]);
-    assert!(
-        !succeeded && said.contains("a person has not permitted these commands"),
-        "{said}"
-    );
+    refuses(&project, &["sign"], "a person has not permitted these commands");
     assert_eq!(project.stop(), "trying");
     assert_eq!(ran(&project), 1);
     assert!(permit(&project).contains("    echo more >> ran.ignored\n"));
@@ -284,28 +267,12 @@ fn a_changed_list_asks_again_whatever_journal_and_project_say() {
 #[test]
 fn a_name_of_the_configuration_needs_no_permission_and_nothing_to_run_is_said() {
     let project = project(&[]);
-    let (succeeded, said) = agent(&project, &["verify"]);
-    assert!(
-        !succeeded && said.contains("there is no command to run"),
-        "{said}"
-    );
-    let (succeeded, said) = agent(&project, &["sign"]);
-    assert!(
-        !succeeded && said.contains("is not open: there is no command to run"),
-        "{said}"
-    );
+    refuses(&project, &["verify"], "there is no command to run");
+    refuses(&project, &["sign"], "is not open: there is no command to run");
     add(&project, "tidy");
-    let (succeeded, said) = agent(&project, &["sign"]);
-    assert!(
-        !succeeded && said.contains("the commands were not run yet; run them:"),
-        "{said}"
-    );
-    let (succeeded, said) = agent(&project, &["verify"]);
-    assert!(
-        succeeded && said.contains("$ tidy\nexit status 0\ntidied"),
-        "{said}"
-    );
-    assert!(agent(&project, &["sign"]).0);
+    refuses(&project, &["sign"], "the commands were not run yet; run them:");
+    does(&project, &["verify"], "$ tidy\nexit status 0\ntidied");
+    assert!(project.agent(&["sign"]).0);
     assert_eq!(project.status("phase"), "reviewing");
 }
 
@@ -318,8 +285,7 @@ fn a_command_that_fails_is_shown_to_the_agent_and_proves_nothing() {
         "{said}"
     );
     assert_eq!(ran(&project), 1, "the others run all the same");
-    let (succeeded, said) = agent(&project, &["sign"]);
-    assert!(!succeeded && said.contains("failed (exit status 3)"), "{said}");
+    refuses(&project, &["sign"], "failed (exit status 3)");
     // The result that is there is told once; the next stop runs them anew.
     for count in [1, 2] {
         let said = project.stop_saying();
@@ -329,10 +295,7 @@ fn a_command_that_fails_is_shown_to_the_agent_and_proves_nothing() {
             reason.starts_with("Mend this:\n$ echo first; exit 3\nexit status 3\nfirst\n\n$ echo ran"),
             "{reason}"
         );
-        assert!(
-            reason.contains("$ test -e MENDED.md\nexit status 1\n"),
-            "{reason}"
-        );
+        has(reason, "$ test -e MENDED.md\nexit status 1\n");
         assert_eq!(ran(&project), count);
     }
     assert_eq!(journal(&project).matches("\"verify-began\"").count(), 2);
@@ -345,20 +308,19 @@ fn what_passed_counts_for_the_work_tree_as_it_was() {
     let project = project(&[RUN]);
     permit(&project);
     project.write("TEXT.md", "Another text.\n");
-    let (succeeded, said) = agent(&project, &["sign"]);
-    assert!(
-        !succeeded && said.contains("the work tree was changed after the commands began"),
-        "{said}"
+    refuses(
+        &project,
+        &["sign"],
+        "the work tree was changed after the commands began",
     );
     // What git ignores is none of it.
-    assert!(agent(&project, &["verify"]).0);
+    assert!(project.agent(&["verify"]).0);
     project.write("x.ignored", "");
-    assert!(agent(&project, &["sign"]).0);
+    assert!(project.agent(&["sign"]).0);
     assert_eq!(ran(&project), 2);
     // Another visit of the phase needs a run of its own, though nothing has changed.
     project.run(&["back"], "");
-    let (succeeded, said) = agent(&project, &["sign"]);
-    assert!(!succeeded && said.contains("were not run yet"), "{said}");
+    refuses(&project, &["sign"], "were not run yet");
     assert_eq!(project.stop(), "reviewing");
     assert_eq!(ran(&project), 3);
 
@@ -367,11 +329,9 @@ fn what_passed_counts_for_the_work_tree_as_it_was() {
     project.run(&["start"], "");
     add(&project, "echo more >> TEXT.md");
     let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
-    assert!(
-        !succeeded && said.contains("the commands changed the work tree themselves"),
-        "{said}"
-    );
-    assert!(!agent(&project, &["sign"]).0);
+    assert!(!succeeded, "{said}");
+    has(&said, "the commands changed the work tree themselves");
+    assert!(!project.agent(&["sign"]).0);
     assert_eq!(project.stop_saying()["decision"], "block");
 }
 
@@ -406,28 +366,20 @@ fn a_run_that_is_killed_is_no_result_and_leaves_nothing_running() {
         assert!(begun.elapsed() < Duration::from_secs(30), "it never began");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let (succeeded, said) = agent(&project, &["sign"]);
-    assert!(
-        !succeeded && said.contains("the commands are still running"),
-        "{said}"
-    );
+    refuses(&project, &["sign"], "the commands are still running");
     run.kill().unwrap();
     run.wait().unwrap();
     let pid = pid();
     assert!(is_alive(&pid), "the kill alone ends it: this proves nothing");
-    let (succeeded, said) = agent(&project, &["sign"]);
-    assert!(
-        !succeeded && said.contains("changed after the commands began"),
-        "{said}"
-    );
+    refuses(&project, &["sign"], "changed after the commands began");
     project.write("go.ignored", "");
-    assert!(agent(&project, &["verify"]).0);
+    assert!(project.agent(&["verify"]).0);
     assert!(!is_alive(&pid));
     let journal = journal(&project);
     assert_eq!(journal.matches("\"verify-began\"").count(), 3, "{journal}");
     let told = project.run(&["journal", &project.status("id")], "");
     assert_eq!(told.matches(": cut off").count(), 1, "{told}");
-    assert!(agent(&project, &["sign"]).0);
+    assert!(project.agent(&["sign"]).0);
 }
 
 #[test]
@@ -448,10 +400,8 @@ fn of_sixteen_at_once_one_runs_them() {
     for call in calls {
         let output = call.wait_with_output().unwrap();
         let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        assert!(
-            output.status.success() && said.contains("all commands passed"),
-            "{said}"
-        );
+        assert!(output.status.success(), "{said}");
+        has(&said, "all commands passed");
     }
     assert_eq!(ran(&project), 2);
 }
@@ -510,14 +460,13 @@ fn a_reviewer_is_shown_what_ran_and_what_failed_is_a_high_finding() {
     // The program gives the commands here. What is not permitted is not run, and the reviewer is told so.
     project.write("COMMANDS", &format!("{RUN}\ntest -e MENDED.md\n"));
     let said = project.run(&["review", "--reviewer", "fine"], "");
-    assert!(
-        said.contains("the commands that verify the work were not run: a person has not permitted"),
-        "{said}"
+    has(
+        &said,
+        "the commands that verify the work were not run: a person has not permitted",
     );
-    assert!(
-        prompt().contains(&format!("$ {RUN}\nnot run: a person has not permitted it\n")),
-        "{}",
-        prompt()
+    has(
+        &prompt(),
+        &format!("$ {RUN}\nnot run: a person has not permitted it\n"),
     );
     assert_eq!(ran(&project), 0);
 
@@ -529,15 +478,8 @@ fn a_reviewer_is_shown_what_ran_and_what_failed_is_a_high_finding() {
     // A result of another work tree is none: they run again, before the reviewer.
     let said = project.run(&["review", "--reviewer", "fine"], "");
     assert_eq!(ran(&project), 2, "{said}");
-    assert!(
-        prompt().contains("$ test -e MENDED.md\nexit status 1\n"),
-        "{}",
-        prompt()
-    );
-    assert!(
-        said.contains("the command test -e MENDED.md failed: exit status 1"),
-        "{said}"
-    );
+    has(&prompt(), "$ test -e MENDED.md\nexit status 1\n");
+    has(&said, "the command test -e MENDED.md failed: exit status 1");
     let shown: Value = serde_json::from_str(&project.run(&["status", "--json"], "")).unwrap();
     assert_ne!(shown["loops"][0]["phase"], json!("done"));
     assert_eq!(project.stop(), "reviewing", "what failed is open");
@@ -545,13 +487,10 @@ fn a_reviewer_is_shown_what_ran_and_what_failed_is_a_high_finding() {
     project.write("MENDED.md", "");
     project.write("TEXT.md", "A third text.\n");
     let said = project.run(&["review", "--reviewer", "fine"], "");
-    assert!(said.contains("no substantive findings"), "{said}");
+    has(&said, "no substantive findings");
     // The commands of a list that cannot be had are said, too.
-    assert!(
-        prompt().contains("----- commands ") && prompt().contains("exit status 0"),
-        "{}",
-        prompt()
-    );
+    has(&prompt(), "----- commands ");
+    has(&prompt(), "exit status 0");
     project.stop();
     assert!(project.run(&["list"], "").contains("done"));
 }

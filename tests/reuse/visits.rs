@@ -13,12 +13,7 @@ messages = "messages"
 start = "writing"
 
 [fields]
-phase    = { holds = "phase" }
-id       = { holds = "id" }
-root     = { holds = "root" }
-session  = { holds = "session" }
-revision = { holds = "revision" }
-machine  = { holds = "machine" }
+HELD
 run      = { holds = "run" }
 round    = { type = "count", initial = 1 }
 tries    = { type = "count", initial = 1 }

@@ -6,46 +6,11 @@ use std::time::{Duration, SystemTime};
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::StateHome;
 use claudex_loop::store::{
-    Active, Change, CommitError, Entry, Form, HeldFields, IdForm, LoopId, Record, StartError, StartPlan,
-    StateSpec, Store, StoreError, Value, partial,
+    Change, CommitError, Entry, LoopId, Record, StartError, StartPlan, Store, StoreError, Value, partial,
 };
 
+use crate::counter::SPEC;
 use crate::reference::{Content, Document, Phase, What};
-
-pub(crate) static SPEC: StateSpec = StateSpec {
-    machine: "counter",
-    program: "claudex-loop",
-    graph_hash: "00ff00ff",
-    folder: ".loops",
-    folder_env: None,
-    file: None,
-    extension: "state",
-    form: Form::Lines,
-    ids: IdForm::Stamp,
-    active: Active::One,
-    fields: HeldFields {
-        phase: "phase",
-        id: "id",
-        revision: "revision",
-        machine: "machine",
-        session: "session",
-        root: "root",
-        mode: None,
-        started: None,
-        started_epoch: None,
-        updated: None,
-        graph_hash: Some("graph_hash"),
-        visit: None,
-        findings: None,
-        run: None,
-    },
-    owned: &["count"],
-    edits: &[],
-    nulls: &[],
-    terminal: &["over", "cancelled"],
-    shape: "",
-    migrations: "",
-};
 
 /// Returns the user's state home, as the store of this root has it.
 pub(crate) fn home(root: &Utf8Path) -> StateHome {

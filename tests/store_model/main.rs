@@ -7,11 +7,14 @@
 //! | `promises`       | what must hold in every state of the model, and what must happen in some       |
 //! | `steps`          | the store's steps in the model                                                 |
 //! | `proved`         | the model, walked through; and broken models, which must break a promise       |
+//! | `counter`        | the implementation's machine                                                   |
 //! | `folder`         | the implementation's folder, read as the reference's values                    |
 //! | `random`         | random calls, crashes and damage, and what the reference says to them          |
 //! | `implementation` | the implementation beside the reference                                        |
 //! | `programs`       | programs that are killed, and programs at once                                 |
 
+#[path = "../support/counter.rs"]
+mod counter;
 mod folder;
 mod implementation;
 mod programs;

@@ -11,7 +11,8 @@ use camino::Utf8PathBuf;
 use claudex_loop::store::{IdForm, LoopId, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::folder::{SPEC, age, commit, content, history, home, new_store, start, store};
+use crate::counter::SPEC;
+use crate::folder::{age, commit, content, history, home, new_store, start, store};
 use crate::reference::{Phase, What, why_impossible};
 
 const ROOT: &str = "STORE_MODEL_ROOT";

@@ -2,7 +2,7 @@
 
 use stateright::Property;
 
-use crate::protocol::{At, Call, Files, Next, Protocol, State};
+use crate::protocol::{At, Call, Files, Next, Part, Protocol, State};
 use crate::reference::{Content, Fix, Judged};
 
 /// What is asked of one state.
@@ -136,7 +136,7 @@ pub(crate) fn happenings() -> Vec<Property<Protocol>> {
         }),
         ("a loop is swept and brought back", |_, state| {
             inside(state, |call, next| {
-                matches!((call, next), (Call::BringBack(_), Next::Finish { .. }))
+                matches!((call, next), (Call::BringBack(_), Next::Write(Part::Finish, _)))
             })
         }),
         ("a second loop follows the first", |_, state| {

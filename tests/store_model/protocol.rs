@@ -171,39 +171,7 @@ pub(crate) enum Next {
     },
     /// A start's folder.
     Folder,
-    /// The new document is prepared beside the old one by now; nobody reads that file.
-    HalfALine {
-        id: usize,
-        base: Content,
-        new: Content,
-    },
-    Line {
-        id: usize,
-        base: Content,
-        new: Content,
-    },
-    SyncLine {
-        id: usize,
-        base: Content,
-        new: Content,
-    },
-    /// Of a start: the names of the journal and its folder are synced before anyone can see the loop.
-    SyncNames {
-        id: usize,
-        base: Content,
-        new: Content,
-    },
-    Rename {
-        id: usize,
-        base: Content,
-        new: Content,
-    },
-    /// The caller is told.
-    Finish {
-        id: usize,
-        base: Content,
-        new: Content,
-    },
+    Write(Part, Write),
     /// The rename was refused: the line is taken back.
     TakeBack {
         id: usize,
@@ -226,6 +194,28 @@ pub(crate) enum Next {
     DocumentBack {
         id: usize,
     },
+}
+
+/// The steps of a write, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Part {
+    /// The new document is prepared beside the old one by now; nobody reads that file.
+    HalfALine,
+    Line,
+    SyncLine,
+    /// Of a start: the names of the journal and its folder are synced before anyone can see the loop.
+    SyncNames,
+    Rename,
+    /// The caller is told.
+    Finish,
+}
+
+/// What a write makes of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Write {
+    pub(crate) id: usize,
+    pub(crate) base: Content,
+    pub(crate) new: Content,
 }
 
 /// Where a process stands.
@@ -385,7 +375,7 @@ impl Model for Protocol {
                 At::Waiting(..) => {}
                 At::Inside(_, next) => {
                     actions.push(Action::Step(at));
-                    if matches!(next, Next::Rename { .. }) && state.budget.refusals > 0 {
+                    if matches!(next, Next::Write(Part::Rename, _)) && state.budget.refusals > 0 {
                         actions.push(Action::Refuse(at));
                     }
                 }

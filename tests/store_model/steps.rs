@@ -1,7 +1,9 @@
 //! The steps of the store, one by one, as `src/store/` does them: `with_lock`, `heal`, `commit`, `write`, `start_held`,
 //! `refuse_active`, `sweep_held`, `move_away`, `bring_back`, `touch`. A crash may come before each of them.
 
-use crate::protocol::{Action, At, Broken, Call, Files, Kept, Left, Next, Place, Process, Protocol, State};
+use crate::protocol::{
+    Action, At, Broken, Call, Files, Kept, Left, Next, Part, Place, Process, Protocol, State, Write,
+};
 use crate::reference::{Content, Document, Fix, Judged, What, accepts, judge};
 
 impl Protocol {
@@ -24,7 +26,8 @@ impl Protocol {
                 }
             }
             Action::Refuse(at) => {
-                if let At::Inside(call, Next::Rename { id, .. }) = state.processes[at].at {
+                if let At::Inside(call, Next::Write(Part::Rename, Write { id, .. })) = state.processes[at].at
+                {
                     state.budget.refusals -= 1;
                     state.processes[at].at = At::Inside(call, Next::TakeBack { id });
                 }
@@ -120,16 +123,11 @@ impl Protocol {
                     state.files[id].unsynced_name = true;
                     let new = Content::FIRST;
                     let base = Content { revision: 0, ..new };
-                    go(state, Next::HalfALine { id, base, new });
+                    go(state, Next::Write(Part::HalfALine, Write { id, base, new }));
                 }
                 None => release(state, at),
             },
-            Next::HalfALine { .. }
-            | Next::Line { .. }
-            | Next::SyncLine { .. }
-            | Next::SyncNames { .. }
-            | Next::Rename { .. }
-            | Next::Finish { .. } => self.write(state, at, call, next),
+            Next::Write(part, write) => self.write(state, at, call, part, write),
             Next::TakeBack { id } => {
                 let stays = self.broken == Broken::FailedStartTakesNothingBack;
                 let files = &mut state.files[id];
@@ -253,72 +251,60 @@ impl Protocol {
             state.budget.steps = state.budget.steps.saturating_sub(1);
         }
         let new = what.of(found);
-        state.processes[at].at = At::Inside(call, self.first_of_write(id, base, new));
+        let first = Next::Write(self.first_of_write(), Write { id, base, new });
+        state.processes[at].at = At::Inside(call, first);
     }
 
-    fn first_of_write(&self, id: usize, base: Content, new: Content) -> Next {
+    fn first_of_write(&self) -> Part {
         if self.broken == Broken::RenameBeforeJournal {
-            Next::Rename { id, base, new }
+            Part::Rename
         } else {
-            Next::HalfALine { id, base, new }
+            Part::HalfALine
         }
     }
 
     /// Journal first, document second.
-    fn write(&self, state: &mut State, at: usize, call: Call, next: Next) {
-        let go = |state: &mut State, next| state.processes[at].at = At::Inside(call, next);
+    fn write(&self, state: &mut State, at: usize, call: Call, part: Part, write: Write) {
         let rename_first = self.broken == Broken::RenameBeforeJournal;
-        match next {
-            Next::HalfALine { id, base, new } => {
-                state.files[id].journal.torn = true;
-                state.files[id].journal_is_old = false;
-                go(state, Next::Line { id, base, new });
+        let Write { id, base, new } = write;
+        let files = &mut state.files[id];
+        let next = match part {
+            Part::HalfALine => {
+                files.journal.torn = true;
+                files.journal_is_old = false;
+                Part::Line
             }
-            Next::Line { id, base, new } => {
-                let files = &mut state.files[id];
+            Part::Line => {
                 files.journal.torn = false;
                 files.journal.lines.push(new);
                 files.unsynced_line = true;
-                let skips = self.broken == Broken::NoJournalSync;
-                go(
-                    state,
-                    if skips {
-                        Next::Rename { id, base, new }
-                    } else {
-                        Next::SyncLine { id, base, new }
-                    },
-                );
+                match self.broken {
+                    Broken::NoJournalSync => Part::Rename,
+                    _ => Part::SyncLine,
+                }
             }
-            Next::SyncLine { id, base, new } => {
-                state.files[id].unsynced_line = false;
-                let next = if rename_first {
-                    Next::Finish { id, base, new }
-                } else if call == Call::Start && self.broken != Broken::StartShowsBeforeItSyncs {
-                    Next::SyncNames { id, base, new }
-                } else {
-                    Next::Rename { id, base, new }
-                };
-                go(state, next);
+            Part::SyncLine => {
+                files.unsynced_line = false;
+                match call {
+                    _ if rename_first => Part::Finish,
+                    Call::Start if self.broken != Broken::StartShowsBeforeItSyncs => Part::SyncNames,
+                    _ => Part::Rename,
+                }
             }
-            Next::SyncNames { id, base, new } => {
-                state.files[id].unsynced_name = false;
-                go(state, Next::Rename { id, base, new });
+            Part::SyncNames => {
+                files.unsynced_name = false;
+                Part::Rename
             }
-            Next::Rename { id, base, new } => {
-                let files = &mut state.files[id];
+            Part::Rename => {
                 rename(files, new);
                 files.document_is_old = false;
-                go(
-                    state,
-                    if rename_first {
-                        Next::HalfALine { id, base, new }
-                    } else {
-                        Next::Finish { id, base, new }
-                    },
-                );
+                if rename_first {
+                    Part::HalfALine
+                } else {
+                    Part::Finish
+                }
             }
-            Next::Finish { id, base, new } => {
-                let files = &mut state.files[id];
+            Part::Finish => {
                 if call == Call::Start {
                     // The folder is synced, for the names in it.
                     files.before.clear();
@@ -329,10 +315,10 @@ impl Protocol {
                 state.wrong.two_winners |= files.won & bit != 0;
                 files.won |= bit;
                 state.processes[at].held = Some((id, new));
-                release(state, at);
+                return release(state, at);
             }
-            _ => {}
-        }
+        };
+        state.processes[at].at = At::Inside(call, Next::Write(next, write));
     }
 }
 

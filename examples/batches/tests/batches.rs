@@ -3,6 +3,7 @@
 #[path = "../../../tests/support/example.rs"]
 mod example;
 
+use claudex_testkit::has;
 use example::Project;
 use serde_json::{Value, json};
 
@@ -38,13 +39,11 @@ fn batches_go_their_way_and_keys_of_others_stay_as_they_stand() {
     let project = started();
     with_theirs(&project);
     let (decision, said) = project.stop();
-    assert!(
-        decision == "block" && said.contains("Batch 1 of 2 of “Move the tables”"),
-        "{said}"
-    );
+    assert!(decision == "block", "{said}");
+    has(&said, "Batch 1 of 2 of “Move the tables”");
     write(&project, "tables-1.md", "moved\n");
     let (_, said) = project.stop();
-    assert!(said.contains("Batch 2 of 2"), "{said}");
+    has(&said, "Batch 2 of 2");
     assert_eq!(
         (&state(&project)["batch"], &state(&project)["reminders"]),
         (&json!(2), &json!(0))
@@ -71,10 +70,8 @@ fn an_edit_is_taken_over_within_its_bounds_and_any_other_is_set_back() {
         &before.replace("\"batches\": 2", "\"batches\": 3"),
     );
     let (_, said) = project.stop();
-    assert!(
-        said.contains("taken over: batches: 3") && said.contains("Batch 1 of 3"),
-        "{said}"
-    );
+    has(&said, "taken over: batches: 3");
+    has(&said, "Batch 1 of 3");
     for (from, to) in [
         ("\"batches\": 3", "\"batches\": \"all\""),
         ("\"batch\": 1", "\"batch\": 3"),

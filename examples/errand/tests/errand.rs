@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
+use claudex_testkit::has;
 use serde_json::Value;
 
 #[path = "../../../tests/support/example.rs"]
@@ -84,10 +85,8 @@ fn an_errand_goes_its_way_and_nobodys_words_are_touched() {
     let theirs = desk.theirs();
     let (decision, said) = desk.stop();
     assert_eq!(decision, "block");
-    assert!(
-        said.contains("“Sort it: all”") && said.contains("SHELF.md"),
-        "{said}"
-    );
+    has(&said, "“Sort it: all”");
+    has(&said, "SHELF.md");
     desk.has(&[
         "\nloop:\n  phase: working\n",
         "\n  reminders: 1\n",
@@ -150,10 +149,10 @@ fn what_the_machine_leaves_to_an_edit_is_taken_over_within_its_bounds() {
             .replace("  patience: 2", "  patience: 4 # I am patient"),
     );
     let (_, said) = desk.stop();
-    assert!(said.contains("taken over: patience: 4"), "{said}");
+    has(&said, "taken over: patience: 4");
     desk.write(&desk.read().replace("  patience: 4", "  patience: 100"));
     let (_, said) = desk.stop();
-    assert!(said.contains("edited by hand (patience)"), "{said}");
+    has(&said, "edited by hand (patience)");
     desk.has(&["  patience: 4 # I am patient\n", "  reminders: 2\n", NOTES]);
     desk.is_verified();
 }
@@ -167,7 +166,7 @@ fn a_file_that_somebody_wrote_is_taken_up_where_it_says_that_it_is() {
         std::fs::write(desk.path(file), FENCE).unwrap();
         let (code, said) = desk.run(&["import", file]);
         assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("taken up in phase working"), "{said}");
+        has(&said, "taken up in phase working");
         let id = file.trim_start_matches("errands/").trim_end_matches(".md");
         let text = std::fs::read_to_string(desk.path(&format!("errands/{id}.md"))).unwrap();
         let theirs = [
@@ -176,12 +175,10 @@ fn a_file_that_somebody_wrote_is_taken_up_where_it_says_that_it_is() {
             "---\r\n# Notes\n",
         ];
         assert!(theirs.iter().all(|part| text.contains(part)), "{text}");
-        assert!(
-            text.contains("  reminders: 1\r\n") && text.contains("  patience: 2\r\n"),
-            "{text}"
-        );
+        has(&text, "  reminders: 1\r\n");
+        has(&text, "  patience: 2\r\n");
         let (_, said) = desk.run(&["journal", id, "--json"]);
-        assert!(said.contains("\"what\":\"import\""), "{said}");
+        has(&said, "\"what\":\"import\"");
         assert_eq!(desk.run(&["import", file]).0, Some(1), "once");
         assert_eq!(desk.run(&["journal", id, "--verify"]).0, Some(0));
     }
@@ -303,10 +300,10 @@ fn several_errands_are_under_way_at_once_and_a_person_starts_each() {
     let refused = desk.command(&floor).envs(agent).output().unwrap();
     let said = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(1), "{said}");
-    assert!(said.contains("is started by a person"), "{said}");
+    has(&said, "is started by a person");
     assert_eq!(desk.run(&floor).0, Some(0));
     let (_, said) = desk.run(&["drop"]);
-    assert!(said.contains("more than one loop is active: "), "{said}");
+    has(&said, "more than one loop is active: ");
     let (decision, said) = desk.stop();
     assert!(
         decision == "block" && said.contains("SHELF.md"),
@@ -346,10 +343,8 @@ fn the_file_is_the_persons_and_git_may_track_it() {
     assert_eq!(desk.stop().0, "approve");
     let (code, said) = desk.run(&["start", "--id", "shelf", "--result", "S.md", "Again"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(
-        said.contains("errands/shelf.md") && said.contains("import"),
-        "{said}"
-    );
+    has(&said, "errands/shelf.md");
+    has(&said, "import");
     let (code, said) = desk.run(&["import", "errands/shelf.md"]);
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(desk.status()["phase"], "working");
@@ -432,22 +427,13 @@ fn a_stop_drives_the_errand_that_was_chosen_until_it_is_over() {
     assert_eq!(desk.run(&["resume", "sofa"]).0, Some(0));
     assert_eq!(desk.drives("s"), Some("lamp"));
     let (_, said) = desk.run(&["status", "sofa"]);
-    assert!(
-        said.contains("session:   s (its stops drive loop lamp)"),
-        "{said}"
-    );
+    has(&said, "session:   s (its stops drive loop lamp)");
     let (_, said) = desk.agent("s", &["status", "lamp"]);
-    assert!(
-        said.contains("session:   s (its stops drive this loop)"),
-        "{said}"
-    );
+    has(&said, "session:   s (its stops drive this loop)");
     // A person chooses in a terminal, for the session that has the errand.
     let (code, said) = desk.run(&["use", "rug"]);
     assert_eq!(code, Some(0));
-    assert!(
-        said.contains("The stops of session s drive loop rug now"),
-        "{said}"
-    );
+    has(&said, "The stops of session s drive loop rug now");
     assert_eq!(desk.drives("s"), Some("rug"));
     std::fs::write(desk.path("rug.txt"), "here\n").unwrap();
     assert_eq!(desk.drives("s"), Some("rug"), "it is over now");
@@ -475,10 +461,9 @@ fn what_cannot_be_chosen_is_refused_with_what_there_is() {
     ] {
         let (exit, said) = desk.agent("s", arguments);
         assert_eq!(exit, Some(code), "{said}");
-        assert!(
-            said.contains(why) && said.contains("errand use lamp") && said.contains("errand use rug"),
-            "{said}"
-        );
+        has(&said, why);
+        has(&said, "errand use lamp");
+        has(&said, "errand use rug");
         assert!(
             !said.contains("errand use sofa"),
             "it is another session's: {said}"
@@ -486,18 +471,16 @@ fn what_cannot_be_chosen_is_refused_with_what_there_is() {
     }
     let (code, said) = desk.agent("s", &["use", "sofa"]);
     assert_eq!(code, Some(1));
-    assert!(
-        said.contains("belongs to another session") && said.contains("errand adopt sofa"),
-        "{said}"
-    );
+    has(&said, "belongs to another session");
+    has(&said, "errand adopt sofa");
     let (code, said) = desk.run(&["use", "rug"]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("loop rug belongs to no session yet"), "{said}");
+    has(&said, "loop rug belongs to no session yet");
     std::fs::write(desk.path("lamp.txt"), "here\n").unwrap();
     desk.stop();
     let (code, said) = desk.agent("s", &["use", "lamp"]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("loop lamp is over"), "{said}");
+    has(&said, "loop lamp is over");
     assert_eq!(desk.drives("t"), Some("sofa"));
 }
 
@@ -576,10 +559,8 @@ fn a_document_with_data_of_another_kind_is_taken_up_by_nobody() {
     .unwrap();
     let (code, said) = desk.run(&["import", "errands/other.md"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(
-        said.contains(
-            "field `costs` is ‘{”much”:1}’, where the machine expects what `Costs` can be read from"
-        ),
-        "{said}"
+    has(
+        &said,
+        "field `costs` is ‘{”much”:1}’, where the machine expects what `Costs` can be read from",
     );
 }

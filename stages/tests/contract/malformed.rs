@@ -61,65 +61,56 @@ const FLAGS: [(&str, &str, Option<&str>); 48] = [
 
 /// Returns malformed texts, each with the rule that it breaks.
 fn malformed() -> Vec<(Rule, String)> {
-    let mut all = Vec::new();
-    let mut add = |rule, text: String| all.push((rule, text));
+    use Rule::*;
+    let until_options = &ASKS[..ASKS.find("    options:").unwrap()];
+    let mut all = vec![
+        (TooLarge, EXAMPLE.to_owned() + &"x".repeat(256 * 1024)),
+        (
+            OptionCount,
+            format!("{until_options}---\n\n## Context for Next Stage\n"),
+        ),
+    ];
+    let mut add = |rule, text: &str, part: &str, other: &str| all.push((rule, with(text, part, other)));
     for (flag, wrong, out) in FLAGS {
-        let text = |value: &str| {
-            let line = format!("  {flag}: {value}\n");
-            let base = of(3).replace("  questions_count: 3\n", "");
-            match flag {
-                "round_number" => with(&base, "  round_number: 1\n", &line),
-                _ => with(
-                    &base,
-                    "  round_number: 1\n",
-                    &format!("  round_number: 1\n{line}"),
-                ),
-            }
-        };
-        add(Rule::FlagType, text(wrong));
+        let (base, round) = (of(3).replace("  questions_count: 3\n", ""), "  round_number: 1\n");
+        let kept = if flag == "round_number" { "" } else { round };
+        let mut give = |rule, value: &str| add(rule, &base, round, &format!("{kept}  {flag}: {value}\n"));
+        give(FlagType, wrong);
         if let Some(out) = out {
-            add(Rule::FlagRange, text(out));
+            give(FlagRange, out);
         }
     }
     for stage in Stage::all() {
         let text = completed(stage);
-        let (name, number) = (stage.to_string(), format!("stage_number: {}\n", stage.number()));
         for key in [
-            "stage: ",
-            "stage_number: ",
-            "status: ",
-            "checkpoint: ",
-            "artifacts_written: ",
-            "summary: ",
+            "stage",
+            "stage_number",
+            "status",
+            "checkpoint",
+            "artifacts_written",
+            "summary",
         ] {
-            let rule = if key == "status: " {
-                Rule::UnknownStatus
+            let missing = if key == "status" {
+                UnknownStatus
             } else {
-                Rule::MissingField
+                MissingField
             };
-            let line = text.lines().find(|line| line.starts_with(key)).unwrap();
-            add(rule, with(&text, &format!("{line}\n"), ""));
-            add(
-                Rule::Placeholder,
-                with(&text, &format!("{line}\n"), &format!("{key}\"{{value}}\"\n")),
-            );
-            add(
-                Rule::DuplicateKey,
-                with(&text, &format!("{line}\n"), &format!("{line}\n{line}\n")),
-            );
+            let start = format!("{key}: ");
+            let line = text.lines().find(|line| line.starts_with(&start)).unwrap();
+            let line = format!("{line}\n");
+            add(missing, &text, &line, "");
+            add(Placeholder, &text, &line, &format!("{key}: \"{{value}}\"\n"));
+            add(DuplicateKey, &text, &line, &line.repeat(2));
         }
+        let number = format!("stage_number: {}\n", stage.number());
         for other in ["0", "8", "-3", "3.5", "99999999999999999999"] {
-            add(
-                Rule::StageRange,
-                with(&text, &number, &format!("stage_number: {other}\n")),
-            );
+            add(StageRange, &text, &number, &format!("stage_number: {other}\n"));
         }
-        add(
-            Rule::StageName,
-            with(&text, &format!("stage: {name}\n"), &format!("stage: {name}s\n")),
-        );
-        add(Rule::CheckpointName, with(&text, stage.checkpoint(), "DONE"));
-        for status in [
+        let name = format!("stage: {stage}");
+        add(StageName, &text, &format!("{name}\n"), &format!("{name}s\n"));
+        add(CheckpointName, &text, stage.checkpoint(), "DONE");
+        let status = "status: completed";
+        for other in [
             "done",
             "Completed",
             "needs_user_input",
@@ -127,37 +118,25 @@ fn malformed() -> Vec<(Rule, String)> {
             "[]",
             "completed | failed",
         ] {
-            add(
-                Rule::UnknownStatus,
-                with(&text, "status: completed", &format!("status: {status}")),
-            );
+            add(UnknownStatus, &text, status, &format!("status: {other}"));
         }
         for path in ["/a", "../a", "a/../../b", "//a"] {
-            add(
-                Rule::ArtifactOutside,
-                with(&text, "_written: []", &format!("_written: [\"{path}\"]")),
-            );
+            let artifacts = format!("_written: [\"{path}\"]");
+            add(ArtifactOutside, &text, "_written: []", &artifacts);
         }
-        add(Rule::NoFrontmatter, with(&text, "---\nstage:", "stage:"));
-        add(Rule::NoFrontmatter, with(&text, "---\n\n##", "\n##"));
-        add(
-            Rule::NoContext,
-            with(&text, "## Context for Next Stage", "## Context"),
-        );
+        add(NoFrontmatter, &text, "---\nstage:", "stage:");
+        add(NoFrontmatter, &text, "---\n\n##", "\n##");
+        add(NoContext, &text, "## Context for Next Stage", "## Context");
         for yaml in [
             "\"open", "[open", "{open", "a: b: c", "&x y", "*x", "!t y", "@x", "%x", "`x", "- x",
         ] {
-            add(
-                Rule::BadYaml,
-                with(&text, "summary: Done", &format!("summary: {yaml}")),
-            );
+            add(BadYaml, &text, "summary: Done", &format!("summary: {yaml}"));
         }
+        let mut flag =
+            |rule, text: &str, flags: &str| add(rule, text, "flags:\n", &format!("flags:\n{flags}"));
         if stage != Stage::AnalysisQuestions {
-            for flag in ["questions_count", "thinkdeep_calls", "thinkdeep_completion_pct"] {
-                add(
-                    Rule::FlagStage,
-                    with(&text, "flags:\n", &format!("flags:\n  {flag}: 0\n")),
-                );
+            for name in ["questions_count", "thinkdeep_calls", "thinkdeep_completion_pct"] {
+                flag(FlagStage, &text, &format!("  {name}: 0\n"));
             }
         }
         for (action, stages) in [
@@ -166,93 +145,50 @@ fn malformed() -> Vec<(Rule, String)> {
             ("proceed", &[2, 3, 4]),
         ] {
             if !stages.contains(&stage.number()) {
-                add(
-                    Rule::ActionStage,
-                    with(&text, "flags:\n", &format!("flags:\n  next_action: {action}\n")),
-                );
+                flag(ActionStage, &text, &format!("  next_action: {action}\n"));
             }
         }
         if stage == Stage::Retrospective {
-            add(
-                Rule::PauseStage,
-                with(&text, "status: completed", "status: needs-user-input"),
-            );
+            add(PauseStage, &text, status, "status: needs-user-input");
             continue;
         }
-        add(
-            Rule::PauseStatus,
-            with(&text, "flags:\n", "flags:\n  pause_type: exit_cli\n"),
-        );
-        add(
-            Rule::QuestionStray,
-            with(&text, "flags:\n", "flags:\n  question_context: {question: Q}\n"),
-        );
-        let waits = |pause: &str| {
-            let text = with(&text, "status: completed", "status: needs-user-input");
-            with(&text, "flags:\n", &format!("flags:\n{pause}"))
-        };
-        add(Rule::PauseStatus, waits("  block_reason: why\n"));
-        add(
-            Rule::UnknownPause,
-            waits("  pause_type: cli\n  block_reason: why\n"),
-        );
-        add(Rule::NoBlockReason, waits("  pause_type: exit_cli\n"));
-        add(
-            Rule::NoQuestion,
-            waits("  pause_type: interactive\n  block_reason: why\n"),
+        flag(PauseStatus, &text, "  pause_type: exit_cli\n");
+        flag(QuestionStray, &text, "  question_context: {question: Q}\n");
+        let waits = with(&text, status, "status: needs-user-input");
+        flag(PauseStatus, &waits, "  block_reason: why\n");
+        flag(UnknownPause, &waits, "  pause_type: cli\n  block_reason: why\n");
+        flag(NoBlockReason, &waits, "  pause_type: exit_cli\n");
+        flag(
+            NoQuestion,
+            &waits,
+            "  pause_type: interactive\n  block_reason: why\n",
         );
     }
     for header in ["Thirteen char", "two\\nlines", "", "   ", "ÄÖÜÄÖÜÄÖÜÄÖÜÄ"] {
-        add(
-            Rule::HeaderLength,
-            with(ASKS, "\"Source\"", &format!("\"{header}\"")),
-        );
+        add(HeaderLength, ASKS, "\"Source\"", &format!("\"{header}\""));
     }
-    for (part, other, rule) in [
-        (
-            "        description: \"It is newer\"\n",
-            "",
-            Rule::OptionIncomplete,
-        ),
-        ("\"It is newer\"", "7", Rule::OptionIncomplete),
-        ("\"The second\"\n", "\"The first\"\n", Rule::OptionDuplicate),
-        (
-            "\"The first\": proceed",
-            "\"The first\": onward",
-            Rule::UnknownAction,
-        ),
-        ("\"The first\": proceed", "\"The first\": 7", Rule::UnknownAction),
-        ("\"The first\": proceed", "\"The last\": proceed", Rule::MapLabel),
+    for (rule, part, other) in [
+        (OptionIncomplete, "        description: \"It is newer\"\n", ""),
+        (OptionIncomplete, "\"It is newer\"", "7"),
+        (OptionDuplicate, "\"The second\"\n", "\"The first\"\n"),
+        (UnknownAction, "first\": proceed", "first\": onward"),
+        (UnknownAction, "first\": proceed", "first\": 7"),
+        (MapLabel, "first\": proceed", "last\": proceed"),
     ] {
-        add(rule, with(ASKS, part, other));
+        add(rule, ASKS, part, other);
     }
-    let from = ASKS.find("    options:").unwrap();
-    add(
-        Rule::OptionCount,
-        format!("{}---\n\n## Context for Next Stage\n", &ASKS[..from]),
-    );
-    add(Rule::NoNextAction, with(&of(4), "proceed", "null"));
-    add(
-        Rule::NoDecision,
-        with(&of(5), "  validation_decision: READY\n", ""),
-    );
+    add(NoNextAction, &of(4), "proceed", "null");
+    add(NoDecision, &of(5), "  validation_decision: READY\n", "");
     for (decision, score) in [
         ("READY", "15.9"),
         ("CONDITIONAL", "16"),
         ("CONDITIONAL", "3"),
         ("NOT_READY", "12"),
     ] {
-        add(
-            Rule::DecisionScore,
-            with(&with(&of(5), "READY", decision), "17.5", score),
-        );
+        add(DecisionScore, &with(&of(5), "READY", decision), "17.5", score);
     }
-    add(Rule::TooLarge, EXAMPLE.to_owned() + &"x".repeat(256 * 1024));
-    add(
-        Rule::ArtifactMissing,
-        with(&of(1), "_written: []", "_written: [\"\"]"),
-    );
-    add(Rule::BadType, with(&of(1), "summary: Done", "summary: []"));
+    add(ArtifactMissing, &of(1), "_written: []", "_written: [\"\"]");
+    add(BadType, &of(1), "summary: Done", "summary: []");
     all
 }
 

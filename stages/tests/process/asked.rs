@@ -1,5 +1,6 @@
 //! What the person is asked, and what becomes of the answers.
 
+use claudex_testkit::has;
 use serde_json::{Value, json};
 
 use crate::support::{Project, STATE, questions};
@@ -46,20 +47,13 @@ fn a_question_has_any_number_of_options() {
             format!("Way {options}")
         };
         project.person(&["answer", &label]).done();
-        let next = project.next();
-        assert_eq!(
-            (&next["instruction"], &next["stage"]),
-            (&json!("dispatch"), &json!(2))
-        );
+        let next = project.next_at("dispatch", 2);
         assert_eq!(
             next["variables"]["USER_ANSWER"],
             json!({ "question": "Which way is it?", "answer": label })
         );
         let state = project.read(STATE);
-        assert!(
-            state.contains(&format!("stage_2_round_1_question_1: \"{label}\"")),
-            "{state}"
-        );
+        has(&state, &format!("stage_2_round_1_question_1: \"{label}\""));
     }
 }
 
@@ -85,14 +79,9 @@ fn an_answer_that_maps_completes_the_stage() {
         let project = Project::at(4);
         project.report("needs-user-input", &question(3, map)).done();
         let agent = project.agent(&["answer", label]).refused();
-        assert!(agent.contains("person"), "{agent}");
+        has(&agent, "person");
         project.person(&["answer", label]).done();
-        let next = project.next();
-        assert_eq!(
-            (&next["stage"], &next["instruction"]),
-            (&json!(stage), &json!(instruction)),
-            "{label}"
-        );
+        project.next_at(instruction, stage);
         // It is decided.
         project.person(&["answer", label]).refused();
         let state = project.read(STATE);
@@ -157,11 +146,8 @@ fn a_stage_that_failed_is_tried_again() {
     project.person(&["answer", "Skip"]).done();
     assert_eq!(project.next()["stage"], 3);
     let state = project.read(STATE);
-    assert!(
-        state.contains("recovery_stage_2_round_1_1: retry")
-            && state.contains("recovery_stage_2_round_1_2: skip"),
-        "{state}"
-    );
+    has(&state, "recovery_stage_2_round_1_1: retry");
+    has(&state, "recovery_stage_2_round_1_2: skip");
     // What became of each failure, and of the stage, stands where schema 2 has it.
     for written in [
         "\"recovery\":\"retry\"",
@@ -178,10 +164,8 @@ fn a_recovery_that_nothing_asks_for_changes_nothing() {
     let refuses = |phase: &str| {
         let before = project.read(STATE);
         let said = project.agent(&["recover"]).refused();
-        assert!(
-            said.contains(&format!("it is in phase {phase}")) && said.contains("stages next"),
-            "{said}"
-        );
+        has(&said, &format!("it is in phase {phase}"));
+        has(&said, "stages next");
         assert_eq!(project.read(STATE), before);
     };
     project.report("failed", "").done();
@@ -196,7 +180,7 @@ fn a_coordinator_that_left_no_summary_is_recovered_by_what_it_wrote() {
     project.agent(&["recover"]).done();
     assert_eq!(project.next()["questions"][0]["header"], "Crashed");
     let state = project.read(STATE);
-    assert!(state.contains("\"error\":\"No summary was left.\""), "{state}");
+    has(&state, "\"error\":\"No summary was left.\"");
     project.person(&["answer", "Retry"]).done();
     project.write("requirements/research/research-synthesis.md", "# What is known\n");
     project.agent(&["recover"]).done();
@@ -267,7 +251,7 @@ fn a_gate_that_is_closed_asks() {
         "core_workflows: PLACEHOLDER",
         "assumptions_risks: MISSING",
     ] {
-        assert!(state.contains(&format!("\n  {section}\n")), "{state}");
+        has(&state, &format!("\n  {section}\n"));
     }
     project.requirements();
     let state = mended();
@@ -317,7 +301,7 @@ fn a_stop_says_an_open_instruction_again_and_not_for_ever() {
     let project = Project::at(2);
     let (decision, said) = project.stop(&json!({}));
     assert_eq!(decision, "block");
-    assert!(said.contains("Stage 2, research"), "{said}");
+    has(&said, "Stage 2, research");
     let running = json!({ "background_tasks": [{ "type": "subagent", "status": "running" }] });
     assert_eq!(project.stop(&running).0, "approve");
     assert_eq!(project.stop(&json!({})).0, "block");
@@ -340,12 +324,9 @@ fn status_says_what_is_awaited_and_a_second_answer_what_was_decided() {
     }
     project.person(&["answer", "rapid"]).done();
     let said = project.person(&["answer", "complete"]).refused();
-    assert!(said.contains("analysis_mode_round_2 = rapid"), "{said}");
+    has(&said, "analysis_mode_round_2 = rapid");
     let status = project.agent(&["status", "--json"]).done();
-    assert!(
-        status.contains("the coordinator’s summary, from the agent"),
-        "{status}"
-    );
+    has(&status, "the coordinator’s summary, from the agent");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 mod asked;
 mod demo;
 mod docs;
+#[path = "../../../tests/support/documents.rs"]
+mod documents;
 mod lock;
 mod page;
 mod support;

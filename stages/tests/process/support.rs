@@ -127,6 +127,15 @@ impl Project {
         serde_json::from_str(&self.agent(&["next", "--json"]).done()).unwrap()
     }
 
+    /// Returns the instruction, which has to be this one, at this stage.
+    #[track_caller]
+    pub(crate) fn next_at(&self, instruction: &str, stage: u64) -> Value {
+        let next = self.next();
+        let at = (&next["instruction"], &next["stage"]);
+        assert_eq!(at, (&json!(instruction), &json!(stage)), "{next}");
+        next
+    }
+
     pub(crate) fn read(&self, path: &str) -> String {
         std::fs::read_to_string(self.root.join(path)).unwrap()
     }

@@ -42,12 +42,7 @@ fn every_word_of_schema_1_is_taken_up_at_its_stage() {
         let project = taken(&format!(
             "{version}current_phase: {word} # here\nphase_status: in_progress\nquestion_round: {at}\nphases:\n  init:\n    status: completed\n"
         ));
-        let next = project.next();
-        assert_eq!(
-            (&next["instruction"], &next["stage"]),
-            (&json!("dispatch"), &json!(stage.number())),
-            "{word}"
-        );
+        let next = project.next_at("dispatch", stage.number().into());
         assert_eq!(next["round"], at.max(1));
         assert_eq!(
             project.state("current_stage"),

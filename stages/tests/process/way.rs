@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use claudex_testkit::has;
 use serde_json::json;
 use stages::contract::Stage;
 
@@ -35,15 +36,13 @@ fn a_pipeline_goes_through_all_stages() {
     assert_eq!(project.state("can_resume"), "false");
     assert_eq!(project.state("analysis_mode"), "standard");
     let state = project.read(STATE);
-    assert!(
-        state.contains("    decision: READY") && state.contains("working/QUESTIONS-001.md"),
-        "{state}"
-    );
+    has(&state, "    decision: READY");
+    has(&state, "working/QUESTIONS-001.md");
     for section in ["product_definition: COMPLETE", "executive_summary: MISSING"] {
-        assert!(state.contains(&format!("\n  {section}\n")), "{state}");
+        has(&state, &format!("\n  {section}\n"));
     }
     assert!(!state.contains("validation_mode"), "{state}");
-    assert!(state.contains("- Stage 6: COMPLETE\n"), "{state}");
+    has(&state, "- Stage 6: COMPLETE\n");
     assert!(!project.root.join("requirements/.requirements-lock").exists());
     project.agent(&["report"]).refused();
 }
@@ -109,7 +108,7 @@ fn what_does_not_count_changes_nothing() {
     let refused = |text: &str, code: &str| {
         project.write(file, text);
         let said = project.agent(&["report", file]).refused();
-        assert!(said.contains(code), "{said}");
+        has(&said, code);
         assert_eq!(
             (project.next(), project.read(STATE)),
             (next.clone(), before.clone())
@@ -132,20 +131,18 @@ fn what_does_not_count_changes_nothing() {
         "---\nstatus: completed\nsummary: Three members\n---\n\n## Context for Next Stage\n",
     );
     let said = project.agent(&["report", panel]).refused();
-    assert!(said.contains(file), "{said}");
+    has(&said, file);
     assert_eq!(
         (project.next(), project.read(STATE)),
         (next.clone(), before.clone())
     );
     let said = project.agent(&["report", "requirements/nothing.md"]).refused();
-    assert!(said.contains("stages recover"), "{said}");
+    has(&said, "stages recover");
     let said = project.agent(&["report", "/etc/hostname"]).refused();
-    assert!(said.contains("outside"), "{said}");
+    has(&said, "outside");
     let journal = project.agent(&["journal", id.rsplit_once('-').unwrap().0]).done();
-    assert!(
-        journal.contains("refused report by the agent: ") && journal.contains("taken-already"),
-        "{journal}"
-    );
+    has(&journal, "refused report by the agent: ");
+    has(&journal, "taken-already");
     // The one of this dispatch counts, and once.
     project.complete(2, "");
     let after = project.read(STATE);
@@ -171,10 +168,8 @@ fn a_report_says_as_json_what_was_read_and_what_is_next() {
         &project.read(&path),
     );
     let refused = project.agent(&["report", "--json"]).refused();
-    assert!(
-        refused.contains("\"outcome\": \"refused\"") && refused.contains("\"next\": null"),
-        "{refused}"
-    );
+    has(&refused, "\"outcome\": \"refused\"");
+    has(&refused, "\"next\": null");
 }
 
 #[test]
@@ -186,12 +181,9 @@ fn a_person_sees_the_place_underlined_and_an_agent_has_a_line() {
     assert!(said.starts_with(&line), "{said}");
     let (code, screen) = project.on_terminal(&["--color=never", "validate", &path]);
     assert!(code == 1 && !screen.contains(&line), "{screen}");
-    assert!(
-        screen.contains("status: done\r\n   ·         ────\r\n"),
-        "{screen}"
-    );
+    has(&screen, "status: done\r\n   ·         ────\r\n");
     let said = project.agent(&["validate", "nothing.md"]).refused();
-    assert!(said.contains("name the file of a summary"), "{said}");
+    has(&said, "name the file of a summary");
 }
 
 #[test]
@@ -256,11 +248,7 @@ fn a_pause_lets_turns_end_until_the_person_resumes() {
     project.agent(&["report"]).refused();
     assert_eq!(project.read(STATE), before);
     project.person(&["resume"]).done();
-    let next = project.next();
-    assert_eq!(
-        (&next["instruction"], &next["stage"]),
-        (&json!("dispatch"), &json!(4))
-    );
+    let next = project.next_at("dispatch", 4);
     assert_eq!(next["variables"]["ENTRY_TYPE"], "re_entry_after_user_input");
     assert_eq!(
         ["waiting_for_user", "pause_stage", "next_step"].map(|key| project.state(key)),
@@ -284,13 +272,13 @@ fn requirements_that_are_not_ready_go_another_round() {
     );
     assert_eq!(next["questions"][0]["options"].as_array().unwrap().len(), 4);
     let said = project.agent(&["answer", "rapid"]).refused();
-    assert!(said.contains("person"), "{said}");
+    has(&said, "person");
     project.person(&["answer", "complete"]).done();
     let next = project.next();
     assert_eq!((&next["stage"], &next["round"]), (&json!(3), &json!(2)));
     assert_eq!(next["variables"]["ANALYSIS_MODE"], "complete");
     let reflection = next["variables"]["REFLECTION_CONTEXT"].as_str().unwrap();
-    assert!(reflection.contains("target_users"), "{reflection}");
+    has(reflection, "target_users");
     assert_eq!(
         project.read("requirements/.stage-summaries/reflection-round-2.md"),
         reflection
@@ -436,12 +424,7 @@ fn a_recovery_that_is_killed_loses_nothing_that_was_written() {
         if project.next()["stage"] == 2 {
             project.agent(&["recover"]).done();
         }
-        let next = project.next();
-        assert_eq!(
-            (&next["instruction"], &next["stage"]),
-            (&json!("dispatch"), &json!(3)),
-            "{step}"
-        );
+        project.next_at("dispatch", 3);
         assert_eq!(
             project.read(STATE).matches("- Stage 2: ").count(),
             1,
@@ -461,7 +444,7 @@ fn what_is_done_in_part_is_said_and_the_flags_decide() {
     assert_eq!(next["stage"], 5);
     assert_eq!(next["tell"], json!(["Stage 4 is done in part: answers read."]));
     let text = project.agent(&["next"]).done();
-    assert!(text.contains("Stage 4 is done in part: answers read."), "{text}");
+    has(&text, "Stage 4 is done in part: answers read.");
 }
 
 #[test]
@@ -493,10 +476,8 @@ fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
     for session in [SESSION, "session-2"] {
         let told = begins(session);
         let line = format!("/stages:resume {id}");
-        assert!(
-            told.contains("in phase waiting") && told.contains(&line),
-            "{told}"
-        );
+        has(&told, "in phase waiting");
+        has(&told, &line);
         assert!(!told.contains("adopt"), "{told}");
     }
     let resumes = |prompt: &str| {
@@ -507,19 +488,15 @@ fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
         project.agent_of("session-2", &["resume", "--from-prompt"]).done()
     };
     let said = resumes("1");
-    assert!(said.contains("belongs to this session now"), "{said}");
-    let next = project.next();
-    assert_eq!(
-        (&next["instruction"], &next["stage"]),
-        (&json!("dispatch"), &json!(2))
-    );
+    has(&said, "belongs to this session now");
+    project.next_at("dispatch", 2);
     assert!(begins("session-2").contains("of this session"));
     let told = begins(SESSION);
-    assert!(told.contains("another session has loop"), "{told}");
+    has(&told, "another session has loop");
     // Whose it is already takes nothing over.
     project.report("needs-user-input", flags).done();
     let said = resumes("2");
-    assert!(said.contains("The next stop of this session drives it"), "{said}");
+    has(&said, "The next stop of this session drives it");
     assert_eq!(project.agent(&["journal", id]).done().matches("adopt").count(), 1);
     // One that is given up waits for nobody.
     project.report("needs-user-input", flags).done();

@@ -1,5 +1,6 @@
 //! The agent goes on by `advance` alone, and past no review.
 
+use claudex_testkit::has;
 use serde_json::json;
 
 use crate::support::{ID, Project};
@@ -14,23 +15,21 @@ fn started() -> Project {
 fn an_advance_needs_the_work_and_says_what_is_missing() {
     let project = started();
     let said = project.agent(&["advance", "plan-review"]).refused();
-    assert!(
-        said.contains("plan.md is not complete") && said.contains("legal from new-plan, post-plan-review"),
-        "{said}"
-    );
+    has(&said, "plan.md is not complete");
+    has(&said, "legal from new-plan, post-plan-review");
     project.write(ID, "plan.md", "## Overview\n");
     project.write(ID, "notes.md", "Mine.\n");
     let said = project.agent(&["advance", "plan-review"]).refused();
-    assert!(said.contains("S2 notes.md"), "{said}");
+    has(&said, "S2 notes.md");
     std::fs::remove_file(project.dir(ID).join("notes.md")).unwrap();
     let said = project.agent(&["advance", "plan-review", "biling"]).refused();
-    assert!(said.contains("biling"), "{said}");
+    has(&said, "biling");
     assert_eq!(project.state(ID)["next_phase"], "new-plan");
     let said = project.agent(&["advance", "plan-review", ID]).done();
-    assert!(said.contains("taskie review billing"), "{said}");
+    has(&said, "taskie review billing");
     // Once more is never wrong.
     let said = project.agent(&["advance", "plan-review"]).done();
-    assert!(said.contains("already"), "{said}");
+    has(&said, "already");
     assert_eq!(project.state(ID)["next_phase"], "plan-review");
 }
 
@@ -57,7 +56,7 @@ fn no_advance_leads_past_a_review() {
     assert_eq!(project.state(ID), before);
     // What was tried stands in the journal.
     let journal = project.person(&["journal", ID]).done();
-    assert!(journal.contains("advance create-tasks"), "{journal}");
+    has(&journal, "advance create-tasks");
 }
 
 #[test]
@@ -148,15 +147,12 @@ fn violations_are_named_all_at_once_and_the_turn_ends_at_last() {
     project.write(ID, "b.txt", "");
     for _ in 0..3 {
         let said = project.blocks();
-        assert!(
-            said.starts_with("taskie billing") && said.contains("a.txt") && said.contains("b.txt"),
-            "{said}"
-        );
+        assert!(said.starts_with("taskie billing"), "{said}");
+        has(&said, "a.txt");
+        has(&said, "b.txt");
     }
     let said = project.ends();
-    assert!(
-        said.contains("S2 a.txt: ") && said.contains("; S2 b.txt: "),
-        "{said}"
-    );
-    assert!(said.contains(". A person goes on with:"), "{said}");
+    has(&said, "S2 a.txt: ");
+    has(&said, "; S2 b.txt: ");
+    has(&said, ". A person goes on with:");
 }

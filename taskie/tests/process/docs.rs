@@ -1,45 +1,12 @@
 //! docs/taskie.md says what is there: its table is the program's, its commands are run here, and its tests exist.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde_json::{Value, json};
 
+use crate::documents::{check_marketplace, commands, read};
 use crate::seed::in_review;
 use crate::support::{ID, Project, Said, coding, names, standalone};
-
-fn read(path: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).unwrap()
-}
-
-/// Returns the commands of a document: what begins with the program or its plugin, in backquotes or on a line of a block.
-fn commands(markdown: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let mut in_block = false;
-    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
-        let text = match &event {
-            Event::Start(Tag::CodeBlock(_)) => {
-                in_block = true;
-                continue;
-            }
-            Event::End(TagEnd::CodeBlock) => {
-                in_block = false;
-                continue;
-            }
-            Event::Code(text) => text,
-            Event::Text(text) if in_block => text,
-            _ => continue,
-        };
-        for line in text.lines() {
-            let line = line.split_once("  #").map_or(line, |(line, _)| line).trim();
-            if line.starts_with("taskie ") || line.starts_with("/taskie:") {
-                found.insert(line.to_owned());
-            }
-        }
-    }
-    found
-}
 
 /// Returns a project whose reviews are used up.
 fn used_up() -> Project {
@@ -112,7 +79,7 @@ fn run(command: &str) -> (Said, Value) {
 
 #[test]
 fn every_command_of_the_document_does_what_it_says() {
-    let all = commands(&read("docs/taskie.md"));
+    let all = commands(&read("docs/taskie.md"), &["taskie ", "/taskie:"], true);
     assert!(all.len() > 35, "{all:#?}");
     for command in all {
         let (said, next_phase) = run(&command);
@@ -163,12 +130,7 @@ fn the_table_is_the_programs_and_the_tests_exist() {
 
 #[test]
 fn the_plugin_is_installed_by_the_name_that_the_marketplace_has() {
-    let marketplace: Value = serde_json::from_str(&read(".claude-plugin/marketplace.json")).unwrap();
-    let plugins = marketplace["plugins"].as_array().unwrap();
-    let ours = plugins.iter().find(|plugin| plugin["name"] == "taskie").unwrap();
-    assert_eq!(ours["source"], "./taskie/plugin");
-    let line = format!("/plugin install taskie@{}", marketplace["name"].as_str().unwrap());
-    assert!(read("docs/taskie.md").contains(&line), "{line}");
+    check_marketplace("taskie");
 }
 
 #[test]

@@ -4,6 +4,8 @@ mod advance;
 mod continued;
 mod demo;
 mod docs;
+#[path = "../../../tests/support/documents.rs"]
+mod documents;
 mod hostile;
 mod outcomes;
 mod people;

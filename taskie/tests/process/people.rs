@@ -1,5 +1,7 @@
 //! What people type: each of the seventeen commands, in automation and standalone, and the limits.
 
+use claudex_testkit::has;
+
 use crate::support::{ID, Project, coding, standalone};
 
 fn next_phase(project: &Project) -> String {
@@ -18,10 +20,8 @@ fn tasks_are_taken_back_into_automation_and_out_of_it() {
     ] {
         let project = standalone();
         let said = project.slash(command, "with care").done();
-        assert!(
-            said.contains("with care") && said.contains("taskie advance"),
-            "{said}"
-        );
+        has(&said, "with care");
+        has(&said, "taskie advance");
         assert_eq!(next_phase(&project), phase);
         // There already: it says what is to be done, and moves nothing.
         let now = project.state(ID);
@@ -34,7 +34,7 @@ fn tasks_are_taken_back_into_automation_and_out_of_it() {
             "create-tasks"
         };
         let said = project.slash(other, "").refused();
-        assert!(said.contains("taskie next billing"), "{said}");
+        has(&said, "taskie next billing");
 
         for leave in ["next-task", "next-task-tdd"] {
             project.slash(leave, "").done();
@@ -54,9 +54,9 @@ fn a_row_that_is_done_before_its_subtasks_is_still_under_way() {
     project.tasks(ID, 3, 2);
     project.write(ID, "task-2.md", &crate::support::task_file(2, "awaiting-review"));
     let said = project.blocks();
-    assert!(said.contains("do task 2"), "{said}");
+    has(&said, "do task 2");
     let said = project.agent(&["advance", "code-review"]).refused();
-    assert!(said.contains("all of its subtasks are completed"), "{said}");
+    has(&said, "all of its subtasks are completed");
     project.write(ID, "task-2.md", &crate::support::task_file(2, "completed"));
     project.agent(&["advance", "code-review"]).done();
     assert_eq!(project.state(ID)["current_task"], 2);
@@ -69,13 +69,13 @@ fn a_task_by_hand_leaves_the_rest_as_it_is() {
     let before = project.state(ID);
     project.agent(&["continue-task"]).refused();
     let said = project.slash("continue-task", "").done();
-    assert!(said.contains("task 2"), "{said}");
+    has(&said, "task 2");
     let mut expected = before.clone();
     expected["phase"] = "continue-task".into();
     assert_eq!(project.state(ID), expected);
     assert_eq!(project.ends(), "");
     let said = project.person(&["next", ID]).done();
-    assert!(said.contains("C22"), "{said}");
+    has(&said, "C22");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn reviews_are_the_automations_own_or_by_hand() {
                 (&command.clone().into(), &serde_json::Value::Null)
             );
             let said = project.person(&["next", ID]).done();
-            assert!(said.contains("C23"), "{said}");
+            has(&said, "C23");
         }
     }
     let project = Project::new();
@@ -119,14 +119,14 @@ fn reviews_are_the_automations_own_or_by_hand() {
     project.blocks();
     let before = project.state(ID);
     let said = project.slash("plan-review", "").done();
-    assert!(said.contains("taskie review billing"), "{said}");
+    has(&said, "taskie review billing");
     project.slash("tasks-review", "").refused();
     project.slash("post-plan-review", "").refused();
     assert_eq!(project.state(ID), before);
     project.review(Some("High")).done();
     project.blocks();
     let said = project.slash("post-plan-review", "").done();
-    assert!(said.contains("plan-post-review-1.md"), "{said}");
+    has(&said, "plan-post-review-1.md");
 }
 
 #[test]
@@ -145,14 +145,12 @@ fn a_review_by_hand_takes_the_next_number_and_is_nobodys_to_answer() {
     ] {
         project.says(Some("High"));
         let said = project.person(&[command, ID]).done();
-        assert!(
-            said.contains("FAIL") && said.contains("There is a hole"),
-            "{said}"
-        );
+        has(&said, "FAIL");
+        has(&said, "There is a hole");
         let text = std::fs::read_to_string(project.dir(ID).join(file)).unwrap();
         assert!(text.ends_with("\nVERDICT: FAIL\n"), "{text}");
         let prompt = project.prompt();
-        assert!(prompt.contains(shows), "{prompt}");
+        has(&prompt, shows);
         let now = project.state(ID);
         assert_eq!(
             (&now["phase"], &now["next_phase"]),
@@ -176,7 +174,7 @@ fn a_review_by_hand_takes_the_next_number_and_is_nobodys_to_answer() {
     assert!(!project.names(ID).contains(&"plan-review-4.md".to_owned()));
     // Typed in a client, it names the line to run.
     let said = project.slash("plan-review", "").done();
-    assert!(said.contains("taskie plan-review billing"), "{said}");
+    has(&said, "taskie plan-review billing");
 }
 
 #[test]
@@ -190,10 +188,8 @@ fn reviews_end_at_their_limit_and_a_person_goes_on() {
         project.blocks();
         project.write(ID, "plan-post-review-1.md", "Mended.\n");
         let said = project.blocks();
-        assert!(
-            said.contains("taskie more N billing") && said.contains("taskie accept billing"),
-            "{said}"
-        );
+        has(&said, "taskie more N billing");
+        has(&said, "taskie accept billing");
         let before = project.state(ID);
         project.ends();
         assert_eq!(project.state(ID), before);
@@ -206,10 +202,7 @@ fn reviews_end_at_their_limit_and_a_person_goes_on() {
             "accept" => {
                 assert_eq!(next_phase(&project), "create-tasks");
                 let journal = project.person(&["journal", ID]).done();
-                assert!(
-                    journal.contains("accepted {\"open\":[\"There is a hole (mend it)\"]}"),
-                    "{journal}"
-                );
+                has(&journal, "accepted {\"open\":[\"There is a hole (mend it)\"]}");
             }
             _ => assert!(project.blocks().contains("taskie review billing")),
         }
@@ -220,14 +213,13 @@ fn reviews_end_at_their_limit_and_a_person_goes_on() {
 fn tasks_come_and_go_by_a_person_alone() {
     let project = coding();
     let said = project.slash("add-task", "another part").done();
-    assert!(
-        said.contains("row 4") && said.contains("task-4.md") && said.contains("another part"),
-        "{said}"
-    );
+    has(&said, "row 4");
+    has(&said, "task-4.md");
+    has(&said, "another part");
     // No task was under way.
     assert_eq!(project.state(ID)["current_task"], 4);
     let said = project.blocks();
-    assert!(said.contains("S10"), "{said}");
+    has(&said, "S10");
     project.tasks(ID, 4, 1);
     let said = project.person(&["check", ID]).done();
     assert_eq!(said, "Plan billing breaks no rule.\n");
@@ -250,7 +242,7 @@ fn tasks_come_and_go_by_a_person_alone() {
     assert_eq!(next_phase(&project), "all-code-review");
     project.person(&["check", ID]).done();
     let said = project.person(&["next", ID]).done();
-    assert!(said.contains("C16"), "{said}");
+    has(&said, "C16");
 }
 
 #[test]
@@ -286,10 +278,7 @@ fn status_shows_tasks_reviews_and_what_is_next_on_one_screen() {
         project.write(ID, &format!("task-{task}-code-review-1.md"), "VERDICT: PASS\n");
     }
     let shown = project.person(&["status", ID]).done();
-    assert!(
-        shown.contains("reviews of task-1-code: 1 PASS; task-2-code: 1 PASS; "),
-        "{shown}"
-    );
+    has(&shown, "reviews of task-1-code: 1 PASS; task-2-code: 1 PASS; ");
     assert!(shown.lines().count() <= 40, "{shown}");
     let json: serde_json::Value =
         serde_json::from_str(&project.person(&["status", ID, "--json"]).done()).unwrap();
@@ -300,7 +289,7 @@ fn status_shows_tasks_reviews_and_what_is_next_on_one_screen() {
 fn of_several_plans_a_command_names_one() {
     let project = Project::new();
     let said = project.person(&["status"]).done();
-    assert!(said.contains("/taskie:new-plan\n    taskie new-plan"), "{said}");
+    has(&said, "/taskie:new-plan\n    taskie new-plan");
     for description in ["one", "two", "one"] {
         project.person(&["new-plan", description]).done();
     }
@@ -314,9 +303,9 @@ fn of_several_plans_a_command_names_one() {
     // The session's own is the one that is meant in it.
     project.slash("new-plan", "three").done();
     let said = project.slash("continue-plan", "").done();
-    assert!(said.contains("Plan three"), "{said}");
+    has(&said, "Plan three");
     let said = project.slash("continue-plan", "one-2").done();
-    assert!(said.contains("Plan one-2"), "{said}");
+    has(&said, "Plan one-2");
     project.write("three", "plan.md", "## Overview\n");
     project.blocks();
     project.review(None).done();
@@ -333,13 +322,11 @@ fn the_ground_rules_stand_in_one_place() {
     for command in commands {
         let text = std::fs::read_to_string(format!("messages/commands/{command}")).unwrap();
         let name = command.strip_suffix(".md").unwrap();
-        assert!(
-            text.contains(&format!(
-                "!`taskie ground-rules; taskie {name} --from-prompt 2>&1 || true`"
-            )),
-            "{text}"
+        has(
+            &text,
+            &format!("!`taskie ground-rules; taskie {name} --from-prompt 2>&1 || true`"),
         );
-        assert!(text.contains("disable-model-invocation: true"), "{text}");
+        has(&text, "disable-model-invocation: true");
         assert!(!text.contains("$ARGUMENTS"), "{text}");
     }
 }

@@ -1,5 +1,6 @@
 //! The whole way of a plan, with a FAIL and two PASS in each of the four cycles.
 
+use claudex_testkit::has;
 use serde_json::json;
 
 use crate::support::Project;
@@ -88,13 +89,10 @@ fn a_plan_goes_all_the_way() {
             "max_reviews=5 tdd=true fix the parser; $(touch x) `y`\n\"z\"",
         )
         .done();
-    assert!(said.contains("new-plan"), "{said}");
+    has(&said, "new-plan");
     let text = std::fs::read_to_string(project.dir("fix-the-parser-touch-x-y-z").join("state.json"));
     let text = text.unwrap();
-    assert!(
-        text.contains("fix the parser; $(touch x) `y`\\n\\\"z\\\""),
-        "{text}"
-    );
+    has(&text, "fix the parser; $(touch x) `y`\\n\\\"z\\\"");
     project.person(&["cancel", "fix-the-parser-touch-x-y-z"]).done();
 
     project.slash("new-plan", "max_reviews=5 fix the parser").done();
@@ -112,7 +110,7 @@ fn a_plan_goes_all_the_way() {
         format!("Plan {ID} breaks no rule.\n")
     );
     let said = project.person(&["next", ID]).done();
-    assert!(said.contains("C21"), "{said}");
+    has(&said, "C21");
     reported(&project);
 }
 
@@ -140,10 +138,8 @@ fn reported(project: &Project) {
     assert!(findings.iter().all(|one| one["standing"].is_null()), "{json}");
     for format in ["html", "md"] {
         let page = project.person(&["report", ID, "--format", format]).done();
-        assert!(
-            page.contains("There is a hole") && page.contains("code-review"),
-            "{page}"
-        );
+        has(&page, "There is a hole");
+        has(&page, "code-review");
     }
 }
 

@@ -5,6 +5,7 @@ mod wrong;
 use std::path::Path;
 
 use crate::support::{Project, tree, write};
+use claudex_testkit::has;
 use serde_json::Value;
 
 fn shown(project: &Project) -> Vec<Value> {
@@ -66,10 +67,7 @@ fn a_relative_xdg_folder_is_ignored_and_a_home_that_is_none_is_an_error_with_a_r
     } else {
         ".config"
     });
-    project
-        .run(&["config", "path"])
-        .exits(0)
-        .says(home.to_str().unwrap());
+    project.answers(&["config", "path"], 0, home.to_str().unwrap());
     project.run(&["config", "show"]).exits(0);
 
     let id = project.start(&[]);
@@ -82,7 +80,7 @@ fn a_relative_xdg_folder_is_ignored_and_a_home_that_is_none_is_an_error_with_a_r
         &["start", "plan", "x"],
     ] {
         let ran = project.run(arguments).exits(2).says("claudex::config::home");
-        assert!(ran.err.contains("help: set HOME"), "{}", ran.err);
+        has(&ran.err, "help: set HOME");
     }
     assert!(
         project
@@ -147,10 +145,7 @@ fn a_flag_goes_before_the_environment_before_the_project_before_the_user_before_
     assert_eq!(project.field(&id, "max_failures"), "2", "the user's");
     project.plan("# Plan\n");
     project.fire().blocked();
-    project
-        .run(&["review", &id])
-        .exits(5)
-        .says("reviewer: fake-could-not-run");
+    project.answers(&["review", &id], 5, "reviewer: fake-could-not-run");
     project.review(&id, "fake-clean").exits(0);
     project.run(&["cancel", &id]).exits(0);
     let id = project.start(&["--rounds", "6"]);
@@ -163,31 +158,23 @@ fn the_personas_of_the_user_review_in_the_order_that_the_project_chooses() {
         "[programs.claudex-loop.personas.access]\nlabel = \"Accessibility review\"\nprompt = \"You use a screen reader.\"\n",
     );
     let ran = project.run(&["personas"]).exits(0);
-    assert!(
-        ran.out
-            .contains("Round 4 and later: Accessibility review\n  You use a screen reader.\n"),
-        "{}",
-        ran.out
+    has(
+        &ran.out,
+        "Round 4 and later: Accessibility review\n  You use a screen reader.\n",
     );
     write(&project.project_file(), "personas = [\"access\", \"security\"]\n");
     let id = project.start(&["--rounds", "3"]);
     project.plan("# Plan\n");
     let block = project.fire().blocked();
-    assert!(block.contains("round 1 of 3, Accessibility review"), "{block}");
+    has(&block, "round 1 of 3, Accessibility review");
     project
         .review(&id, "fake-findings")
         .exits(0)
         .says("Accessibility review");
     project.plan("# Plan, revised\n");
     let block = project.fire().blocked();
-    assert!(
-        block.contains("round 2 of 3, Security and data-integrity review"),
-        "{block}"
-    );
-    project
-        .run(&["status"])
-        .exits(0)
-        .says("Security and data-integrity review");
+    has(&block, "round 2 of 3, Security and data-integrity review");
+    project.answers(&["status"], 0, "Security and data-integrity review");
 }
 
 #[test]
@@ -327,16 +314,10 @@ fn the_documentation_quotes_what_the_program_prints() {
 fn init_writes_a_file_that_changes_nothing_and_leaves_one_that_is_there() {
     let project = Project::new().with("CLAUDEX_REVIEWER", "");
     let before = shown(&project);
-    project
-        .run(&["config", "init"])
-        .exits(0)
-        .says(project.user_file().to_str().unwrap());
+    project.answers(&["config", "init"], 0, project.user_file().to_str().unwrap());
     assert_eq!(shown(&project), before);
     std::fs::write(project.user_file(), "reviewer = \"lint\"\n").unwrap();
-    project
-        .run(&["config", "init"])
-        .exits(1)
-        .says("it is left as it is");
+    project.answers(&["config", "init"], 1, "it is left as it is");
     let kept = std::fs::read_to_string(project.user_file()).unwrap();
     assert_eq!(kept, "reviewer = \"lint\"\n");
 }

@@ -4,6 +4,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
+use claudex_testkit::has;
+
 use crate::support::{Project, tree, write};
 
 #[test]
@@ -41,30 +43,21 @@ fn check_says_one_line_for_a_file_that_is_right_and_a_picture_for_each_that_is_n
         "the project's names cannot be looked up, and that is said: {}",
         ran.out
     );
-    assert!(
-        ran.out.contains("can be told once your own file is right"),
-        "{}",
-        ran.out
-    );
+    has(&ran.out, "can be told once your own file is right");
 
     write(
         &project.project_file(),
         "[reviewers.mine]\nprogram = \"/tmp/evil\"\n",
     );
     let ran = project.run(&["config", "check"]).exits(2);
-    assert!(
-        ran.err.contains(&format!(
+    has(
+        &ran.err,
+        &format!(
             "× {}:1:2: `reviewers` may not stand in a project’s file",
             own.to_string().replace('\'', "’")
-        )),
-        "{}",
-        ran.err
+        ),
     );
-    assert!(
-        ran.err.contains(&format!("belongs into your own file: {user}")),
-        "{}",
-        ran.err
-    );
+    has(&ran.err, &format!("belongs into your own file: {user}"));
     assert!(ran.err.contains("`timeuot`"), "both at once: {}", ran.err);
 }
 
@@ -176,10 +169,7 @@ fn a_start_that_is_refused_for_the_configuration_leaves_no_loop() {
                 .any(|(path, _)| path.extension().is_some_and(|end| end == "state"))
     );
     project.plan("# Plan\n");
-    project
-        .run(&["run", "PLAN.md"])
-        .exits(2)
-        .says("`programs.claudex-loop.rounds.plan`");
+    project.answers(&["run", "PLAN.md"], 2, "`programs.claudex-loop.rounds.plan`");
     project.run(&["list"]).exits(0).says("There are no loops");
 }
 

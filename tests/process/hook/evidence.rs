@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use claudex_testkit::has;
+
 use crate::support::Project;
 
 #[test]
@@ -12,10 +14,10 @@ fn an_edit_after_findings_is_no_answer_that_the_summary_takes_for_granted() {
     project.fire().blocked();
     project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
-    assert!(summary.contains("plan loop complete"), "{summary}");
-    assert!(
-        summary.contains("**Note:** Round 1 (Senior-engineer review) found high=1 medium=1 low=1; the plan was revised since"),
-        "{summary}"
+    has(&summary, "plan loop complete");
+    has(
+        &summary,
+        "**Note:** Round 1 (Senior-engineer review) found high=1 medium=1 low=1; the plan was revised since",
     );
 }
 
@@ -27,9 +29,9 @@ fn a_waived_mark_done_hides_no_findings_of_a_later_review() {
     assert!(waived.output().unwrap().status.success());
     project.review(&id, "fake-findings").exits(0);
     let summary = project.fire().blocked();
-    assert!(
-        summary.contains("**Note:** Round 1 (Senior-engineer review) found high=1 medium=1 low=1; the plan is unchanged since, so they are open."),
-        "{summary}"
+    has(
+        &summary,
+        "**Note:** Round 1 (Senior-engineer review) found high=1 medium=1 low=1; the plan is unchanged since, so they are open.",
     );
 }
 
@@ -38,7 +40,7 @@ fn a_clean_round_needs_no_mark_done() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
     project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
-    assert!(summary.contains("plan loop complete"), "{summary}");
+    has(&summary, "plan loop complete");
     assert_eq!(project.changes(&id).last().unwrap(), "accept");
 }
 
@@ -54,10 +56,7 @@ fn low_findings_alone_can_be_marked_done_without_a_reason() {
 fn mark_done_without_a_review_is_refused_and_changes_nothing() {
     let (project, id) = Project::reviewing(&[]);
     let before = (project.state(&id), project.changes(&id));
-    project
-        .run(&["mark-done", &id])
-        .exits(1)
-        .says("round 1 was not reviewed yet");
+    project.answers(&["mark-done", &id], 1, "round 1 was not reviewed yet");
     project
         .run(&["mark-done", &id, "--rejecting", "no time"])
         .exits(1);
@@ -76,11 +75,8 @@ fn mark_done_over_open_findings_needs_a_reason_that_the_summary_shows() {
 
     project.mark_done(&id, Some("the table is\nread-only; `x` | \"y\""));
     let summary = project.fire().blocked();
-    assert!(summary.contains("plan loop complete"), "{summary}");
-    assert!(
-        summary.contains("rejected: the table is read-only; `x` | \"y\""),
-        "{summary}"
-    );
+    has(&summary, "plan loop complete");
+    has(&summary, "rejected: the table is read-only; `x` | \"y\"");
 }
 
 #[test]
@@ -90,9 +86,9 @@ fn a_plan_edited_after_mark_done_is_admitted_in_the_summary() {
     project.mark_done(&id, None);
     project.plan("# Plan, changed behind the reviewer's back\n");
     let summary = project.fire().blocked();
-    assert!(
-        summary.contains("PLAN.md was changed after it was settled; that change was not reviewed."),
-        "{summary}"
+    has(
+        &summary,
+        "PLAN.md was changed after it was settled; that change was not reviewed.",
     );
 }
 
@@ -101,10 +97,7 @@ fn a_revised_plan_cannot_be_marked_done_before_it_is_reviewed() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
-    project
-        .run(&["mark-done", &id])
-        .exits(1)
-        .says("PLAN.md was changed");
+    project.answers(&["mark-done", &id], 1, "PLAN.md was changed");
     assert_eq!(project.field(&id, "decision_signal"), "none");
 }
 
@@ -131,7 +124,7 @@ fn an_untouched_plan_is_not_settled_by_the_next_personas_clean_round() {
 
     project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
-    assert!(summary.contains("stopped at max rounds"), "{summary}");
+    has(&summary, "stopped at max rounds");
 }
 
 #[test]
@@ -140,7 +133,7 @@ fn a_clean_round_of_a_plan_that_was_edited_meanwhile_goes_on_to_the_next() {
     project.review(&id, "fake-clean").exits(0);
     project.plan("# Another plan\n");
     let reason = project.fire().blocked();
-    assert!(reason.contains("round 2 of 2"), "{reason}");
+    has(&reason, "round 2 of 2");
     assert_eq!(project.field(&id, "round"), "2");
 }
 
@@ -153,14 +146,9 @@ fn with_optional_evidence_the_seeds_sequences_run_literally_and_the_summary_says
     project.mark_done(&id, None);
     assert_eq!(project.field(&id, "phase"), "reviewing");
     let summary = project.fire().blocked();
-    assert!(
-        summary.contains("plan loop complete") && summary.contains("Findings by round"),
-        "{summary}"
-    );
-    assert!(
-        summary.contains("Not reviewed (CLAUDEX_EVIDENCE=optional): round 1."),
-        "{summary}"
-    );
+    has(&summary, "plan loop complete");
+    has(&summary, "Findings by round");
+    has(&summary, "Not reviewed (CLAUDEX_EVIDENCE=optional): round 1.");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
     project.start(&[]);
@@ -174,14 +162,8 @@ fn with_optional_evidence_bare_stops_reach_max_rounds() {
     project.fire().blocked();
     assert!(project.fire().blocked().contains("round 2 of 2"));
     let summary = project.fire().blocked();
-    assert!(
-        summary.contains("stopped at max rounds (round 2 of 2)"),
-        "{summary}"
-    );
-    assert!(
-        summary.contains("Not reviewed (CLAUDEX_EVIDENCE=optional): round 1, 2."),
-        "{summary}"
-    );
+    has(&summary, "stopped at max rounds (round 2 of 2)");
+    has(&summary, "Not reviewed (CLAUDEX_EVIDENCE=optional): round 1, 2.");
     assert_eq!(project.field(&id, "decision_signal"), "max-reached");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");

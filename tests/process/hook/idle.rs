@@ -1,8 +1,12 @@
 //! What drives nothing, and many stops at once.
 
-use super::assert_has_mark_done_lines;
-use crate::support::{Project, Stop, feed, tree, wait_for};
+use std::io::Write as _;
+use std::process::Stdio;
+
 use serde_json::json;
+
+use super::assert_has_mark_done_lines;
+use crate::support::{Project, Ran, Stop, feed, tree, wait_for};
 
 #[test]
 fn a_subagents_stop_drives_nothing() {
@@ -45,23 +49,32 @@ fn whatever_comes_on_stdin_the_answer_is_one_decision() {
     }
 }
 
-#[test]
-fn a_hook_whose_stdin_stays_open_answers_all_the_same() {
-    let project = Project::new();
-    project.start(&[]);
+/// Runs the Stop hook on an input that does not end, and gives what it answers all the same.
+fn unended(project: &Project, input: &[u8]) -> Stop {
     let mut command = project.command(&["hook", "stop"]);
     let mut child = command
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    std::io::Write::write_all(&mut stdin, b"{\"session_id\":\"s1\"}").unwrap();
+    stdin.write_all(input).unwrap();
     wait_for("an answer without an end of the input", || {
         child.try_wait().unwrap().is_some()
     });
     drop(stdin);
-    Stop::read(&crate::support::Ran::of(child.wait_with_output().unwrap())).blocked();
+    Stop::read(&Ran::of(child.wait_with_output().unwrap()))
+}
+
+#[test]
+fn a_hook_whose_stdin_stays_open_answers_all_the_same() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    // Where nothing was said it lets the turn end, and changes nothing.
+    let note = unended(&project, b"").approved();
+    assert!(note.contains("input"), "{note}");
+    assert_eq!(project.changes(&id), ["start"]);
+    unended(&project, b"{\"session_id\":\"s1\"}").blocked();
 }
 
 #[test]
@@ -77,24 +90,6 @@ fn a_reason_stays_short_and_whole_whatever_the_topic_is() {
     );
     project.plan("# Plan\n");
     assert_has_mark_done_lines(&project.fire().blocked(), &id);
-}
-
-#[test]
-fn a_hook_whose_stdin_says_nothing_answers_all_the_same() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    let mut command = project.command(&["hook", "stop"]);
-    let mut child = command
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let stdin = child.stdin.take().unwrap();
-    wait_for("an answer without input", || child.try_wait().unwrap().is_some());
-    drop(stdin);
-    let note = Stop::read(&crate::support::Ran::of(child.wait_with_output().unwrap())).approved();
-    assert!(note.contains("input"), "{note}");
-    assert_eq!(project.changes(&id), ["start"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::assert_has_mark_done_lines;
 use crate::support::{Project, tree};
+use claudex_testkit::has;
 use serde_json::json;
 
 #[test]
@@ -24,7 +25,7 @@ fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
         "{first}"
     );
     assert!(!first.contains("Previous round"), "there was none: {first}");
-    assert!(first.contains("findings-round-1.md"), "{first}");
+    has(&first, "findings-round-1.md");
     assert_has_mark_done_lines(&first, &id);
     assert_eq!(project.field(&id, "phase"), "reviewing");
 
@@ -39,7 +40,7 @@ fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
     let findings = "\n**Previous round:** high=1 medium=1 low=1\n\
          - High: The plan has no way back when the migration fails half way (describe the rollback and rehearse it)\n\
          - Medium: Nobody is named";
-    assert!(second.contains(findings), "{second}");
+    has(&second, findings);
     assert_has_mark_done_lines(&second, &id);
 
     project.review(&id, "fake-clean").exits(0);
@@ -48,18 +49,15 @@ fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
         summary.starts_with("### Claudex plan loop complete ✓\n"),
         "{summary}"
     );
-    assert!(
-        summary.contains(
-            "**Findings by round:**\n\n\
+    has(
+        &summary,
+        "**Findings by round:**\n\n\
              - Round 1 (Senior-engineer review): high=1 medium=1 low=1\n\
-             - Round 2 (Security and data-integrity review): high=0 medium=0 low=0\n\n"
-        ),
-        "{summary}"
+             - Round 2 (Security and data-integrity review): high=0 medium=0 low=0\n\n",
     );
-    assert!(
-        summary
-            .contains("**Print this summary to the user so they see the loop landed.** Then end your turn."),
-        "{summary}"
+    has(
+        &summary,
+        "**Print this summary to the user so they see the loop landed.** Then end your turn.",
     );
     assert_eq!(project.field(&id, "phase"), "summarizing");
     assert_eq!(project.field(&id, "decision_signal"), "no-material-findings");
@@ -70,10 +68,7 @@ fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
         assert!(!project.folder().join(format!("{id}{gone}")).exists(), "{gone}");
     }
     let log = std::fs::read_to_string(project.folder().join("log")).unwrap();
-    assert!(
-        log.contains(&format!("{id} finish: summarizing -> done")),
-        "{log}"
-    );
+    has(&log, &format!("{id} finish: summarizing -> done"));
 
     let before = tree(&project.root);
     assert_eq!(project.fire().approved(), "", "a loop that is over is over");
@@ -94,10 +89,10 @@ fn mark_done_sets_the_signal_alone_and_the_next_stop_sums_up() {
     assert!(summary.contains("plan loop complete"));
     let line =
         "\n\nEnded after 1 of 3 rounds; Security and data-integrity and Ops and SRE have not looked.\n";
-    assert!(summary.contains(line), "{summary}");
-    assert!(
-        summary.contains("before this turn ends, and type:\n\n    /claudex:more 2\n"),
-        "{summary}"
+    has(&summary, line);
+    has(
+        &summary,
+        "before this turn ends, and type:\n\n    /claudex:more 2\n",
     );
     assert!(!summary.contains("**Note:**"), "nothing to admit: {summary}");
     assert_eq!(project.field(&id, "phase"), "summarizing");
@@ -129,9 +124,9 @@ fn max_rounds_sums_up_with_three_options() {
         summary.starts_with("### Claudex plan loop stopped at max rounds (round 1 of 1)\n"),
         "{summary}"
     );
-    assert!(
-        summary.contains("- Round 1 (Senior-engineer review): high=1 medium=1 low=1\n"),
-        "{summary}"
+    has(
+        &summary,
+        "- Round 1 (Senior-engineer review): high=1 medium=1 low=1\n",
     );
     assert!(
         summary.contains(project.findings(&id, 1).to_str().unwrap()),
@@ -146,7 +141,7 @@ fn max_rounds_sums_up_with_three_options() {
             && again.contains("more rounds") && accept.contains("known-incomplete")),
         "{options:?}"
     );
-    assert!(summary.contains("--rounds 2"), "{summary}");
+    has(&summary, "--rounds 2");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
     assert_eq!(project.field(&id, "decision_signal"), "max-reached");
@@ -198,15 +193,12 @@ fn round_never_exceeds_max_rounds() {
 fn a_last_round_without_a_review_is_summed_up_as_having_no_findings_file() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     let reminder = project.fire().blocked();
-    assert!(reminder.contains("is waiting for its review"), "{reminder}");
+    has(&reminder, "is waiting for its review");
     let summary = project.fire().blocked();
-    assert!(
-        summary.contains("stopped at max rounds (round 1 of 1)"),
-        "{summary}"
-    );
-    assert!(
-        summary.contains("\n\n- Round 1 (Senior-engineer review): no findings file\n\n"),
-        "{summary}"
+    has(&summary, "stopped at max rounds (round 1 of 1)");
+    has(
+        &summary,
+        "\n\n- Round 1 (Senior-engineer review): no findings file\n\n",
     );
     assert_eq!(project.field(&id, "decision_signal"), "max-reached");
     assert_eq!(project.field(&id, "phase"), "summarizing");
@@ -224,12 +216,10 @@ fn a_round_whose_findings_file_went_missing_says_so_in_the_table() {
     project.review(&id, "fake-low").exits(0);
     project.plan("# Plan, revised again\n");
     let summary = project.fire().blocked();
-    assert!(
-        summary.contains(
-            "\n\n- Round 1 (Senior-engineer review): no findings file\n\
-             - Round 2 (Security and data-integrity review): high=0 medium=0 low=1\n\n"
-        ),
-        "{summary}"
+    has(
+        &summary,
+        "\n\n- Round 1 (Senior-engineer review): no findings file\n\
+             - Round 2 (Security and data-integrity review): high=0 medium=0 low=1\n\n",
     );
 }
 
@@ -321,10 +311,10 @@ fn findings_keep_their_ids_and_a_loop_that_goes_nowhere_ends_and_says_so() {
         said.starts_with("### Claudex plan loop stalled (round 5 of 9)\n"),
         "the persona of round 3 said the same in rounds 4 and 5: {said}"
     );
-    assert!(said.contains("**Findings across rounds:** 3 carried\n"), "{said}");
+    has(&said, "**Findings across rounds:** 3 carried\n");
     assert_eq!(project.field(&id, "decision_signal"), "stalled");
     let file = std::fs::read_to_string(project.findings(&id, 5)).unwrap();
-    assert!(file.contains("  - F1, found since round 1\n"), "{file}");
+    has(&file, "  - F1, found since round 1\n");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
 }
@@ -360,7 +350,7 @@ fn a_plan_that_was_changed_after_its_last_clean_review_is_admitted() {
     );
     let admitted =
         "**Note:** Round 1 found nothing, but PLAN.md was changed after it; that change was not reviewed.";
-    assert!(summary.contains(admitted), "{summary}");
+    has(&summary, admitted);
 }
 
 #[test]
@@ -375,17 +365,14 @@ fn findings_on_a_plan_that_nobody_touched_are_named_where_the_last_round_was_cle
         "{summary}"
     );
     let admitted = "**Note:** Round 1 (Senior-engineer review) found high=1 medium=1 low=1; the plan is unchanged since, so they are open.";
-    assert!(summary.contains(admitted), "{summary}");
+    has(&summary, admitted);
 }
 
 #[test]
 fn a_last_round_without_a_review_says_of_its_findings_that_they_are_not_there() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     let reminder = project.fire().blocked();
-    assert!(
-        reminder.contains("the next stop ends this last round"),
-        "{reminder}"
-    );
+    has(&reminder, "the next stop ends this last round");
     assert!(!reminder.contains("the loop waits"), "it will not: {reminder}");
     let summary = project.fire().blocked();
     assert!(!project.findings(&id, 1).exists());
@@ -394,10 +381,7 @@ fn a_last_round_without_a_review_says_of_its_findings_that_they_are_not_there() 
         "it says of the file that it is not there: {summary}"
     );
     assert!(!summary.contains("\n\n\n"), "{summary}");
-    assert!(
-        summary.contains("1. Revise manually: edit `PLAN.md`."),
-        "{summary}"
-    );
+    has(&summary, "1. Revise manually: edit `PLAN.md`.");
 }
 
 #[test]
@@ -406,7 +390,7 @@ fn what_the_table_shows_already_is_not_told_twice() {
     project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised once\n");
     let block = project.fire().blocked();
-    assert!(block.contains("**Previous round:** high="), "{block}");
+    has(&block, "**Previous round:** high=");
     assert!(
         !block.contains("Findings across rounds"),
         "all of them are new: {block}"
@@ -422,10 +406,7 @@ fn a_person_who_grants_rounds_after_a_stall_gets_them() {
         project.fire().blocked();
     }
     assert_eq!(project.field(&id, "decision_signal"), "stalled");
-    project
-        .run(&["more", &id, "--rounds", "2"])
-        .exits(0)
-        .says("round 6 of 7");
+    project.answers(&["more", &id, "--rounds", "2"], 0, "round 6 of 7");
     // Whoever went on in spite of a stall is not stopped by the next one: the rounds are bounded as they are.
     project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised once more\n");

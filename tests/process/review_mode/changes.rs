@@ -59,18 +59,12 @@ fn its_exit_codes_are_those_of_run() {
     job(&["--reviewer", "nobody"], 2)
         .1
         .says("`nobody` is no reviewer");
-    project
-        .run(&["review", "--rounds", "2"])
-        .exits(2)
-        .says("--changes");
-    project.run(&["review", "an", "id"]).exits(2).says("--changes");
+    project.answers(&["review", "--rounds", "2"], 2, "--changes");
+    project.answers(&["review", "an", "id"], 2, "--changes");
     let id = start(&project, &[]);
     job(&["--reviewer", "fake-clean"], 6).1.says(&id);
     let project = super::project();
-    project
-        .run(&["review", "--changes"])
-        .exits(2)
-        .says("nothing to review");
+    project.answers(&["review", "--changes"], 2, "nothing to review");
     assert!(!project.folder().exists());
 }
 

@@ -161,14 +161,8 @@ fn what_was_changed_after_the_summary_is_told_to_the_person_and_noted() {
     );
     assert_eq!(project.field(&id, "phase"), "done");
     assert_eq!(project.journal(&id).last().unwrap()["note"], "ended-otherwise");
-    project
-        .run(&["status", &id])
-        .exits(0)
-        .says("nobody reviewed that: src/a b.js.");
-    project
-        .run(&["journal", &id])
-        .exits(0)
-        .says("ended-otherwise: Files");
+    project.answers(&["status", &id], 0, "nobody reviewed that: src/a b.js.");
+    project.answers(&["journal", &id], 0, "ended-otherwise: Files");
 }
 
 #[test]

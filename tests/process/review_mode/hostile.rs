@@ -2,10 +2,11 @@
 
 use std::process::{Child, Stdio};
 
+use claudex_testkit::has;
 use serde_json::Value;
 
 use super::{changed, project, read, start, twin, write};
-use crate::support::{Project, Ran, tree};
+use crate::support::{Project, Ran, executable, tree};
 
 #[test]
 fn a_folder_of_reports_that_is_none_is_refused_and_the_review_counts() {
@@ -32,7 +33,7 @@ fn a_folder_of_reports_that_is_none_is_refused_and_the_review_counts() {
             .says("The review counts all the same.");
         assert!(tree(&elsewhere).is_empty());
         let summary = project.fire().blocked();
-        assert!(summary.contains("There is no report in the project"), "{summary}");
+        has(&summary, "There is no report in the project");
         assert!(link || std::fs::read(&reviews).unwrap() == b"mine\n");
         // Put right, the same line writes the report; the round is not reviewed again.
         std::fs::remove_file(&reviews).unwrap();
@@ -81,13 +82,8 @@ fn a_repository_that_names_programs_gets_none_run() {
     let project = changed();
     let trace = project.home.join("trace");
     let program = project.home.join("program");
-    std::fs::write(
-        &program,
-        format!("#!/bin/sh\necho \"$0 $*\" >> '{}'\ncat\n", trace.display()),
-    )
-    .unwrap();
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let script = format!("echo \"$0 $*\" >> '{}'\ncat", trace.display());
+    executable(&program, &script);
     for key in [
         "core.fsmonitor",
         "filter.x.clean",
@@ -133,10 +129,7 @@ fn files_that_change_while_a_reviewer_runs_are_told_everywhere() {
             .unwrap();
         assert_eq!(ended["data"]["changed"], serde_json::json!(["sneaked in.txt"]));
         let summary = project.fire().blocked();
-        assert!(
-            summary.contains(&format!("**Note:** Round 1: {told}.")),
-            "{summary}"
-        );
+        has(&summary, &format!("**Note:** Round 1: {told}."));
     }
 }
 
@@ -189,10 +182,7 @@ fn sixteen_at_once_share_one_review_and_one_whole_report() {
 fn a_repository_that_git_cannot_read_stops_a_review_of_changes_and_no_review_of_a_plan() {
     let project = changed();
     std::fs::write(project.root.join(".git/HEAD"), "no head\n").unwrap();
-    project
-        .run(&["start", "review"])
-        .exits(2)
-        .says("git rev-parse failed: ");
+    project.answers(&["start", "review"], 2, "git rev-parse failed: ");
     let id = project.start(&[]);
     project.plan("# Plan\n");
     project.fire().blocked();
@@ -217,14 +207,8 @@ fn what_a_patch_hides_is_spelled_out_where_it_is_shown() {
     let id = start(&project, &[]);
     project.review(&id, "mine").exits(0).says("(1 of 1 would apply)");
     let fixes = read(&project, &format!("reviews/proposed-fixes-{id}.md"));
-    assert!(
-        fixes.contains("+if (a /*<U+202E> x */) {<U+001B>[8m\n"),
-        "{fixes}"
-    );
-    assert!(
-        fixes.contains("Not shown to the byte")
-            && fixes.contains(&format!("claudex/{id}/findings-round-<N>.json`")),
-        "{fixes}"
-    );
+    has(&fixes, "+if (a /*<U+202E> x */) {<U+001B>[8m\n");
+    has(&fixes, "Not shown to the byte");
+    has(&fixes, &format!("claudex/{id}/findings-round-<N>.json`"));
     assert!(twin(&project, &id, 1).to_string().contains("\u{202e}"));
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use claudex_testkit::has;
+
 use super::{changed, project, read, start, theirs, write};
 use crate::support::{Project, Ran, Stop, id_of, tree, wait_for};
 
@@ -25,12 +27,9 @@ fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
     );
 
     let runner = project.folder().join(format!("{id}-runner.sh"));
-    assert!(
-        started
-            .out
-            .contains(&format!("{}", runner.display()).replace('\'', r"'\''")),
-        "{}",
-        started.out
+    has(
+        &started.out,
+        &format!("{}", runner.display()).replace('\'', r"'\''"),
     );
     let reviewed = Ran::of(
         project
@@ -63,13 +62,11 @@ fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
         assert!(report.contains(part), "{part}\n{report}");
     }
     let fixes = read(&project, &format!("reviews/proposed-fixes-{id}.md"));
-    assert!(fixes.contains("1 of 1 apply"), "{fixes}");
-    assert!(fixes.contains("## 1. src/a b.js:2: applies\n"), "{fixes}");
-    assert!(
-        fixes.contains(
-            "```diff\n--- a/src/a b.js\n+++ b/src/a b.js\n@@ -1,4 +1,3 @@\n one();\n-debugger;\n two();\n"
-        ),
-        "{fixes}"
+    has(&fixes, "1 of 1 apply");
+    has(&fixes, "## 1. src/a b.js:2: applies\n");
+    has(
+        &fixes,
+        "```diff\n--- a/src/a b.js\n+++ b/src/a b.js\n@@ -1,4 +1,3 @@\n one();\n-debugger;\n two();\n",
     );
 
     let summary = project.fire().blocked();
@@ -97,10 +94,7 @@ fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
     // What the review itself left is no change to review.
     project.git(&["stash", "--quiet", "--include-untracked"]);
     project.git(&["checkout", "--quiet", "stash@{0}^3", "--", "reviews"]);
-    project
-        .run(&["start", "review"])
-        .exits(2)
-        .says("there is nothing to review");
+    project.answers(&["start", "review"], 2, "there is nothing to review");
 }
 
 #[test]
@@ -113,7 +107,7 @@ fn clean_changes_end_the_loop_and_leave_no_patches() {
         .exits(0)
         .says("no substantive findings");
     let report = read(&project, &format!("reviews/review-{id}.md"));
-    assert!(report.contains("No substantive findings."), "{report}");
+    has(&report, "No substantive findings.");
     assert!(
         !project
             .root
@@ -125,7 +119,7 @@ fn clean_changes_end_the_loop_and_leave_no_patches() {
         summary.starts_with("### Claudex review loop complete"),
         "{summary}"
     );
-    assert!(summary.contains("Ended after 1 of 3 rounds"), "{summary}");
+    has(&summary, "Ended after 1 of 3 rounds");
     assert!(!summary.contains("proposed-fixes"), "{summary}");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
@@ -163,17 +157,11 @@ fn a_refused_start_says_why_and_leaves_nothing() {
             .exits(2)
             .says("only applies to plan mode");
     }
-    changed
-        .run(&["start", "review", "--rounds", "0"])
-        .exits(2)
-        .says("positive integer");
+    changed.answers(&["start", "review", "--rounds", "0"], 2, "positive integer");
     assert_eq!(tree(&changed.root), before);
     // One loop at a time, whichever mode.
     let id = start(&changed, &[]);
-    changed
-        .run(&["start", "plan", "x"])
-        .exits(1)
-        .says("already active");
+    changed.answers(&["start", "plan", "x"], 1, "already active");
     changed.run(&["start", "review"]).exits(1).says("already active");
     changed.run(&["cancel", &id]).exits(0);
 }
@@ -204,14 +192,9 @@ fn each_round_has_the_next_persona_and_lint_says_nothing_twice() {
         block.starts_with("### Claudex round 2 of 3, Security and data-integrity review\n"),
         "{block}"
     );
-    assert!(
-        block.contains("**Previous round:** high=2 medium=0 low=0"),
-        "{block}"
-    );
-    assert!(
-        block.contains("change no file") && !block.contains("Changelog"),
-        "{block}"
-    );
+    has(&block, "**Previous round:** high=2 medium=0 low=0");
+    has(&block, "change no file");
+    assert!(!block.contains("Changelog"), "{block}");
     project
         .review(&id, "lint")
         .exits(0)
@@ -239,10 +222,7 @@ fn each_round_has_the_next_persona_and_lint_says_nothing_twice() {
     );
     let fixes = read(&project, &format!("reviews/proposed-fixes-{id}.md"));
     assert!(fixes.contains("0 of 1 apply"), "the breakpoint is gone: {fixes}");
-    assert!(
-        fixes.contains("It does not apply: patch failed: src/a b.js:1"),
-        "{fixes}"
-    );
+    has(&fixes, "It does not apply: patch failed: src/a b.js:1");
     let summary = project.fire().blocked();
     assert!(
         summary.starts_with("### Claudex review loop complete"),
@@ -291,7 +271,7 @@ fn a_stop_without_a_review_is_reminded_once_and_a_failed_one_is_tried_again() {
     project.review(&id, "fake-could-not-run").exits(5);
     assert!(!project.root.join("reviews").exists(), "no verdict, no report");
     let block = project.fire().blocked();
-    assert!(block.contains("the reviewer gave no verdict"), "{block}");
+    has(&block, "the reviewer gave no verdict");
     project.review(&id, "fake-findings").exits(0);
     let fired = project.fire().blocked();
     assert!(fired.starts_with("### Claudex round 2 of 2"), "{fired}");
@@ -301,10 +281,7 @@ fn a_stop_without_a_review_is_reminded_once_and_a_failed_one_is_tried_again() {
 fn mark_done_works_as_in_plan_mode() {
     let project = changed();
     let id = start(&project, &["--rounds", "5"]);
-    project
-        .run(&["mark-done", &id])
-        .exits(1)
-        .says("was not reviewed yet");
+    project.answers(&["mark-done", &id], 1, "was not reviewed yet");
     project.review(&id, "lint").exits(0);
     project
         .run(&["mark-done", &id])
@@ -312,10 +289,7 @@ fn mark_done_works_as_in_plan_mode() {
         .says("findings are open (high=2 medium=0 low=0)");
     project.mark_done(&id, Some("known, and gone before the merge"));
     let summary = project.fire().blocked();
-    assert!(
-        summary.contains("were rejected: known, and gone before the merge"),
-        "{summary}"
-    );
+    has(&summary, "were rejected: known, and gone before the merge");
 }
 
 #[test]
@@ -378,11 +352,8 @@ fn a_person_can_grant_further_rounds() {
     project.review(&id, "lint").exits(0);
     project.fire().blocked();
     let more = project.run(&["more", &id, "--rounds", "1"]).exits(0);
-    assert!(
-        more.out.contains("round 2 of 2 (Security") && more.out.contains("Run the review of round 2"),
-        "{}",
-        more.out
-    );
+    has(&more.out, "round 2 of 2 (Security");
+    has(&more.out, "Run the review of round 2");
     assert!(!more.out.contains("revise"), "{}", more.out);
     project.review(&id, "lint").exits(0);
     let block = project.fire().blocked();
@@ -420,25 +391,20 @@ fn a_loop_that_ends_without_a_verdict_does_not_say_that_it_reviewed_anything() {
     project.review(&id, "fake-could-not-run").exits(5);
     project.fire().blocked();
     let reminder = project.fire().blocked();
-    assert!(
-        reminder.contains("the next stop ends this last round") && !reminder.contains("the loop waits"),
-        "{reminder}"
-    );
+    has(&reminder, "the next stop ends this last round");
+    assert!(!reminder.contains("the loop waits"), "{reminder}");
     let summary = project.fire().blocked();
     assert!(
         summary.starts_with("### Claudex review loop stopped without a verdict (round 1 of 1)\n"),
         "{summary}"
     );
-    assert!(
-        summary.contains("Round 1 was not reviewed: ")
-            && summary.contains("the fake reviewer was told to fail"),
-        "{summary}"
-    );
-    assert!(summary.contains("neither as clean nor as findings"), "{summary}");
+    has(&summary, "Round 1 was not reviewed: ");
+    has(&summary, "the fake reviewer was told to fail");
+    has(&summary, "neither as clean nor as findings");
     for wrong in ["complete", "has reviewed", "findings-round-1", "reviews/"] {
         assert!(!summary.contains(wrong), "{wrong}: {summary}");
     }
-    assert!(summary.contains("**Print this summary to the user"), "{summary}");
+    has(&summary, "**Print this summary to the user");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
 }
@@ -451,8 +417,8 @@ fn a_last_round_without_a_review_is_named_though_an_earlier_one_has_its_report()
     project.fire().blocked();
     project.fire().blocked();
     let summary = project.fire().blocked();
-    assert!(summary.contains("Round 2 was not reviewed."), "{summary}");
-    assert!(summary.contains("reviews/review-"), "{summary}");
+    has(&summary, "Round 2 was not reviewed.");
+    has(&summary, "reviews/review-");
 }
 
 #[test]

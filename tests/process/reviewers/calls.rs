@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Bench, claude_ends, clean, codex_answers, one_finding, says};
+use super::{Bench, claude_ends, clean, codex_answers, codex_clean, one_finding, says};
 
 /// A line that keeps arguments, environment and stdin of the call in files.
 fn keeping(bench: &Bench) -> String {
@@ -240,10 +240,7 @@ fn a_reviewer_that_floods_its_stderr_fills_neither_the_disk_nor_the_client() {
     let line = "x".repeat(250);
     bench.install(
         "codex",
-        &format!(
-            "yes {line} | head -c 3000000 >&2\n{}",
-            codex_answers(&clean().to_string())
-        ),
+        &format!("yes {line} | head -c 3000000 >&2\n{}", codex_clean()),
     );
     let ran = bench
         .review("codex", &[])
@@ -266,13 +263,7 @@ fn a_reviewer_that_floods_its_stderr_fills_neither_the_disk_nor_the_client() {
     let ran = bench.project.run(&["review", &bench.id, "--follow"]).exits(0);
     assert!(ran.out.len() < 12_000, "{}", ran.out.len());
     let bench = Bench::new();
-    bench.install(
-        "codex",
-        &format!(
-            "yes | head -c 3000000 >&2\n{}",
-            codex_answers(&clean().to_string())
-        ),
-    );
+    bench.install("codex", &format!("yes | head -c 3000000 >&2\n{}", codex_clean()));
     let ran = bench
         .review("codex", &[])
         .exits(0)
@@ -285,10 +276,7 @@ fn a_plan_that_is_longer_than_a_prompt_holds_is_not_cut_in_silence() {
     let bench = Bench::new();
     let plan = "# Plan\n\n".to_owned() + &"words of a plan\n".repeat(16 * 1024) + "THE END\n";
     bench.project.plan(&plan);
-    bench.install(
-        "codex",
-        &format!("{}{}", keeping(&bench), codex_answers(&clean().to_string())),
-    );
+    bench.install("codex", &format!("{}{}", keeping(&bench), codex_clean()));
     bench.review("codex", &[]).exits(0);
     let prompt = kept(&bench, "stdin");
     let cut = plan.len() - 256 * 1024;

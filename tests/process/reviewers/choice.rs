@@ -1,6 +1,6 @@
 //! Who reviews: by name, by `auto`, and what is said about a change in the middle of a loop.
 
-use super::{Bench, claude_ends, clean, codex_answers, one_finding};
+use super::{Bench, claude_ends, clean, codex_answers, codex_clean, one_finding};
 
 #[test]
 fn auto_takes_the_first_that_is_installed_and_says_which() {
@@ -12,7 +12,7 @@ fn auto_takes_the_first_that_is_installed_and_says_which() {
         let bench = Bench::new();
         for name in installed {
             let script = match *name {
-                "codex" => codex_answers(&clean().to_string()),
+                "codex" => codex_clean(),
                 _ => claude_ends(serde_json::json!({ "structured_output": clean() })),
             };
             bench.install(name, &script);
@@ -39,7 +39,7 @@ fn a_change_in_the_middle_of_a_loop_is_said() {
         .says("reviewer: lint (auto; codex reviewed the rounds before)");
     bench.project.plan("# Plan, revised again\n");
     bench.project.fire().blocked();
-    bench.install("codex", &codex_answers(&clean().to_string()));
+    bench.install("codex", &codex_clean());
     bench
         .review("codex", &[])
         .exits(0)

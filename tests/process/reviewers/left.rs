@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::{Bench, clean, codex_answers};
+use super::{Bench, codex_clean};
 use crate::support::{Background, age, descendants, is_alive, kill, tree, wait_for};
 
 /// A script that leaves a process in a session of its own, and notes its id and its own.
@@ -36,7 +36,7 @@ fn review_in_background(bench: &Bench) -> Background {
 #[test]
 fn what_left_the_group_is_ended_with_the_run() {
     let bench = Bench::new();
-    bench.install("codex", &leaves(&bench, &codex_answers(&clean().to_string())));
+    bench.install("codex", &leaves(&bench, &codex_clean()));
     bench
         .review("codex", &[])
         .exits(0)
@@ -59,7 +59,7 @@ fn a_review_that_is_interrupted_is_taken_up_by_the_same_line() {
     assert!(!processes.iter().any(|pid| is_alive(*pid)));
     assert_eq!(bench.outcome(), "none");
 
-    bench.install("codex", &codex_answers(&clean().to_string()));
+    bench.install("codex", &codex_clean());
     bench
         .review("codex", &[])
         .exits(0)
@@ -132,7 +132,7 @@ fn what_a_killed_review_left_is_ended_by_the_next() {
     );
     assert_eq!(bench.outcome(), "none");
 
-    bench.install("codex", &codex_answers(&clean().to_string()));
+    bench.install("codex", &codex_clean());
     bench
         .review("codex", &[])
         .exits(0)
@@ -322,7 +322,7 @@ fn a_reviewer_can_neither_change_its_loop_nor_wait_for_itself() {
     .iter()
     .map(|call| format!("{program} {call} </dev/null >>'{told}' 2>&1; echo \"status $?\" >>'{told}'",))
     .collect();
-    let answer = codex_answers(&clean().to_string());
+    let answer = codex_clean();
     bench.install(
         "codex",
         &format!("{}\n{program} status >>'{told}' 2>&1\n{answer}", calls.join("\n"),),

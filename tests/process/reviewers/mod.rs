@@ -7,12 +7,11 @@ mod left;
 mod session;
 mod table;
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, path_without_clients};
+use crate::support::{Project, Ran, executable, path_without_clients};
 
 /// A project in round 1 whose PATH has the programs of a test and no real client.
 struct Bench {
@@ -32,8 +31,7 @@ impl Bench {
     /// Puts a program into PATH: what `/bin/sh` does with this.
     fn install(&self, name: &str, script: &str) -> PathBuf {
         let file = bin(&self.project).join(name);
-        std::fs::write(&file, format!("#!/bin/sh\n{script}")).unwrap();
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        executable(&file, script);
         file
     }
 
@@ -106,6 +104,11 @@ fn codex_answers(text: &str) -> String {
         &codex_turn(&[message, json!({ "type": "turn.completed", "usage": {} })]),
         0,
     )
+}
+
+/// One that finds nothing.
+fn codex_clean() -> String {
+    codex_answers(&clean().to_string())
 }
 
 /// A turn of Codex that fails with this sentence.

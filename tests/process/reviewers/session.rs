@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use super::{bin, clean, codex_answers};
-use crate::support::{Project, Ran, path_without_clients};
+use super::{bin, codex_clean};
+use crate::support::{Project, Ran, executable, path_without_clients};
 
 const MINE: &str = "reviewer = \"mine\"\nevidence = \"optional\"\n[reviewers.mine]\nkind = \"command\"\nprogram = \"/bin/echo\"\n\
                     arguments = [\"No substantive findings.\"]\n";
@@ -25,13 +25,10 @@ fn project(programs: &[(&str, &str)]) -> (Project, String) {
 
 /// Writes a program into a folder of the person's bin/ and gives that folder.
 fn install(project: &Project, folder: &str, name: &str, script: &str) -> String {
-    use std::os::unix::fs::PermissionsExt as _;
     let folder = bin(project).join(folder);
-    std::fs::create_dir_all(&folder).unwrap();
     // A new file in its place, as an update makes one.
     let new = folder.join("new");
-    std::fs::write(&new, format!("#!/bin/sh\n{script}")).unwrap();
-    std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&new, script);
     std::fs::rename(new, folder.join(name)).unwrap();
     folder.to_str().unwrap().to_owned()
 }
@@ -46,7 +43,7 @@ fn as_agent(project: &Project, arguments: &[&str], variables: &[(&str, &str)]) -
 
 #[test]
 fn a_codex_in_the_agents_own_path_is_not_asked() {
-    let fake = codex_answers(&clean().to_string());
+    let fake = codex_clean();
     let (project, id) = project(&[]);
     let folder = install(&project, "the agent's", "codex", &fake);
     let path = format!("{folder}:{}", path_without_clients());
@@ -69,7 +66,6 @@ fn a_codex_in_the_agents_own_path_is_not_asked() {
 
 #[test]
 fn a_home_of_the_agents_makes_no_program_of_the_project_the_persons() {
-    use std::os::unix::fs::PermissionsExt as _;
     let project = Project::new().with("CLAUDEX_REVIEWER", "");
     // npm puts this folder into the person's own PATH.
     let folder = project.root.join("node_modules/.bin");
@@ -78,9 +74,7 @@ fn a_home_of_the_agents_makes_no_program_of_the_project_the_persons() {
     let id = project.start(&[]);
     project.plan("# Plan\n\nMove the queue.\n");
     project.fire().blocked();
-    let script = format!("#!/bin/sh\n{}", codex_answers(&clean().to_string()));
-    crate::support::write(&folder.join("codex"), script);
-    std::fs::set_permissions(folder.join("codex"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&folder.join("codex"), &codex_clean());
     let home = project.root.to_str().unwrap();
     as_agent(&project, &["review", &id], &[("HOME", home)])
         .exits(0)
@@ -157,12 +151,7 @@ fn a_review_that_begins_before_the_first_stop_goes_by_the_prompt_hook() {
     project.type_line("s1", "/claudex:review the plan");
     let started = as_agent(&project, &["start", "review", "--from-prompt"], &[]).exits(0);
     let id = crate::support::id_of(&started);
-    let folder = install(
-        &project,
-        "the agent's",
-        "codex",
-        &codex_answers(&clean().to_string()),
-    );
+    let folder = install(&project, "the agent's", "codex", &codex_clean());
     let path = format!("{folder}:{}", path_without_clients());
     as_agent(&project, &["review", &id], &[("PATH", &path)])
         .exits(0)
@@ -171,7 +160,7 @@ fn a_review_that_begins_before_the_first_stop_goes_by_the_prompt_hook() {
 
 #[test]
 fn a_program_that_was_replaced_in_mid_session_is_a_caveat_of_the_summary() {
-    let script = codex_answers(&clean().to_string());
+    let script = codex_clean();
     let (project, id) = project(&[("codex", &script)]);
     install(&project, "", "codex", &script);
     // A hook that ran since does not make it the one that the session began with.

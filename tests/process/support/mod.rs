@@ -15,6 +15,7 @@ pub(crate) use processes::{Background, descendants, is_alive, kill};
 pub(crate) use stop::{Stop, check_length};
 
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -280,6 +281,12 @@ impl Project {
         Ran::of(self.command(arguments).output().unwrap())
     }
 
+    /// Runs it, and fails the test where the exit code is another, or neither output stream has the text on one line.
+    #[track_caller]
+    pub(crate) fn answers(&self, arguments: &[&str], code: i32, text: &str) {
+        self.run(arguments).exits(code).says(text);
+    }
+
     /// As an agent of a session runs it.
     pub(crate) fn run_in_session(&self, session: &str, arguments: &[&str]) -> Ran {
         let mut command = self.command(arguments);
@@ -287,6 +294,12 @@ impl Project {
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", session);
         Ran::of(command.output().unwrap())
+    }
+
+    /// [`answers`](Self::answers) for an agent of a session.
+    #[track_caller]
+    pub(crate) fn answers_in(&self, session: &str, arguments: &[&str], code: i32, text: &str) {
+        self.run_in_session(session, arguments).exits(code).says(text);
     }
 
     pub(crate) fn run_with_stdin(&self, arguments: &[&str], stdin: &[u8]) -> Ran {
@@ -526,6 +539,12 @@ pub(crate) fn tree(folder: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
 pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, bytes).unwrap();
+}
+
+/// Writes a program, which is what `/bin/sh` does with this, and the folders above it.
+pub(crate) fn executable(path: &Path, script: &str) {
+    write(path, format!("#!/bin/sh\n{script}\n"));
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Sets a file's time of modification this far into the past.

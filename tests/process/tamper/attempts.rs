@@ -84,10 +84,7 @@ fn a_journal_cannot_be_filled_with_attempts() {
         refused[99],
         json!({"why": "99 notes like this were written; further ones are not"})
     );
-    project
-        .run(&["state", "get", path, "phase"])
-        .exits(0)
-        .says("reviewing");
+    project.answers(&["state", "get", path, "phase"], 0, "reviewing");
 }
 
 #[test]
@@ -168,10 +165,7 @@ fn a_change_that_no_transition_makes_is_taken_out_of_the_journal() {
         line.as_object_mut().unwrap().remove("evidence");
         forge(&mut line);
         append(&project, &id, &line.to_string());
-        project
-            .run(&["list", "--json"])
-            .exits(0)
-            .says("\"phase\": \"reviewing\"");
+        project.answers(&["list", "--json"], 0, "\"phase\": \"reviewing\"");
         project.fire().blocked();
         assert_eq!(notes(&project, &id, "healed").len(), 1, "{what}");
         assert_eq!(project.field(&id, "phase"), "reviewing", "{what}");
@@ -192,10 +186,7 @@ fn an_agents_own_environment_waives_nothing_and_the_persons_file_does() {
     let project = project.with("CLAUDEX_EVIDENCE", "optional");
     let path = project.state_path(&id);
     let path = path.to_str().unwrap();
-    project
-        .run_in_session("s1", &["mark-done", &id])
-        .exits(1)
-        .says("was not reviewed yet");
+    project.answers_in("s1", &["mark-done", &id], 1, "was not reviewed yet");
     project
         .run_in_session(
             "s1",

@@ -14,10 +14,7 @@ fn findings_edited_into_a_better_verdict_are_no_evidence() {
     clean["findings"] = json!([]);
     std::fs::write(&twin, clean.to_string()).unwrap();
 
-    project
-        .run(&["mark-done", &id])
-        .exits(1)
-        .says("not those of its run any more");
+    project.answers(&["mark-done", &id], 1, "not those of its run any more");
     let reason = project.fire().blocked();
     assert!(
         reason.contains("round 1 of 3 is waiting for its review"),
@@ -38,10 +35,7 @@ fn the_findings_for_people_are_no_evidence_either_way() {
         "# Round 1 findings\n\nNo substantive findings.\n",
     )
     .unwrap();
-    project
-        .run(&["mark-done", &id])
-        .exits(1)
-        .says("was not reviewed yet");
+    project.answers(&["mark-done", &id], 1, "was not reviewed yet");
 
     project.review(&id, "fake-findings").exits(0);
     std::fs::write(
@@ -64,10 +58,7 @@ fn findings_of_another_loop_are_no_evidence() {
         let folder = project.folder();
         std::fs::copy(folder.join(&first).join(name), folder.join(&second).join(name)).unwrap();
     }
-    project
-        .run(&["mark-done", &second])
-        .exits(1)
-        .says("was not reviewed yet");
+    project.answers(&["mark-done", &second], 1, "was not reviewed yet");
 }
 
 #[test]
@@ -77,10 +68,7 @@ fn a_journal_with_a_forged_run_for_the_old_round_proves_nothing_for_this_one() {
     project.plan("# Plan, revised\n");
     project.fire().blocked();
     assert_eq!(project.field(&id, "round"), "2");
-    project
-        .run(&["mark-done", &id])
-        .exits(1)
-        .says("round 2 was not reviewed yet");
+    project.answers(&["mark-done", &id], 1, "round 2 was not reviewed yet");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The state file edited or broken by hand.
 
+use claudex_testkit::has;
+
 use crate::support::Project;
 
 #[test]
@@ -68,10 +70,7 @@ fn verbs_and_status_find_an_edit_out_as_well() {
     assert_eq!(project.field(&id, "phase"), "reviewing");
 
     project.edit(&id, "phase: reviewing", "phase: done");
-    project
-        .run(&["start", "plan", "x"])
-        .exits(1)
-        .says("already active");
+    project.answers(&["start", "plan", "x"], 1, "already active");
     assert_eq!(project.field(&id, "phase"), "reviewing");
 }
 
@@ -84,11 +83,9 @@ fn what_the_machine_does_not_own_may_be_edited() {
     std::fs::write(project.state_path(&id), text).unwrap();
     project.fire().blocked();
     let text = project.state(&id);
-    assert!(
-        text.starts_with("# a comment\n") && text.contains("\nmy_note: keep me\n"),
-        "{text}"
-    );
-    assert!(text.contains("\ntopic: \"Move both queues\"\n"), "{text}");
+    assert!(text.starts_with("# a comment\n"), "{text}");
+    has(&text, "\nmy_note: keep me\n");
+    has(&text, "\ntopic: \"Move both queues\"\n");
     assert_eq!(project.quarantine(), []);
 }
 
@@ -165,10 +162,8 @@ fn what_is_put_right_beside_ones_own_loop_is_told_as_well() {
     std::fs::remove_dir_all(project.home.join("state/claudex-loop/active")).unwrap();
     let stop = project.fire();
     let note = stop.note.clone().unwrap_or_default();
-    assert!(
-        note.contains(&format!("{other}.state")) && note.contains("quarantine"),
-        "{note}"
-    );
+    has(&note, &format!("{other}.state"));
+    has(&note, "quarantine");
     assert!(stop.blocked().contains(&id), "and the own loop goes on");
     assert_eq!(
         project.fire().note.unwrap_or_default().matches(other).count(),
@@ -206,7 +201,7 @@ fn a_state_file_of_ours_without_its_journal_is_never_driven() {
     let before = project.state(&id);
     for _ in 0..2 {
         let note = project.fire().approved();
-        assert!(note.contains("journal"), "{note}");
+        has(&note, "journal");
     }
     project.run(&["mark-done", &id]).exits(3).says("journal");
     project.run(&["review", &id, "--reviewer", "fake-clean"]).exits(3);
@@ -230,7 +225,7 @@ fn a_state_that_git_tracks_drives_nobody() {
     project.git(&["add", "--force", ".claude"]);
     let before = project.state(&id);
     let note = project.fire().approved();
-    assert!(note.contains("git tracks it"), "{note}");
+    has(&note, "git tracks it");
     assert_eq!(project.state(&id), before);
 }
 
@@ -242,6 +237,6 @@ fn a_state_that_is_a_symlink_drives_nobody() {
     std::os::unix::fs::symlink(&elsewhere, project.state_path(&id)).unwrap();
     let before = std::fs::read(&elsewhere).unwrap();
     let note = project.fire().approved();
-    assert!(note.contains("symlink"), "{note}");
+    has(&note, "symlink");
     assert_eq!(std::fs::read(&elsewhere).unwrap(), before);
 }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use claudex_testkit::has;
 use serde_json::Value;
 
 use crate::support::{Yard, snapshot};
@@ -41,10 +42,7 @@ fn what_is_a_persons_to_decide_no_agent_decides() {
     let said = yard.agent(&["abort", "--why", "the agent saw smoke"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
     let journal = yard.done(&["journal", &id]);
-    assert!(
-        journal.contains("abort by the agent approving -> aborted"),
-        "{journal}"
-    );
+    has(&journal, "abort by the agent approving -> aborted");
 }
 
 #[test]
@@ -53,19 +51,12 @@ fn one_train_runs_at_a_time_and_a_refusal_says_which() {
     let id = yard.start("train", "1.0");
     let said = yard.run(&["start", "train", "1.1"]);
     assert_eq!(said.code, Some(1));
-    assert!(
-        said.err.contains(&id) && said.err.contains("release-train status"),
-        "{}",
-        said.err
-    );
+    has(&said.err, &id);
+    has(&said.err, "release-train status");
     let said = yard.run(&["approve"]);
     assert_eq!(said.code, Some(1));
-    assert!(
-        said.err.contains("‘approve’ is not legal in phase boarding"),
-        "{}",
-        said.err
-    );
-    assert!(said.err.contains("abort may be taken"), "{}", said.err);
+    has(&said.err, "‘approve’ is not legal in phase boarding");
+    has(&said.err, "abort may be taken");
 }
 
 #[test]
@@ -123,10 +114,9 @@ fn status_list_and_journal_are_for_people_and_for_programs() {
         (&"approving".into(), &"1.0".into())
     );
     let list = yard.done(&["list"]);
-    assert!(
-        list.starts_with("LOOP ") && list.contains("VERSION") && list.contains("approving"),
-        "{list}"
-    );
+    assert!(list.starts_with("LOOP "), "{list}");
+    has(&list, "VERSION");
+    has(&list, "approving");
 
     for line in yard.done(&["journal", &id, "--json"]).lines() {
         let entry: Value = serde_json::from_str(line).unwrap();
@@ -158,16 +148,12 @@ fn a_train_that_was_put_aside_comes_back_and_can_be_taken_over() {
     assert!(yard.done(&["sweep"]).contains("was moved"));
     let (decision, said) = yard.stop();
     assert_eq!(decision, "approve");
-    assert!(
-        said.contains("was put aside") && said.contains(&format!("release-train resume {id}")),
-        "{said}"
-    );
+    has(&said, "was put aside");
+    has(&said, &format!("release-train resume {id}"));
     assert!(yard.done(&["list"]).contains("swept"));
     let said = yard.done(&["resume", &id]);
-    assert!(
-        said.contains("was brought back") && said.contains("goes on in phase approving"),
-        "{said}"
-    );
+    has(&said, "was brought back");
+    has(&said, "goes on in phase approving");
 
     assert!(yard.done(&["adopt", "--yes"]).contains("belongs to nobody now"));
     let (decision, said) = yard.stop_of("session-2");
@@ -199,11 +185,8 @@ fn a_train_of_another_version_of_the_machine_can_be_called_off() {
     }
     let said = yard.run(&["approve", &id]);
     assert_eq!(said.code, Some(3), "{}{}", said.out, said.err);
-    assert!(
-        said.err.contains("0123456789abcdef") && said.err.contains(&hash),
-        "{}",
-        said.err
-    );
+    has(&said.err, "0123456789abcdef");
+    has(&said.err, &hash);
     // What is to be done is said in the words of this program, wherever the train is met.
     let way = format!("give it up (its files are kept): release-train abort {id} --why <why>");
     let stopped = yard.approves();
@@ -215,6 +198,6 @@ fn a_train_of_another_version_of_the_machine_can_be_called_off() {
     assert_eq!(stopped.matches(".state").count(), 1, "{stopped}");
     let said = yard.run(&["abort", &id, "--why", "nobody needs it"]);
     assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
-    assert!(said.out.contains("It was given up"), "{}", said.out);
+    has(&said.out, "It was given up");
     yard.start("train", "1.1");
 }

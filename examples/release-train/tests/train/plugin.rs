@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use claudex_testkit::has;
 use serde_json::json;
 
 use crate::support::{SESSION, Yard, decision, feed};
@@ -84,16 +85,11 @@ fn without_the_program_the_turn_ends_and_the_line_names_this_plugin() {
         assert!(output.status.success());
         let (kind, said) = decision(&String::from_utf8(output.stdout).unwrap());
         assert_eq!(kind, "approve");
-        assert!(
-            said.starts_with("release-train: ") && said.contains("was not found"),
-            "{said}"
-        );
+        assert!(said.starts_with("release-train: "), "{said}");
+        has(&said, "was not found");
         let looked = String::from_utf8(output.stderr).unwrap();
-        assert!(looked.contains("/nowhere/release-train: not there"), "{looked}");
-        assert!(
-            looked.contains("RELEASE_TRAIN_BIN=/path/to/release-train"),
-            "{looked}"
-        );
+        has(&looked, "/nowhere/release-train: not there");
+        has(&looked, "RELEASE_TRAIN_BIN=/path/to/release-train");
     }
 }
 
@@ -112,10 +108,7 @@ fn a_file_that_is_in_the_way_is_named_and_kept() {
     yard.write("plugin/README.md");
     let said = yard.run(&["plugin", "write", "plugin"]);
     assert_eq!(said.code, Some(1), "{}", said.out);
-    assert!(
-        said.err.contains("README.md") && said.err.contains("nothing was written"),
-        "{}",
-        said.err
-    );
+    has(&said.err, "README.md");
+    has(&said.err, "nothing was written");
     assert_eq!(trees::files(&yard.path.join("plugin")).len(), 1);
 }

@@ -1,5 +1,7 @@
 //! The phase that is reviewed: by a command of the person's, and by the reviewer that is built in.
 
+use claudex_testkit::has;
+
 use crate::support::Yard;
 
 /// A reviewer that wants to read a cause, one that cannot read, and what a burning canary needs.
@@ -33,7 +35,7 @@ fn reported(reviewer: &str) -> (Yard, String) {
     assert!(yard.blocks().contains("1.4.1 goes back"));
     std::fs::write(yard.path.join("ROLLBACK.md"), "# Rollback\n\nThe probe failed.\n").unwrap();
     let said = yard.blocks();
-    assert!(said.contains(&format!("release-train review {id}")), "{said}");
+    has(&said, &format!("release-train review {id}"));
     assert_eq!(yard.phase(), "reviewing");
     (yard, id)
 }
@@ -51,7 +53,7 @@ fn a_command_reviews_the_report_until_it_finds_nothing() {
     let (yard, id) = reported("second");
     assert!(review(&yard, &id, 0).contains("The report names no cause"));
     let said = yard.blocks();
-    assert!(said.contains("round 2 of 3"), "{said}");
+    has(&said, "round 2 of 3");
     std::fs::write(
         yard.path.join("ROLLBACK.md"),
         "# Rollback\n\nThe cause: a full disk.\n",
@@ -59,10 +61,8 @@ fn a_command_reviews_the_report_until_it_finds_nothing() {
     .unwrap();
     review(&yard, &id, 0);
     let said = yard.approves();
-    assert!(
-        said.contains("is over: aborted") && said.contains("by rolled_back"),
-        "{said}"
-    );
+    has(&said, "is over: aborted");
+    has(&said, "by rolled_back");
 }
 
 #[test]
@@ -84,19 +84,15 @@ fn the_built_in_reviewer_reads_it_three_times_and_then_the_train_is_put_away() {
     let (yard, id) = reported("lint");
     for round in 1..=3 {
         let printed = review(&yard, &id, 0);
-        assert!(
-            printed.contains(&format!("Round {round} findings")) && printed.contains("## High"),
-            "{printed}"
-        );
+        has(&printed, &format!("Round {round} findings"));
+        has(&printed, "## High");
         if round < 3 {
             assert!(yard.blocks().contains(&format!("round {} of 3", round + 1)));
         }
     }
     let said = yard.approves();
-    assert!(
-        said.contains("is over: aborted") && said.contains("by improve"),
-        "{said}"
-    );
+    has(&said, "is over: aborted");
+    has(&said, "by improve");
 }
 
 #[test]
@@ -104,7 +100,7 @@ fn without_a_review_the_agent_is_reminded_once_and_the_train_waits() {
     let (yard, id) = reported("second");
     assert!(yard.blocks().contains(&format!("release-train review {id}")));
     let said = yard.approves();
-    assert!(said.contains("waits for"), "{said}");
+    has(&said, "waits for");
     assert_eq!(yard.phase(), "reviewing");
 }
 
@@ -115,8 +111,6 @@ fn a_reviewer_that_fails_twice_ends_the_train() {
     assert!(yard.blocks().contains("release-train review"));
     review(&yard, &id, 5);
     let said = yard.approves();
-    assert!(
-        said.contains("is over: aborted") && said.contains("by put_away"),
-        "{said}"
-    );
+    has(&said, "is over: aborted");
+    has(&said, "by put_away");
 }

@@ -1,5 +1,7 @@
 //! The ways of a version: to everyone, and back.
 
+use claudex_testkit::has;
+
 use crate::support::Yard;
 
 const QUESTION: &str = "Roll 1.4.0 out to everyone?";
@@ -14,25 +16,21 @@ fn a_version_is_built_tried_approved_and_rolled_out() {
     let said = yard.blocks();
     assert!(said.contains("version 1.4.0") && said.contains(&id), "{said}");
     let said = yard.blocks();
-    assert!(said.contains("failed (time 1 of 3)"), "{said}");
+    has(&said, "failed (time 1 of 3)");
     yard.write("built");
     let said = yard.blocks();
-    assert!(
-        said.contains("Deploy 1.4.0 to the canary") && said.contains("3 clean probes"),
-        "{said}"
-    );
+    has(&said, "Deploy 1.4.0 to the canary");
+    has(&said, "3 clean probes");
     assert_eq!(yard.status()["fields"]["failures"], 0);
 
     for probe in 1..3 {
         let said = yard.blocks();
-        assert!(said.contains(&format!("Probe {probe} of 3")), "{said}");
+        has(&said, &format!("Probe {probe} of 3"));
         assert_eq!(yard.phase(), "canary");
     }
     let said = yard.blocks();
-    assert!(
-        said.contains(QUESTION) && said.contains("AskUserQuestion"),
-        "{said}"
-    );
+    has(&said, QUESTION);
+    has(&said, "AskUserQuestion");
 
     let told = yard.answered(&yard.dialog(QUESTION, "Roll out")).unwrap();
     assert!(told.starts_with("release-train: the answer “Roll out”"), "{told}");
@@ -45,10 +43,10 @@ fn a_version_is_built_tried_approved_and_rolled_out() {
     // One reminder while nothing is there, then the turn may end.
     assert!(yard.blocks().contains("deployed/1.4.0"));
     let said = yard.approves();
-    assert!(said.contains("waits for deployed/1.4.0"), "{said}");
+    has(&said, "waits for deployed/1.4.0");
     yard.write("deployed/1.4.0");
     let said = yard.approves();
-    assert!(said.contains(&format!("loop {id} is over: done")), "{said}");
+    has(&said, &format!("loop {id} is over: done"));
     assert_eq!(yard.approves(), "", "a train that has arrived says nothing more");
 
     let journal = yard.done(&["journal", &id]);
@@ -73,10 +71,7 @@ fn a_version_is_built_tried_approved_and_rolled_out() {
             "arrive"
         ]
     );
-    assert!(
-        journal.contains("approve by a person approving -> rollout"),
-        "{journal}"
-    );
+    has(&journal, "approve by a person approving -> rollout");
 }
 
 #[test]
@@ -85,13 +80,11 @@ fn a_canary_that_burns_goes_back_and_the_agent_writes_why() {
     yard.start("hotfix", "1.4.1");
     yard.write("built");
     let said = yard.blocks();
-    assert!(said.contains("one clean probe is"), "{said}");
+    has(&said, "one clean probe is");
     yard.write("burning");
     let said = yard.blocks();
-    assert!(
-        said.contains("1.4.1 goes back: a probe of the canary failed") && said.contains("`ROLLBACK.md`"),
-        "{said}"
-    );
+    has(&said, "1.4.1 goes back: a probe of the canary failed");
+    has(&said, "`ROLLBACK.md`");
     assert!(yard.blocks().contains("ROLLBACK.md"));
     assert!(yard.approves().contains("waits for ROLLBACK.md to be written"));
     yard.write("ROLLBACK.md");
@@ -106,20 +99,15 @@ fn a_canary_that_burns_goes_back_and_the_agent_writes_why() {
 fn a_person_who_says_back_is_heard_in_the_dialog_and_in_the_terminal() {
     let (yard, _) = Yard::approving("1.4.0");
     let told = yard.answered(&yard.dialog(QUESTION, "Roll back")).unwrap();
-    assert!(
-        told.contains("1.4.0 goes back: a person rolled it back"),
-        "{told}"
-    );
+    has(&told, "1.4.0 goes back: a person rolled it back");
     assert_eq!(yard.phase(), "rollback");
 
     let (yard, id) = Yard::approving("1.4.0");
     let said = yard.done(&["approve"]);
-    assert!(
-        said.contains("now in phase rollout") && said.contains("Roll it out"),
-        "{said}"
-    );
+    has(&said, "now in phase rollout");
+    has(&said, "Roll it out");
     let said = yard.done(&["roll-back", &id]);
-    assert!(said.contains("now in phase rollback"), "{said}");
+    has(&said, "now in phase rollback");
 }
 
 #[test]
