@@ -44,8 +44,10 @@ const LINGER: Duration = Duration::from_millis(500);
 const GRACE: Duration = Duration::from_secs(2);
 /// Names the signal by which the keeper ends a group whose time is over. We ended none that its status is read of.
 const KILLED: i32 = 9;
-/// How long output is still read after KILL.
+/// How long output may stay away after KILL before it counts as read to its end.
 const SETTLE: Duration = Duration::from_millis(500);
+/// How long output is read after KILL at the most: a process that left the group may write for ever.
+const DRAIN: Duration = Duration::from_secs(30);
 
 /// What to start, with what, and for how long.
 #[derive(Debug, Clone, Copy)]
@@ -298,7 +300,8 @@ impl<'i, 'f> Running<'i, 'f> {
         }
         self.group.kill();
         let killed = Instant::now();
-        while self.open > 0 && killed.elapsed() < SETTLE {
+        // On a busy machine much of it may still wait to be taken, the answer among it.
+        while self.open > 0 && killed.max(self.last_output).elapsed() < SETTLE && killed.elapsed() < DRAIN {
             let _ = self.take(watch);
         }
         self.group.await_death();
@@ -328,8 +331,10 @@ impl<'i, 'f> Running<'i, 'f> {
             .recv_timeout(if self.open == 0 { POLL } else { TICK })
         {
             Ok(Message::Bytes(stream, bytes)) => {
+                let taken = self.output.take(stream, &bytes, &mut hand);
+                // Behind that: a watcher that takes its time is no silence.
                 self.last_output = Instant::now();
-                self.output.take(stream, &bytes, &mut hand)
+                taken
             }
             Ok(Message::End(stream)) => {
                 self.open -= 1;

@@ -104,6 +104,25 @@ fn exit_zero_with_output_and_the_prompt_on_stdin() {
 }
 
 #[test]
+fn what_a_child_wrote_before_its_end_is_read_however_long_that_takes() {
+    let bench = Bench::new();
+    let script = "i=0; while [ $i -lt 16000 ]; do echo \"line $i of a reviewer that says much of what it does, and why\"; \
+                  i=$((i + 1)); done >&2; echo answer; echo end >&2";
+    let mut lines = 0;
+    let ended = bench.watched(script, b"", limits(LONG, LONG), &mut |event| {
+        if let Event::Line { .. } = event {
+            lines += 1;
+            thread::sleep(Duration::from_micros(500));
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(lines, 16_002);
+    assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
+    assert_eq!(ended.stdout, b"answer\n");
+    assert!(ended.stderr_tail.ends_with("end\n"), "{}", ended.stderr_tail);
+}
+
+#[test]
 fn an_error_status_and_a_signal_are_told_apart() {
     let bench = Bench::new();
     let ended = bench.run("echo no >&2; exit 7", b"", limits(LONG, LONG));
