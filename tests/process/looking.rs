@@ -198,6 +198,26 @@ fn the_last_stop_is_explained_by_the_facts_that_decided_it() {
 }
 
 #[test]
+fn a_loop_that_was_marked_waits_for_the_end_of_the_turn_and_names_no_verb_that_is_closed() {
+    let (project, id) = Project::reviewing(&["--rounds", "2"]);
+    project.review(&id, "fake-findings").exits(0);
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&format!("claudex-loop mark-done {id}"));
+    project.mark_done(&id, Some("out of scope"));
+    let shown = status(&project);
+    assert_eq!(shown["waits_for"], "the agent, to end its turn");
+    assert_eq!(shown["next"], "end the turn: the loop goes on to summarizing");
+    for look in ["status", "explain"] {
+        let ran = project.run(&[look]).exits(0).says("end the turn");
+        assert!(!ran.out.contains("claudex-loop mark-done"), "{}", ran.out);
+    }
+    project.fire().blocked();
+    assert_eq!(project.field(&id, "phase"), "summarizing");
+}
+
+#[test]
 fn personas_are_listed_by_round() {
     let out = Project::new().run(&["personas"]).exits(0).out;
     let rounds: Vec<_> = out.lines().filter(|line| line.starts_with("Round ")).collect();
