@@ -1,6 +1,6 @@
 //! One state folder: its paths, and what is read or written without changing a loop's phase.
 
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -20,6 +20,9 @@ use crate::files::{Folder, Kept, MOST, Made, Prepared, TEMPORARY, UntrustedError
 
 /// Endings of the files beside a loop's state file, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
+
+/// Limits what is read of a log, in bytes from its end.
+const LOG: u64 = 256 * 1024;
 
 /// How long one waits for the project's lock unless told otherwise.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -421,3 +424,15 @@ impl Store {
         let _ = file.and_then(|(mut file, _)| file.write_all(line.as_bytes()));
     }
 }
+
+    /// Returns the end of the folder's log; nothing where it cannot be read.
+    pub(crate) fn last_logged(&self) -> String {
+        let end = || -> io::Result<Vec<u8>> {
+            let (mut file, found) = self.open_folder()?.found_file("log")?;
+            file.seek(SeekFrom::Start(found.size().saturating_sub(LOG)))?;
+            let mut bytes = Vec::new();
+            file.take(LOG).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        String::from_utf8_lossy(&end().unwrap_or_default()).into_owned()
+    }

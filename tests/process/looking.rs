@@ -162,10 +162,7 @@ fn the_journal_without_an_id_lists_the_loops_also_after_the_slash_command() {
 fn the_last_stop_is_explained_by_the_facts_that_decided_it() {
     let project = Project::new();
     let id = project.start(&["--rounds", "2"]);
-    project
-        .run(&["explain"])
-        .exits(0)
-        .says("none has changed this loop yet");
+    project.run(&["explain"]).exits(0).says("last stop: none yet\n");
     project.plan("# Plan\n");
     project.fire().blocked();
     project.review(&id, "fake-findings").exits(0);
@@ -215,6 +212,58 @@ fn a_loop_that_was_marked_waits_for_the_end_of_the_turn_and_names_no_verb_that_i
     }
     project.fire().blocked();
     assert_eq!(project.field(&id, "phase"), "summarizing");
+}
+
+#[test]
+fn a_stop_that_changed_nothing_is_the_last_one_all_the_same() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    project.fire().blocked();
+    project.fire().approved();
+    let before = tree(&project.folder());
+    let ran = project.run(&["explain", &id]).exits(0);
+    for fact in [
+        " ago; it let the turn end and changed nothing: it waits for PLAN.md to be written\nbefore it: 20",
+        "; it blocked: the agent was told what to do\ntook:      remind in drafting\n",
+    ] {
+        assert!(ran.out.contains(fact), "{fact}: {}", ran.out);
+    }
+    assert_eq!(tree(&project.folder()), before, "a look changes nothing");
+    project.run(&["resume", &id]).exits(0);
+    project.plan("# Plan\n");
+    project.fire().blocked();
+    let ran = project.run(&["explain", &id]).exits(0);
+    assert!(
+        ran.out
+            .contains("it blocked: the agent was told what to do\ntook:      begin "),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains("before it"), "{}", ran.out);
+    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
+    project.fire().blocked();
+    project.fire().approved();
+    let waits = " ago; it let the turn end and changed nothing: it waits for the review of round 1 of 3";
+    let ran = project.run(&["explain", &id]).exits(0);
+    assert!(ran.out.contains(waits), "{}", ran.out);
+    drop(review);
+}
+
+#[test]
+fn a_loop_of_run_has_no_stops_to_explain() {
+    let project = Project::new();
+    project.plan("# Move the queue\n");
+    project
+        .run(&["run", "PLAN.md", "--reviewer", "lint", "--rounds", "1"])
+        .exits(4);
+    let ran = project.run(&["explain"]).exits(0);
+    assert!(ran.out.contains("\nlast step: 20"), "{}", ran.out);
+    assert!(
+        ran.out.contains(" ago; `run` took it\ntook:      finish"),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains("stop:"), "{}", ran.out);
 }
 
 #[test]
