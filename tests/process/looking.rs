@@ -267,6 +267,31 @@ fn a_loop_of_run_has_no_stops_to_explain() {
 }
 
 #[test]
+fn a_rejection_does_not_outlive_the_rounds_that_reopen_the_loop() {
+    let (project, id) = Project::reviewing(&["--rounds", "3"]);
+    project.review(&id, "fake-findings").exits(0);
+    project.mark_done(&id, Some("out of scope"));
+    project.fire().blocked();
+    let notes = || status(&project)["notes"].to_string();
+    assert!(notes().contains("were rejected: out of scope"), "{}", notes());
+    project.run(&["more", &id, "--rounds", "1"]).exits(0);
+    project.plan("# Plan, revised\n");
+    assert_eq!(notes(), "[]");
+    project.review(&id, "fake-findings").exits(0);
+    project.fire().blocked();
+    assert!(
+        !notes().contains("out of scope") && !notes().contains("that change was not reviewed"),
+        "{}",
+        notes()
+    );
+    assert!(
+        notes().contains("The plan was not settled. Round 2 found high=1"),
+        "{}",
+        notes()
+    );
+}
+
+#[test]
 fn personas_are_listed_by_round() {
     let out = Project::new().run(&["personas"]).exits(0).out;
     let rounds: Vec<_> = out.lines().filter(|line| line.starts_with("Round ")).collect();

@@ -143,8 +143,8 @@ pub(super) fn shown<M: CommandLine>(
         let value = short(raw.value(field.name).to_json(), LONGEST);
         (field.name.to_owned(), value)
     });
-    let mut notes = rounds::caveats(raw, &past.entries);
-    notes.extend((program.caveats)(held, settings));
+    let mut notes = (program.caveats)(held, settings);
+    notes.extend(rounds::caveats(raw, &past.entries));
     let last = past.runs.last();
     if let Some(cause) = last
         .and_then(|run| run.ended.as_ref())
