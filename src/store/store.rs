@@ -285,9 +285,17 @@ impl Store {
 
     /// Makes the error of a loop that is not there.
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
-        StoreError::NoLoop {
-            id: id.to_string(),
-            folder: self.folder.clone(),
+        let is_swept = self.swept_store(id.as_str()).is_there().unwrap_or(false);
+        let id = id.to_string();
+        match is_swept {
+            true => StoreError::Swept {
+                id,
+                folder: self.swept_folder(),
+            },
+            false => StoreError::NoLoop {
+                id,
+                folder: self.folder.clone(),
+            },
         }
     }
 
@@ -423,7 +431,6 @@ impl Store {
         let file = self.open_folder().and_then(|here| here.file_to_append("log"));
         let _ = file.and_then(|(mut file, _)| file.write_all(line.as_bytes()));
     }
-}
 
     /// Returns the end of the folder's log; nothing where it cannot be read.
     pub(crate) fn last_logged(&self) -> String {
@@ -436,3 +443,4 @@ impl Store {
         };
         String::from_utf8_lossy(&end().unwrap_or_default()).into_owned()
     }
+}

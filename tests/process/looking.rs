@@ -292,6 +292,42 @@ fn a_rejection_does_not_outlive_the_rounds_that_reopen_the_loop() {
 }
 
 #[test]
+fn a_swept_loop_is_named_with_the_line_that_brings_it_back() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake-findings").exits(0);
+    let journal = project.run(&["journal", &id]).exits(0).out;
+    crate::support::age(&project.state_path(&id), std::time::Duration::from_secs(3600));
+    project.run(&["sweep"]).exits(0);
+    let before = tree(&project.folder());
+    let line = format!("    claudex-loop resume {id}\n");
+    for call in [
+        &["explain", &id][..],
+        &["report", &id],
+        &["mark-done", &id],
+        &["review", &id],
+        &["review", &id, "--follow"],
+        &["cancel", &id],
+        &["resume"],
+    ] {
+        let ran = project.run(call).exits(1);
+        assert!(ran.err.contains("was put aside"), "{call:?}: {}", ran.err);
+        assert!(ran.err.contains(&line), "{call:?}: {}", ran.err);
+    }
+    assert_eq!(project.run(&["journal", &id]).exits(0).out, journal);
+    project
+        .run(&["journal", &id, "--verify"])
+        .exits(0)
+        .says("follows");
+    assert_eq!(tree(&project.folder()), before, "nothing was changed");
+    project.run(&["resume", &id]).exits(0);
+    let back = project.run(&["journal", &id]).exits(0).out;
+    assert!(
+        back.contains("bring-back by a person in reviewing: it was swept\n"),
+        "{back}"
+    );
+}
+
+#[test]
 fn personas_are_listed_by_round() {
     let out = Project::new().run(&["personas"]).exits(0).out;
     let rounds: Vec<_> = out.lines().filter(|line| line.starts_with("Round ")).collect();

@@ -29,6 +29,13 @@ pub(in crate::program) fn journal<M: CommandLine>(
         return Ok(listed);
     };
     let (store, id) = loops::find(info, Some(&id))?;
+    // What was swept is read where it lies.
+    let is_swept = store.swept().iter().any(|swept| swept.id == id);
+    let store = if is_swept {
+        store.swept_store(id.as_str())
+    } else {
+        store
+    };
     if *verify {
         let lines = store
             .verify(&id)

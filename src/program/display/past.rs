@@ -77,6 +77,9 @@ impl Past {
                 reasons.push(format!("rejecting what is open: {}", text::one_line(why, REASON)));
             }
         }
+        if change.what == "bring-back" {
+            reasons.push("it was swept".to_owned());
+        }
         if reasons.is_empty() {
             reasons.extend(purpose(table, change));
         }
