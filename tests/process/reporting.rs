@@ -33,7 +33,8 @@ fn three_formats_tell_the_same_of_one_loop() {
     assert_eq!(tree(&project.folder()), before, "a look changes nothing");
 
     assert_eq!(facts["loop"]["id"], id);
-    assert_eq!(facts["subject"], "Move the queue");
+    assert_eq!(facts["about"], "Move the queue");
+    assert!(facts.get("subject").is_none(), "{facts}");
     assert_eq!(facts["phases"], json!(["drafting", "reviewing"]));
     let path: Vec<_> = facts["path"]
         .as_array()

@@ -79,7 +79,7 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
         _ => String::new(),
     };
     let about = match change.what.as_str() {
-        "start" => super::listing::subject(table)
+        "start" => super::listing::about(table)
             .and_then(field)
             .and_then(Value::as_str)
             .map(|topic| format!("“{}”", text::one_line(topic, 200))),
