@@ -4,8 +4,9 @@
 
 use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
+use claudex_loop::program::rounds::{self, RoundLine};
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{rounds, shell};
+use claudex_loop::program::shell;
 use claudex_loop::review::evidence;
 use claudex_loop::review::finding_history::{self, FindingHistory, Standing};
 use claudex_loop::review::findings::{Counts, Finding, Severity};
@@ -19,7 +20,7 @@ use serde_json::{Map, Value as Json};
 
 use super::driver::RUN;
 use super::typestate::DecisionSignal;
-use super::{AnyLoop, report, runner, summary};
+use super::{AnyLoop, report, reviews_changes, runner, summary};
 
 /// How many characters of a topic a message shows.
 const TOPIC: usize = 300;
@@ -50,8 +51,8 @@ pub struct Facts {
     driven: bool,
     persona: String,
     next_persona: String,
-    /// After how many of its rounds the loop ended, and which personas of the others have not looked.
-    ended: String,
+    /// How the rounds came out.
+    outcome: String,
     /// High findings that no later round of the same persona has looked at again, each a line.
     left_high: Vec<String>,
     /// The line with which a person has the missing personas look.
@@ -75,8 +76,6 @@ pub struct Facts {
     cause: String,
     /// Whether the last round that was begun has a findings file.
     reviewed: bool,
-    /// Why it has none, where a review of it was tried.
-    no_verdict: Option<String>,
     /// Whether there is a plan to save once more.
     plan_is_there: bool,
     report: Option<String>,
@@ -93,20 +92,13 @@ impl Facts {
             .iter()
             .find(|line| line.round + 1 == round)
             .and_then(|line| line.counts);
-        // What a client says of itself may end with a full stop; the texts around it have their own.
-        let told = |run: &Run| {
-            let cause = run.ended.as_ref()?.cause()?.to_string();
-            Some(cause.trim_end_matches(['.', ' ']).to_owned())
-        };
         let runs = rounds::runs(raw);
         let cause = runs.iter().rev().find_map(told);
-        let of_round = runs.iter().rev().find(|run| run.began.round == round);
         let reviewed = lines.last().is_some_and(|line| line.counts.is_some());
         let (report, fixes) = report::there(held);
         let unseen = unseen(personas, round, fields.max_rounds());
         Self {
             reviewed,
-            no_verdict: of_round.and_then(told).filter(|_| !reviewed),
             plan_is_there: raw.read("{subject}").is_ok(),
             report: report.map(text::exact),
             fixes: fixes.map(text::exact),
@@ -115,7 +107,7 @@ impl Facts {
             driven: fields.session_id() != RUN,
             persona: personas.of_round(round).label.clone(),
             next_persona: personas.of_round(round + 1).label.clone(),
-            ended: ended(&unseen, round, fields.max_rounds()),
+            outcome: outcome(held, personas, lines.last()),
             left_high: left_high(raw),
             look: (!unseen.is_empty()).then(|| look(held, unseen.len())),
             plan: text::one_line(&fields.subject(), TOPIC),
@@ -138,6 +130,37 @@ impl Facts {
     /// Tells why the last review failed.
     pub fn cause(&self) -> &str {
         &self.cause
+    }
+}
+
+/// Says why a review gave no verdict. What a client says of itself may end with a full stop; the texts around it have their own.
+fn told(run: &Run) -> Option<String> {
+    let cause = run.ended.as_ref()?.cause()?.to_string();
+    Some(cause.trim_end_matches(['.', ' ']).to_owned())
+}
+
+/// Says how the rounds of a loop came out. `last` is the last of them.
+pub fn outcome(held: &AnyLoop, personas: &Personas, last: Option<&RoundLine>) -> String {
+    let fields = held.fields();
+    let (round, most) = (fields.round(), fields.max_rounds());
+    let is_reviewed = last.is_some_and(|line| line.counts.is_some());
+    match (reviews_changes(held), fields.decision_signal()) {
+        (true, _) if !is_reviewed => {
+            let runs = rounds::runs(held.raw());
+            let of_round = runs.iter().rev().find(|run| run.began.round == round);
+            let why = of_round.and_then(told).map(|why| format!(": {why}"));
+            format!(
+                "Round {round} was not reviewed{}. This counts neither as clean nor as findings.",
+                why.unwrap_or_default()
+            )
+        }
+        (true, _) | (_, DecisionSignal::NoMaterialFindings) => {
+            ended(&unseen(personas, round, most), round, most)
+        }
+        (_, DecisionSignal::Stalled) => {
+            "The plan was not settled: the same reviewer found the same for the third time.".to_owned()
+        }
+        _ => "The plan was not settled.".to_owned(),
     }
 }
 

@@ -29,7 +29,9 @@ pub mod work;
 use claudex_loop::behaviours::ask::{Answer, Asked};
 use claudex_loop::program::Program;
 use claudex_loop::program::info::ProgramInfo;
+use claudex_loop::program::rounds;
 use claudex_loop::program::settings::Settings;
+use claudex_loop::review::findings::Counts;
 
 pub use typestate::{AnyLoop, Loop, Mode, OnStop, Phase, Start, Verb};
 use typestate::{DecisionSignal, Summarizing, Transition};
@@ -92,9 +94,19 @@ pub fn reviews_changes(held: &AnyLoop) -> bool {
     held.fields().mode() == Mode::Review.to_string()
 }
 
-/// Returns what `status` has to say of a loop besides: what a summary admits, and that the agent was reminded.
+/// Returns what `status` has to say of a loop besides: how it came out, what a summary admits, and that the agent was reminded.
 fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
-    let mut notes = summary::caveats(held, settings);
+    let mut notes = Vec::new();
+    if matches!(held.phase(), Phase::Summarizing | Phase::Done) {
+        let last = rounds::rounds(held.raw(), &settings.personas).pop();
+        let mut outcome = context::outcome(held, &settings.personas, last.as_ref());
+        let found = last.and_then(|line| line.counts);
+        if let Some(found) = found.filter(|found| *found != Counts::default()) {
+            outcome += &format!(" Round {} found {found}.", held.fields().round());
+        }
+        notes.push(outcome);
+    }
+    notes.extend(summary::caveats(held, settings));
     let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
     if waits && held.fields().reminders() > 0 {
         notes.push(format!(

@@ -26,10 +26,11 @@ pub fn caveats(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let journal = raw.journal().unwrap_or_default();
     let records = rounds::records(&journal);
     let mut admitted = closing::noted(held, &journal);
+    let is_settled = held.fields().decision_signal() == DecisionSignal::NoMaterialFindings;
     if let Some((_, settled)) = records
         .iter()
         .rev()
-        .find(|(what, _)| *what == "mark_done" || *what == "accept")
+        .find(|(what, _)| is_settled && (*what == "mark_done" || *what == "accept"))
         && let Some(subject) = settled.subject()
     {
         let plan = held.fields().subject();
@@ -41,8 +42,8 @@ pub fn caveats(held: &AnyLoop, settings: &Settings) -> Vec<String> {
         }
     }
     admitted.extend(edited_when_clean(held));
-    if held.fields().decision_signal() == DecisionSignal::NoMaterialFindings || is_clean_at_last(held) {
-        let rejected = records.iter().any(|(_, record)| record.rejecting().is_some());
+    if is_settled || is_clean_at_last(held) {
+        let rejected = !rounds::rejections(&journal).is_empty();
         admitted.extend(unanswered(held, personas, rejected));
     }
     admitted

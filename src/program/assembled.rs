@@ -381,7 +381,7 @@ impl<M: CommandLine> Program<M> {
         self
     }
 
-    /// Gives what `status` has to admit of a loop, each a sentence.
+    /// Gives what `status` and `report` have to admit of a loop, each a sentence: how it came out before anything else.
     #[must_use]
     pub fn caveats(mut self, caveats: fn(&M::Any, &Settings) -> Vec<String>) -> Self {
         self.caveats = caveats;

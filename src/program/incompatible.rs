@@ -38,14 +38,14 @@ pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
 /// Says what a person does about a state file without a journal: there is no loop to take up.
 pub const NO_LOOP: &str = "nobody can take it up: remove it, or leave it to the next start, which moves it to the folder quarantine";
 
-/// Says what a person does about a loop that could not be opened because another version of the machine wrote it, or because it was
-/// not started here; None for any other error.
+/// Says what a person does about a loop that could not be opened because another version of the machine wrote it, because it was
+/// not started here, or because it was swept; None for any other error.
 pub fn help(info: &ProgramInfo, error: &StoreError) -> Option<String> {
-    if let StoreError::NotStartedHere { id, .. } = error {
-        return Some(take_up(info, id));
-    }
-    let StoreError::OtherGraph { path, .. } = error else {
-        return None;
+    let path = match error {
+        StoreError::NotStartedHere { id, .. } => return Some(take_up(info, id)),
+        StoreError::Swept { id, .. } => return Some(bring_back(info, id)),
+        StoreError::OtherGraph { path, .. } => path,
+        _ => return None,
     };
     let given_up = way_out(info, path.file_stem().unwrap_or_default());
     let given_up = given_up.map(|way| format!(", or give it up (its files are kept):\n    {way}"));
@@ -53,6 +53,14 @@ pub fn help(info: &ProgramInfo, error: &StoreError) -> Option<String> {
         "finish it with the version that began it{}",
         given_up.unwrap_or_default()
     ))
+}
+
+/// Says how a person brings a loop back that was swept.
+pub(super) fn bring_back(info: &ProgramInfo, id: &str) -> String {
+    format!(
+        "a person brings it back:{}",
+        info.command(&format!("resume {id}"))
+    )
 }
 
 /// Says how a person takes up a loop that was not started here. The command stands on a line of its own, where no shell runs it.
@@ -78,15 +86,14 @@ pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
         OpenError::Store(error) => help(info, error),
         _ => None,
     };
-    match help {
-        None => Failure::new(Exit::Internal, error),
-        Some(help) if matches!(error, OpenError::Store(StoreError::NotStartedHere { .. })) => Failure::plain(
-            Exit::Refused,
-            "claudex::store::not_started_here",
-            error.to_string(),
-            &help,
-        ),
-        Some(help) => {
+    let refused = |code, help: &str| Failure::plain(Exit::Refused, code, error.to_string(), help);
+    match (help, &error) {
+        (None, _) => Failure::new(Exit::Internal, error),
+        (Some(help), OpenError::Store(StoreError::NotStartedHere { .. })) => {
+            refused("claudex::store::not_started_here", &help)
+        }
+        (Some(help), OpenError::Store(StoreError::Swept { .. })) => refused("claudex::store::swept", &help),
+        (Some(help), _) => {
             let help = format!(
                 "who owns machine.toml: `{} machine diff` of the old and the new one says what changed, and prints the \
                  `[[migrations]]` entry that lets such loops go on; else {help}",

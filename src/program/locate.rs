@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
 
 use super::info::ProgramInfo;
-use super::suggest;
+use super::{incompatible, suggest};
 use crate::store::{self, IdForm, Listed, LoopId, StateHome, StateSpec, Store};
 use crate::text;
 
@@ -205,12 +205,17 @@ pub fn active(info: &ProgramInfo, from: &Utf8Path) -> Result<(Store, LoopId), No
     match active.len() {
         0 => Err(NotFound::NoneActive {
             from: from.to_owned(),
-            help: match info.plugin {
-                Some(plugin) => format!(
+            help: match (swept(info.state, from).first(), info.plugin) {
+                (Some((_, swept)), _) => format!(
+                    "loop {} was put aside; {}",
+                    swept.id,
+                    incompatible::bring_back(info, swept.id.as_str())
+                ),
+                (None, Some(plugin)) => format!(
                     "those that are over: /{plugin}:history, in a terminal `{} list`",
                     info.program
                 ),
-                None => format!("those that are over: `{} list`", info.program),
+                (None, None) => format!("those that are over: `{} list`", info.program),
             },
         }),
         1 => {

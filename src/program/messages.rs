@@ -47,12 +47,8 @@ pub struct Way {
 /// whose guards refuse are left out.
 pub fn ways(info: &ProgramInfo, raw: &Raw) -> Vec<Way> {
     let mut ways: Vec<Way> = Vec::new();
-    let (table, record, now) = (raw.table(), raw.record(), Timestamp::now());
-    let open = |edge: &&EdgeInfo| {
-        let holds = |guard: &Guard| guard.holds(table, record, None, now).unwrap_or(false);
-        edge.from == raw.phase() && edge.is_verb() && edge.when.as_ref().is_none_or(holds)
-    };
-    for edge in table.edges.iter().filter(open) {
+    let open = |edge: &&EdgeInfo| edge.from == raw.phase() && edge.is_verb() && is_open(raw, edge);
+    for edge in raw.table().edges.iter().filter(open) {
         if !ways.iter().any(|way| way.transition == edge.transition) {
             ways.push(Way {
                 transition: edge.transition,
@@ -65,6 +61,13 @@ pub fn ways(info: &ProgramInfo, raw: &Raw) -> Vec<Way> {
         }
     }
     ways
+}
+
+/// Returns whether an edge has no guard, or its guard holds.
+pub(super) fn is_open(raw: &Raw, edge: &EdgeInfo) -> bool {
+    let (table, record, now) = (raw.table(), raw.record(), Timestamp::now());
+    let holds = |guard: &Guard| guard.holds(table, record, None, now).unwrap_or(false);
+    edge.when.as_ref().is_none_or(holds)
 }
 
 /// `. The ways on:` and a line for each, such as `release-train approve ID`, or nothing.

@@ -2,7 +2,7 @@
 
 use super::assembled::{CommandLine, Program};
 use super::info::ProgramInfo;
-use super::rounds;
+use super::{messages, rounds};
 use crate::behaviours::ask::Asked;
 use crate::behaviours::observe::{RequireFileSeen, require_file};
 use crate::behaviours::{LoopHandle, words};
@@ -92,6 +92,13 @@ fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
             format!("follow it:\n    {program} review {id} --follow"),
         );
     }
+    if let Some(edge) = decided(raw) {
+        let to = raw.table().phases[edge.to].name;
+        return NextAction::new(
+            "the agent, to end its turn",
+            format!("end the turn: the loop goes on to {to}"),
+        );
+    }
     let journal = raw.recent().unwrap_or_default();
     let runs = runs::read(&journal);
     let of_round = runs.iter().rev().filter(|run| run.is_of(raw, round));
@@ -124,15 +131,33 @@ fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     }
 }
 
-/// Returns the ways by which an agent says that nothing is open any more, each on a line of its own.
-fn marks_done(info: &ProgramInfo, raw: &Raw) -> String {
-    let settled = |edge: &&EdgeInfo| {
+/// Returns the edges by which an agent says that nothing is open any more.
+fn marks(raw: &Raw) -> impl Iterator<Item = &'static EdgeInfo> {
+    raw.table().edges.iter().filter(|edge| {
         edge.from == raw.phase()
             && edge.by.contains(&Actor::Agent)
             && edge.requires == Some(Requirement::Settled)
-    };
-    let edges = raw.table().edges.iter().filter(settled);
-    let ways = edges.map(|edge| format!(", or:\n    {} {}", info.program, words::call(raw, edge)));
+    })
+}
+
+/// Returns the edge by which the next stop leaves the phase, where the agent has said that nothing is open: no verdict and no edit changes that.
+fn decided(raw: &Raw) -> Option<&'static EdgeInfo> {
+    let is_open = |edge: &EdgeInfo| messages::is_open(raw, edge);
+    let was_marked = marks(raw).count() > 0 && !marks(raw).any(is_open);
+    let mut edges = raw.table().edges.iter().filter(|_| was_marked);
+    edges.find(|edge| {
+        edge.from == raw.phase()
+            && edge.to != edge.from
+            && edge.by.is_empty()
+            && edge.requires == Some(Requirement::Reviewed)
+            && is_open(edge)
+    })
+}
+
+/// Returns the lines of such edges that are open.
+fn marks_done(info: &ProgramInfo, raw: &Raw) -> String {
+    let open = marks(raw).filter(|edge| messages::is_open(raw, edge));
+    let ways = open.map(|edge| format!(", or:\n    {} {}", info.program, words::call(raw, edge)));
     ways.collect()
 }
 
@@ -173,7 +198,7 @@ pub(super) fn waiting(
             format!("{what}{stop}")
         }
     };
-    let ways = super::messages::ways(info, raw);
+    let ways = messages::ways(info, raw);
     let answer = asked
         .map(|_| words::answering(raw))
         .or_else(|| words::permitting(raw));

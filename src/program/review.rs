@@ -39,7 +39,7 @@ const LAST: usize = 20;
 fn follow<M: CommandLine>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     let info = M::INFO;
     let held = M::open(store, id, Caller::from_env().actor(false))
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
+        .map_err(|error| incompatible::failure(info, error))?;
     let interrupted = interrupts();
     let (mut lines, mut budget) = (0, Lines::of_stdout());
     let running = round::watch(held.raw(), LAST, &mut |said| {

@@ -231,9 +231,28 @@ fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
 /// Returns the evidence that transitions were taken with, by transition, oldest first.
 pub fn records(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
     let changes = journal.iter().filter_map(Entry::change);
-    let of = |change: &ChangeEntry| serde_json::from_value(change.evidence.clone()?).ok();
     changes
-        .filter_map(|change| Some((change.what.as_str(), of(change)?)))
+        .filter_map(|change| Some((change.what.as_str(), record(change)?)))
+        .collect()
+}
+
+/// Returns the evidence that a change was made with.
+pub(super) fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {
+    serde_json::from_value(change.evidence.clone()?).ok()
+}
+
+/// Returns the evidence by which open findings were rejected, by transition, oldest first. Who brings a loop back to the reviews that it
+/// had left has it go on with them: nothing is rejected there any more.
+pub fn rejections(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
+    let mut standing: Vec<(&ChangeEntry, EvidenceRecord)> = Vec::new();
+    for change in journal.iter().filter_map(Entry::change) {
+        standing.retain(|(rejected, _)| change.from == change.to || change.to != rejected.from);
+        let record = record(change).filter(|record| record.rejecting().is_some());
+        standing.extend(record.map(|record| (change, record)));
+    }
+    let named = standing.into_iter();
+    named
+        .map(|(change, record)| (change.what.as_str(), record))
         .collect()
 }
 
@@ -241,7 +260,7 @@ pub fn records(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
 pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     let records = records(journal);
     let mut admitted = Vec::new();
-    for (what, record) in &records {
+    for (what, record) in rejections(journal) {
         if let Some(why) = record.rejecting() {
             admitted.push(format!(
                 "Findings that were open at `{what}` (round {}) were rejected: {}",

@@ -21,6 +21,9 @@ use crate::process::environment::GUARD;
 use crate::store::{Budget, Entry, Listed, LoopId, MOST_FOLDERS, OF_A_HOOK, Store, StoreError};
 use crate::text;
 
+/// Begins what the folder's log says of a stop that changed nothing: no journal tells of it, and `explain` does.
+pub(super) const LET_END: &str = "let the turn end: ";
+
 /// What the hook's surroundings say.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
@@ -311,7 +314,7 @@ fn drive<M: CommandLine>(
                 OF_A_HOOK.as_secs()
             );
         }
-        store.log(&format!("{id} stop: {line}"));
+        store.log(&format!("{id} {LET_END}{line}"));
         noted(info.line(&format!("loop {id} was left as it is: {line}")))
     };
     let open = || M::open(store, id, Actor::Hook);
@@ -339,6 +342,9 @@ fn drive<M: CommandLine>(
     }
     held.raw().end_orphans();
     if is_worked_on(info, input, held.raw()) {
+        store.log(&format!(
+            "{id} {LET_END}its review or a helper of the agent is at work"
+        ));
         return Decision::Approve {
             note: note_of(info, &repairs),
         };
@@ -347,7 +353,7 @@ fn drive<M: CommandLine>(
         // The turn was let end, and another Stop hook held it. Its blocks are none of our loop's: a reminder, or the
         // next try of what has just failed twice, is for a turn of the person's.
         store.log(&format!(
-            "{id} stop: the turn was let end, and another hook held it; nothing was changed"
+            "{id} {LET_END}it was let end before, and another hook held it"
         ));
         return Decision::Approve {
             note: note_of(info, &repairs),
@@ -367,7 +373,7 @@ fn drive<M: CommandLine>(
         Ok(step) => match said(program, step, asks, &settings, now) {
             Err(problem) => {
                 let line = text::one_line(&problem, 500);
-                store.log(&format!("{id} stop: {line}"));
+                store.log(&format!("{id} words: {line}"));
                 Ok(noted(info.line(&format!(
                     "loop {id} has gone on, and could not say so: {line}. Where it is now: {} status",
                     info.program
@@ -418,12 +424,13 @@ fn said<M: CommandLine>(
         Step::Waits(held) => {
             let asked = program.question(held)?;
             let own = (program.next_action)(held);
-            return Ok(noted(info.line(&next_action::waiting(
-                info,
-                held.raw(),
-                asked.as_ref(),
-                own.as_ref(),
-            ))));
+            let raw = held.raw();
+            let waits = next_action::waiting(info, raw, asked.as_ref(), own.as_ref());
+            let first = waits.lines().next().unwrap_or_default();
+            let (id, why) = (raw.id(), first.trim_end_matches([':', '.']));
+            let why = why.replacen(&format!("loop {id}"), "it", 1);
+            raw.store().log(&format!("{id} {LET_END}{why}"));
+            return Ok(noted(info.line(&waits)));
         }
         Step::Moved { now, edge } => (now, edge),
     };

@@ -37,14 +37,23 @@ pub enum StoreError {
     },
     /// No such loop.
     #[display("there is no loop `{id}` in {folder}", folder = crate::text::shown(folder))]
-    #[diagnostic(
-        code(claudex::store::no_loop),
-        help("list the loops; a swept one can be resumed by its id")
-    )]
+    #[diagnostic(code(claudex::store::no_loop), help("list the loops"))]
     NoLoop {
         /// The id.
         id: String,
         /// Where it was looked for.
+        folder: Utf8PathBuf,
+    },
+    /// A loop that was swept.
+    #[display("loop {id} was put aside in {folder}", folder = crate::text::shown(folder))]
+    #[diagnostic(
+        code(claudex::store::swept),
+        help("a person brings it back with the command resume and its id")
+    )]
+    Swept {
+        /// The id.
+        id: String,
+        /// Where the swept loops are.
         folder: Utf8PathBuf,
     },
     /// A state file without a machine: made by hand or by an older tool.

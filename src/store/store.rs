@@ -1,6 +1,6 @@
 //! One state folder: its paths, and what is read or written without changing a loop's phase.
 
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -20,6 +20,9 @@ use crate::files::{Folder, Kept, MOST, Made, Prepared, TEMPORARY, UntrustedError
 
 /// Endings of the files beside a loop's state file, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
+
+/// Limits what is read of a log, in bytes from its end.
+const LOG: u64 = 256 * 1024;
 
 /// How long one waits for the project's lock unless told otherwise.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -282,9 +285,17 @@ impl Store {
 
     /// Makes the error of a loop that is not there.
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
-        StoreError::NoLoop {
-            id: id.to_string(),
-            folder: self.folder.clone(),
+        let is_swept = self.swept_store(id.as_str()).is_there().unwrap_or(false);
+        let id = id.to_string();
+        match is_swept {
+            true => StoreError::Swept {
+                id,
+                folder: self.swept_folder(),
+            },
+            false => StoreError::NoLoop {
+                id,
+                folder: self.folder.clone(),
+            },
         }
     }
 
@@ -419,5 +430,17 @@ impl Store {
         let line = format!("{} {}\n", iso(Timestamp::now()), text.trim());
         let file = self.open_folder().and_then(|here| here.file_to_append("log"));
         let _ = file.and_then(|(mut file, _)| file.write_all(line.as_bytes()));
+    }
+
+    /// Returns the end of the folder's log; nothing where it cannot be read.
+    pub(crate) fn last_logged(&self) -> String {
+        let end = || -> io::Result<Vec<u8>> {
+            let (mut file, found) = self.open_folder()?.found_file("log")?;
+            file.seek(SeekFrom::Start(found.size().saturating_sub(LOG)))?;
+            let mut bytes = Vec::new();
+            file.take(LOG).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        String::from_utf8_lossy(&end().unwrap_or_default()).into_owned()
     }
 }

@@ -153,7 +153,7 @@ fn the_journal_without_an_id_lists_the_loops_also_after_the_slash_command() {
 fn the_last_stop_is_explained_by_the_facts_that_decided_it() {
     let project = Project::new();
     let id = project.start(&["--rounds", "2"]);
-    project.answers(&["explain"], 0, "none has changed this loop yet");
+    project.answers(&["explain"], 0, "last stop: none yet\n");
     project.plan("# Plan\n");
     project.fire().blocked();
     project.review(&id, "fake-findings").exits(0);
@@ -183,6 +183,150 @@ fn the_last_stop_is_explained_by_the_facts_that_decided_it() {
     let since = "since then: cancel reviewing -> cancelled by a person, ";
     has(&ran.out, since);
     project.run(&["explain", "nope"]).exits(2).says("nope");
+}
+
+#[test]
+fn a_stop_that_changed_nothing_is_the_last_one_all_the_same() {
+    let project = Project::new();
+    let id = project.start(&[]);
+    project.fire().blocked();
+    project.fire().approved();
+    let before = tree(&project.folder());
+    let ran = project.run(&["explain", &id]).exits(0);
+    for fact in [
+        " ago; it let the turn end and changed nothing: it waits for PLAN.md to be written\nbefore it: 20",
+        "; it blocked: the agent was told what to do\ntook:      remind in drafting\n",
+    ] {
+        assert!(ran.out.contains(fact), "{fact}: {}", ran.out);
+    }
+    assert_eq!(tree(&project.folder()), before, "a look changes nothing");
+    project.run(&["resume", &id]).exits(0);
+    project.plan("# Plan\n");
+    project.fire().blocked();
+    let ran = project.run(&["explain", &id]).exits(0);
+    assert!(
+        ran.out
+            .contains("it blocked: the agent was told what to do\ntook:      begin "),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains("before it"), "{}", ran.out);
+    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
+    project.fire().blocked();
+    project.fire().approved();
+    let waits = " ago; it let the turn end and changed nothing: it waits for the review of round 1 of 3";
+    let ran = project.run(&["explain", &id]).exits(0);
+    assert!(ran.out.contains(waits), "{}", ran.out);
+    drop(review);
+}
+
+#[test]
+fn a_loop_of_run_has_no_stops_to_explain() {
+    let project = Project::new();
+    project.plan("# Move the queue\n");
+    project
+        .run(&["run", "PLAN.md", "--reviewer", "lint", "--rounds", "1"])
+        .exits(4);
+    let ran = project.run(&["explain"]).exits(0);
+    assert!(ran.out.contains("\nlast step: 20"), "{}", ran.out);
+    assert!(
+        ran.out.contains(" ago; `run` took it\ntook:      finish"),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains("stop:"), "{}", ran.out);
+}
+
+#[test]
+fn a_loop_that_was_marked_waits_for_the_end_of_the_turn_and_names_no_verb_that_is_closed() {
+    let (project, id) = Project::reviewing(&["--rounds", "2"]);
+    project.review(&id, "fake-findings").exits(0);
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&format!("claudex-loop mark-done {id}"));
+    project.mark_done(&id, Some("out of scope"));
+    let shown = status(&project);
+    assert_eq!(shown["waits_for"], "the agent, to end its turn");
+    assert_eq!(shown["next"], "end the turn: the loop goes on to summarizing");
+    for look in ["status", "explain"] {
+        let ran = project.run(&[look]).exits(0).says("end the turn");
+        assert!(!ran.out.contains("claudex-loop mark-done"), "{}", ran.out);
+    }
+    project.fire().blocked();
+    assert_eq!(project.field(&id, "phase"), "summarizing");
+}
+
+#[test]
+fn a_rejection_does_not_outlive_the_rounds_that_reopen_the_loop() {
+    let (project, id) = Project::reviewing(&["--rounds", "3"]);
+    project.review(&id, "fake-findings").exits(0);
+    project.mark_done(&id, Some("out of scope"));
+    project.fire().blocked();
+    let notes = || status(&project)["notes"].to_string();
+    assert!(notes().contains("were rejected: out of scope"), "{}", notes());
+    project.run(&["more", &id, "--rounds", "1"]).exits(0);
+    project.plan("# Plan, revised\n");
+    assert_eq!(notes(), "[]");
+    project.review(&id, "fake-findings").exits(0);
+    project.fire().blocked();
+    assert!(
+        !notes().contains("out of scope") && !notes().contains("that change was not reviewed"),
+        "{}",
+        notes()
+    );
+    assert!(
+        notes().contains("The plan was not settled. Round 2 found high=1"),
+        "{}",
+        notes()
+    );
+}
+
+#[test]
+fn a_failure_that_no_stop_has_counted_yet_is_not_counted() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake-could-not-run").exits(5);
+    let ran = project
+        .run(&["status"])
+        .exits(0)
+        .says("the last review gave no verdict: ");
+    assert!(!ran.out.contains("failure 0"), "{}", ran.out);
+}
+
+#[test]
+fn a_swept_loop_is_named_with_the_line_that_brings_it_back() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake-findings").exits(0);
+    let journal = project.run(&["journal", &id]).exits(0).out;
+    crate::support::age(&project.state_path(&id), std::time::Duration::from_secs(3600));
+    project.run(&["sweep"]).exits(0);
+    let before = tree(&project.folder());
+    let line = format!("    claudex-loop resume {id}\n");
+    for call in [
+        &["explain", &id][..],
+        &["report", &id],
+        &["mark-done", &id],
+        &["review", &id],
+        &["review", &id, "--follow"],
+        &["cancel", &id],
+        &["resume"],
+    ] {
+        let ran = project.run(call).exits(1);
+        assert!(ran.err.contains("was put aside"), "{call:?}: {}", ran.err);
+        assert!(ran.err.contains(&line), "{call:?}: {}", ran.err);
+    }
+    assert_eq!(project.run(&["journal", &id]).exits(0).out, journal);
+    project
+        .run(&["journal", &id, "--verify"])
+        .exits(0)
+        .says("follows");
+    assert_eq!(tree(&project.folder()), before, "nothing was changed");
+    project.run(&["resume", &id]).exits(0);
+    let back = project.run(&["journal", &id]).exits(0).out;
+    assert!(
+        back.contains("bring-back by a person in reviewing: it was swept\n"),
+        "{back}"
+    );
 }
 
 #[test]
@@ -252,7 +396,6 @@ fn status_says_what_was_decided_last_by_whom_and_why() {
         (&shown["fields"]["failures"], &shown["fields"]["max_failures"]),
         (&1.into(), &3.into())
     );
-    project.run(&["status"]).exits(0).says("(failure 1 of 3)");
 
     // A rejection, by the agent and with its text, made plain.
     project.review(&id, "fake-findings").exits(0);

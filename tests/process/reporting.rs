@@ -33,7 +33,8 @@ fn three_formats_tell_the_same_of_one_loop() {
     assert_eq!(tree(&project.folder()), before, "a look changes nothing");
 
     assert_eq!(facts["loop"]["id"], id);
-    assert_eq!(facts["subject"], "Move the queue");
+    assert_eq!(facts["about"], "Move the queue");
+    assert!(facts.get("subject").is_none(), "{facts}");
     assert_eq!(facts["phases"], json!(["drafting", "reviewing"]));
     let path: Vec<_> = facts["path"]
         .as_array()
@@ -209,4 +210,33 @@ fn a_loop_that_has_only_begun_has_a_report() {
     for format in ["html", "md", "json"] {
         project.run(&["report", "--format", format]).exits(0).says(&id);
     }
+}
+
+#[test]
+fn how_a_loop_came_out_stands_at_the_top_of_its_report_and_in_its_status() {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    project.review(&id, "fake-findings").exits(0);
+    project.fire().blocked();
+    project.fire().approved();
+    assert_eq!(project.field(&id, "phase"), "done");
+    let outcome = "The plan was not settled. Round 1 found high=1 medium=1 low=1.";
+    assert_eq!(facts(&project)["loop"]["notes"][0], outcome);
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&format!("note:      {outcome}\n"));
+    for (format, below) in [("html", "</header>"), ("md", "## Path taken")] {
+        let page = project.run(&["report", "--format", format]).exits(0).out;
+        let (top, _) = page.split_once(below).unwrap();
+        assert!(top.replace("&#x2f;", "/").contains(outcome), "{top}");
+    }
+
+    let (project, id) = Project::reviewing(&["--rounds", "2"]);
+    project.review(&id, "fake-clean").exits(0);
+    project.fire().blocked();
+    let outcome = "Ended after 1 of 2 rounds; Security and data-integrity has not looked.";
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&format!("note:      {outcome}\n"));
 }

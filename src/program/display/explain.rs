@@ -10,13 +10,17 @@ use crate::program::arguments::Target;
 use crate::program::assembled::{CommandLine, Program};
 use crate::program::exit::{Exit, Failure};
 use crate::program::next_action::{self, NextAction};
+use crate::program::stop::LET_END;
 use crate::program::words::edge_of;
 use crate::program::{screen, words};
-use crate::store::{ChangeEntry, Entry, Record};
+use crate::store::{ChangeEntry, Entry, Record, Value};
 use crate::text;
 
 /// Longest value of a field that is shown, in characters.
 const VALUE: usize = 100;
+
+/// Names the session of a loop that a command drives from its start to its end, without any stop.
+const RUN: &str = "run";
 
 /// Prints why the last stop was blocked or approved, fact by fact.
 pub(in crate::program) fn explain<M: CommandLine>(
@@ -37,36 +41,47 @@ pub(in crate::program) fn explain<M: CommandLine>(
     Ok(Exit::Complete)
 }
 
-/// Returns what decided the last stop that changed the loop, each fact with its label, in the order in which it counted.
+/// Returns what decided the last stop, each fact with its label, in the order in which it counted. Of a stop that changed nothing
+/// only the folder's log tells; what led there, the last one that changed the loop.
 fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> {
     let table = raw.table();
     let changes = || past.entries.iter().filter_map(Entry::change);
     let stops = |change: &&ChangeEntry| change.by == Actor::Hook.to_string() && change.what != "bind";
-    let Some(stop) = changes().rfind(stops) else {
-        return vec![(
-            "last stop",
-            "none has changed this loop yet; one that finds nothing to do lets the turn end and leaves no trace".to_owned(),
-        )];
+    let stop = changes().rfind(stops);
+    let idle = idle(raw, stop, now).map(|idle| ("last stop", idle));
+    let mut facts: Vec<_> = idle.into_iter().collect();
+    let Some(stop) = stop else {
+        if facts.is_empty() {
+            facts.push(("last stop", "none yet".to_owned()));
+        }
+        return facts;
     };
+    let session = stop.field(table.state.fields.session).and_then(Value::as_str);
+    let by_run = session == Some(RUN);
     let before = changes().rfind(|change| change.revision < stop.revision);
     let record = before.map(|before| Record::of_change(table.state, raw.id(), before));
     let edge = edge_of(table, record.as_ref(), stop);
     let told = edge.is_some_and(|edge| !edge.lets_turn_end(table) && is_told(table, edge));
-    let ended = match told {
-        true => "blocked: the agent was told what to do",
-        false => "let the turn end",
+    let ended = match (by_run, told) {
+        (true, _) => "`run` took it",
+        (false, true) => "it blocked: the agent was told what to do",
+        (false, false) => "it let the turn end",
     };
-    let mut facts = vec![
+    facts.extend([
         (
-            "last stop",
-            format!("{}, {}; it {ended}", stop.at, words::ago(stop.at, now)),
+            match facts.is_empty() {
+                false => "before it",
+                true if by_run => "last step",
+                true => "last stop",
+            },
+            format!("{}, {}; {ended}", stop.at, words::ago(stop.at, now)),
         ),
         (
             "took",
             format!("{}{}", text::one_line(&stop.what, 80), words::way(stop)),
         ),
         ("because", past.why(table, stop)),
-    ];
+    ]);
     if let (Some(before), Some(record)) = (before, record) {
         if let Some(guard) = edge.and_then(|edge| condition(table, &record, edge, stop.at)) {
             facts.push(("held", guard.1));
@@ -91,6 +106,20 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
         ));
     }
     facts
+}
+
+/// Returns what the log has of a stop that changed nothing, where none has changed the loop since.
+fn idle(raw: &Raw, changed: Option<&ChangeEntry>, now: Timestamp) -> Option<String> {
+    let log = raw.store().last_logged();
+    let id = format!(" {} ", raw.id());
+    let mut lines = log.lines().rev().filter_map(|line| line.split_once(&id));
+    let is_change = |said: &str| changed.is_some_and(|stop| said.starts_with(&format!("{}: ", stop.what)));
+    let (at, said) = lines.find(|(_, said)| said.starts_with(LET_END) || is_change(said))?;
+    let (at, why): (Timestamp, _) = (at.parse().ok()?, said.strip_prefix(LET_END)?);
+    let (ago, why) = (words::ago(at, now), text::one_line(why, 500));
+    Some(format!(
+        "{at}, {ago}; it let the turn end and changed nothing: {why}"
+    ))
 }
 
 /// Returns whether the agent is told something after an edge; a stop that has nothing to say lets the turn end.

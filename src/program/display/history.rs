@@ -29,6 +29,13 @@ pub(in crate::program) fn journal<M: CommandLine>(
         return Ok(listed);
     };
     let (store, id) = loops::find(info, Some(&id))?;
+    // What was swept is read where it lies.
+    let is_swept = store.swept().iter().any(|swept| swept.id == id);
+    let store = if is_swept {
+        store.swept_store(id.as_str())
+    } else {
+        store
+    };
     if *verify {
         let lines = store
             .verify(&id)
@@ -72,7 +79,7 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
         _ => String::new(),
     };
     let about = match change.what.as_str() {
-        "start" => super::listing::subject(table)
+        "start" => super::listing::about(table)
             .and_then(field)
             .and_then(Value::as_str)
             .map(|topic| format!("“{}”", text::one_line(topic, 200))),

@@ -31,7 +31,7 @@ pub(super) struct Row {
     pub(super) findings: Option<Counts>,
     elapsed_seconds: Option<u64>,
     pub(super) age_seconds: u64,
-    subject: Option<String>,
+    about: Option<String>,
     session: Option<String>,
     pub(super) running: bool,
     swept: bool,
@@ -93,7 +93,7 @@ impl Row {
             findings: found.map(|(_, counts)| counts),
             elapsed_seconds: began.map(|began| since(began, until)),
             age_seconds: since(began.unwrap_or(modified), now.as_second()),
-            subject: subject(machine).and_then(words),
+            about: about(machine).and_then(words),
             session: plain(&listed.session, 200),
             running: store.is_running(&listed.id),
             swept,
@@ -131,7 +131,7 @@ impl Row {
     fn last(&self) -> String {
         match &self.problem {
             Some(problem) => format!("! {problem}"),
-            None => self.subject.clone().unwrap_or_default(),
+            None => self.about.clone().unwrap_or_default(),
         }
     }
 }
@@ -147,15 +147,15 @@ fn head(machine: &Table) -> (Vec<String>, String) {
         head.extend(["ROUND", "H/M/L"]);
     }
     head.push("AGE");
-    let about = subject(machine)
+    let title = about(machine)
         .unwrap_or_default()
         .replace('_', " ")
         .to_uppercase();
-    (head.into_iter().map(str::to_owned).collect(), about)
+    (head.into_iter().map(str::to_owned).collect(), title)
 }
 
 /// Returns the field that says what a loop is about: the first text that a start takes.
-pub(super) fn subject(machine: &Table) -> Option<&'static str> {
+pub(super) fn about(machine: &Table) -> Option<&'static str> {
     let mut fields = machine.fields.iter();
     let found = fields.find(|field| field.at_start && field.kind == FieldKind::Text)?;
     Some(found.name)

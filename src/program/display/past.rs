@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::machine::{EvidenceRecord, Table};
+use crate::machine::Table;
 use crate::program::info::ProgramInfo;
 use crate::program::rounds;
 use crate::program::words::purpose;
@@ -65,7 +65,7 @@ impl Past {
                 );
             reasons.push(format!("for run {}: {came_to}", text::one_line(run, 60)));
         }
-        if let Some(record) = record(change) {
+        if let Some(record) = rounds::record(change) {
             if record.is_waived() {
                 reasons.push(format!(
                     "round {} was not reviewed ({}=optional)",
@@ -76,6 +76,9 @@ impl Past {
             if let Some(why) = record.rejecting() {
                 reasons.push(format!("rejecting what is open: {}", text::one_line(why, REASON)));
             }
+        }
+        if change.what == "bring-back" {
+            reasons.push("it was swept".to_owned());
         }
         if reasons.is_empty() {
             reasons.extend(purpose(table, change));
@@ -96,8 +99,4 @@ impl Past {
             Some(RunOutcome::Unreadable { cause }) => format!("unreadable: {cause}"),
         }
     }
-}
-
-fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {
-    serde_json::from_value(change.evidence.clone()?).ok()
 }

@@ -36,7 +36,7 @@ struct Report {
     program: &'static str,
     version: &'static str,
     written: Timestamp,
-    subject: String,
+    about: String,
     #[serde(rename = "loop")]
     shown: Shown,
     /// The phases that the loop was in, in the order in which it came there.
@@ -126,7 +126,7 @@ pub(in crate::program) fn report<M: CommandLine>(
         program: program.info.program,
         version: M::VERSION,
         written: now,
-        subject: super::listing::subject(raw.table())
+        about: super::listing::about(raw.table())
             .map(|field| text::one_line(&raw.text(field), 300))
             .unwrap_or_default(),
         shown: status::shown(program, &held, &settings, &[], now),

@@ -18,7 +18,7 @@ use crate::program::messages::{self, Way};
 use crate::program::next_action::{self, NextAction};
 use crate::program::reviewers::{self, Preferred};
 use crate::program::rounds::{self, RoundLine};
-use crate::program::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
+use crate::program::settings::{MAX_ROUNDS, Settings};
 use crate::program::{Tone, chosen, incompatible, locate, loops, out, screen, words};
 use crate::review::runs::RunOutcome;
 use crate::store::{Listed, LoopId, Store};
@@ -143,19 +143,14 @@ pub(super) fn shown<M: CommandLine>(
         let value = short(raw.value(field.name).to_json(), LONGEST);
         (field.name.to_owned(), value)
     });
-    let mut notes = rounds::caveats(raw, &past.entries);
-    notes.extend((program.caveats)(held, settings));
+    let mut notes = (program.caveats)(held, settings);
+    notes.extend(rounds::caveats(raw, &past.entries));
     let last = past.runs.last();
     if let Some(cause) = last
         .and_then(|run| run.ended.as_ref())
         .and_then(RunOutcome::cause)
     {
-        let count = |field: &str| raw.table().field(field).map(|_| raw.count(field));
-        let which = match (count("failures"), count(MAX_FAILURES)) {
-            (Some(failures), Some(most)) => format!(" (failure {failures} of {most})"),
-            _ => String::new(),
-        };
-        notes.push(format!("the last review gave no verdict{which}: {cause}"));
+        notes.push(format!("the last review gave no verdict: {cause}"));
     }
     let NextAction { waits_for, next } = next_action::of(program, held);
     Shown {

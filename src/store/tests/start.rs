@@ -298,7 +298,7 @@ fn a_loop_that_lost_its_state_is_put_away_and_never_active_beside_a_new_one() {
     );
     let lost = lost.unwrap();
     let record = store.start(plan()).unwrap();
-    assert!(matches!(store.open(&lost), Err(StoreError::NoLoop { .. })));
+    assert!(matches!(store.open(&lost), Err(StoreError::Swept { .. })));
     assert!(matches!(store.bring_back(&lost), Err(StoreError::Active { .. })));
     store
         .commit(&record, change("cancel", "drafting", "cancelled", &[]))
@@ -313,7 +313,7 @@ fn a_loop_that_lost_its_state_is_put_away_and_never_active_beside_a_new_one() {
     drop(running);
     std::fs::remove_file(store.path_of(&lost)).unwrap();
     store.start(plan()).unwrap();
-    assert!(matches!(store.open(&lost), Err(StoreError::NoLoop { .. })));
+    assert!(matches!(store.open(&lost), Err(StoreError::Swept { .. })));
     let log = std::fs::read_to_string(store.folder().join("log")).unwrap();
     assert!(log.contains("swept, its state file was gone"), "{log}");
 }

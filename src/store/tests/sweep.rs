@@ -278,7 +278,7 @@ fn a_touch_waits_for_a_sweep_that_has_looked() {
         .unwrap();
     assert!(matches!(touched, Err(StoreError::Lock(_))), "{touched:?}");
     assert_eq!(sweep(&store).moved, [record.id().clone()], "nothing was touched");
-    assert!(matches!(store.touch(record.id()), Err(StoreError::NoLoop { .. })));
+    assert!(matches!(store.touch(record.id()), Err(StoreError::Swept { .. })));
 }
 
 #[test]

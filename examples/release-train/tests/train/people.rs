@@ -110,7 +110,7 @@ fn status_list_and_journal_are_for_people_and_for_programs() {
     let rows: Value = serde_json::from_str(&yard.done(&["list", "--json"])).unwrap();
     assert_eq!(rows[0]["id"], id.as_str());
     assert_eq!(
-        (&rows[0]["phase"], &rows[0]["subject"]),
+        (&rows[0]["phase"], &rows[0]["about"]),
         (&"approving".into(), &"1.0".into())
     );
     let list = yard.done(&["list"]);
