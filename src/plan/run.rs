@@ -111,9 +111,13 @@ pub fn drive(
         limits: arguments.time.limits(chosen.limits),
         settings: &settings,
     };
+    let given = resume::given(matches);
     let mut display = Display::new(arguments.json);
     let interrupted = review::interrupts();
     let outcome = driver::run(work, &job, chosen.reviewer.as_ref(), &mut |event| {
+        if let Event::Started { held, .. } = &event {
+            resume::note(held, &given);
+        }
         display.show(&event, &chosen.shown);
         if interrupted.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -125,12 +129,12 @@ pub fn drive(
     let outcome = outcome.map_err(|error| match error {
         JobError::Interrupted { id } => {
             let code = "claudex::run::interrupted";
-            resume::kept(Exit::Interrupted, code, "interrupted", &id, matches)
+            resume::kept(Exit::Interrupted, code, "interrupted", &id, &given)
         }
         JobError::Drafter { ref id, .. } => {
             let why = error.to_string();
             let why = why.trim_end_matches(['.', ' ']);
-            resume::kept(Exit::Internal, "claudex::run::drafter", why, id, matches)
+            resume::kept(Exit::Internal, "claudex::run::drafter", why, id, &given)
         }
         error => failure(error),
     })?;

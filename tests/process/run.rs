@@ -462,10 +462,10 @@ fn a_job_that_is_interrupted_is_kept_and_goes_on_with_its_finished_rounds() {
             &[&["run", "PLAN.md"][..], &reviewer].concat(),
             2,
         );
-        let line = format!("    claudex-loop run --resume {id}");
-        ran.says(&format!("{line} --reviewer fake-findings.hang"));
+        let line = format!("    claudex-loop run --resume {id} --reviewer fake-findings.hang\n");
+        ran.says(&line);
         // Whoever looks, begins anew or takes it for a session's is told the same.
-        project.run(&["status"]).exits(0).says(line.trim());
+        project.run(&["status"]).exits(0).says(line.trim_start());
         project.run(&["run", "PLAN.md"]).exits(6).says(&line);
         project.run(&["resume", &id]).exits(1).says(&line);
         let outcome = job(
@@ -508,8 +508,10 @@ fn a_kept_job_that_was_put_aside_goes_on_and_what_cannot_be_typed_again_is_named
         "echo 'more' >> PLAN.md",
     ];
     let (id, ran) = interrupted(&project, "INT", &arguments, 1);
-    ran.says(&format!("claudex-loop run --resume {id} --reviewer fake-hang\n"))
-        .says("with the same --drafter");
+    let line = format!("claudex-loop run --resume {id} --reviewer fake-hang\n");
+    for ran in [ran, project.run(&["status"]), project.run(&["run", "PLAN.md"])] {
+        ran.says(&line).says("with the same --drafter\n");
+    }
     sweep(&project, &id);
     project
         .run(&["run", "--resume", &id, "--reviewer", "fake-clean"])
