@@ -31,7 +31,7 @@ use serde_json::json;
 use super::start::StartRefused;
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE};
 use super::work::Work;
-use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report, runner, summary};
+use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report, resume, runner, summary};
 
 /// Stands in `session_id` in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
 pub const RUN: &str = "run";
@@ -280,7 +280,7 @@ impl OnStop for Driver {
 ///
 /// # Errors
 /// See [`JobError`]. A loop that was not brought to its end is cancelled, so that it is in nobody's way; one that was
-/// interrupted, or whose drafter failed, is kept.
+/// interrupted, or whose reviewer or drafter failed, is kept.
 pub fn run(
     work: Work,
     job: &Job<'_>,
@@ -409,13 +409,10 @@ fn through(
             }
             Step::Moved { now, edge } => {
                 if edge.ends_turn {
-                    // The reviewer failed again: nobody is there who could wait for it.
-                    let outcome = outcome(&now, job, String::new());
-                    let person = AnyLoop::open(now.raw().store(), now.id(), Actor::Person);
-                    person.ok().into_iter().for_each(cancel);
+                    // The reviewer failed again. The loop is kept, as one that was interrupted.
                     return Ok(Outcome {
-                        ending: Ending::ReviewerFailed,
-                        ..outcome
+                        waits: Some(format!("to {}", resume::go_on(&now))),
+                        ..outcome(&now, job, String::new())
                     });
                 }
                 // The outcome has what a summary, printed with it, could not say.

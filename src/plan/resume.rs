@@ -5,14 +5,14 @@ use std::fmt::Display;
 use clap::ArgMatches;
 use claudex_loop::Actor;
 use claudex_loop::program::NextAction;
-use claudex_loop::program::caller::UNKNOWN;
+use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{locate, loops, shell};
 use claudex_loop::store::Entry;
 use claudex_loop::text;
 use serde_json::{Map, Value as Json};
 
-use super::driver::RUN;
+use super::driver::{JobError, RUN};
 use super::{AnyLoop, INFO, Verb, closing, reviews_changes};
 
 /// The flags that whoever goes on gives again, by argument.
@@ -134,8 +134,25 @@ pub fn held(id: &str) -> Result<AnyLoop, Failure> {
             "its review is running in another process".to_owned(),
             format!("follow it:\n    claudex-loop review {id} --follow"),
         ),
+        _ if held.fields().failures() > 0 && Caller::from_env().actor(false) == Actor::Person => {
+            tried_anew(&held)
+        }
         _ => Ok(held),
     }
+}
+
+/// Lets a reviewer that failed be tried as often as before: a person has the loop go on.
+fn tried_anew(held: &AnyLoop) -> Result<AnyLoop, Failure> {
+    let (store, id) = (held.raw().store(), held.id());
+    let open = |actor| AnyLoop::open(store, id, actor).map_err(|error| Failure::new(Exit::Refused, error));
+    let verb = Verb::Resume {
+        id: None,
+        from_prompt: false,
+    };
+    let resumed = verb.run(open(Actor::Person)?).map_err(JobError::from);
+    resumed
+        .map_err(|error| Failure::new(Exit::Refused, error))
+        .and_then(|_| open(Actor::Hook))
 }
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.

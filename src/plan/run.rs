@@ -141,13 +141,19 @@ pub fn drive(
     if arguments.json {
         out::json(&outcome);
     } else if outcome.ending == Ending::ReviewerFailed {
-        let cause = outcome.cause.clone().unwrap_or_default();
-        return Err(Failure::plain(
-            Exit::Reviewer,
-            "claudex::run::reviewer",
-            format!("the reviewer gave no verdict, twice: {cause}"),
-            "the loop is over; once the reviewer works, run the same command again",
-        ));
+        let (code, cause) = ("claudex::run::reviewer", outcome.cause.unwrap_or_default());
+        return Err(match outcome.waits {
+            Some(_) => {
+                let why = format!("the reviewer gave no verdict, twice: {cause}");
+                resume::kept(Exit::Reviewer, code, &why, &outcome.id, &given)
+            }
+            None => Failure::plain(
+                Exit::Reviewer,
+                code,
+                format!("the reviewer gave no verdict, and the loop is over: {cause}"),
+                "once the reviewer works, run the same command again",
+            ),
+        });
     } else {
         out::line("");
         out::markdown(&outcome.summary);

@@ -113,19 +113,55 @@ fn a_failure_of_the_system_exits_with_3() {
 }
 
 #[test]
-fn a_reviewer_that_fails_twice_exits_with_5_and_the_loop_is_over() {
+fn a_reviewer_that_fails_twice_exits_with_5_and_the_loop_is_kept() {
     for reviewer in ["fake-could-not-run", "fake-unreadable", "codex"] {
         let project = Project::new();
         project.plan(THIN);
         let outcome = job(&project, &["PLAN.md", "--reviewer", reviewer], 5).expect("an outcome");
         assert_eq!(outcome["ending"], "reviewer-failed");
         assert!(!outcome["cause"].as_str().unwrap().is_empty(), "{outcome}");
-        project
-            .run(&["run", "PLAN.md", "--reviewer", reviewer])
-            .exits(5)
-            .says("gave no verdict");
-        project.start(&[]);
+        let id = outcome["id"].as_str().unwrap();
+        let line = format!("claudex-loop run --resume {id} --reviewer {reviewer}");
+        assert!(outcome["waits"].as_str().unwrap().contains(&line), "{outcome}");
+        // Who goes on by hand has its two tries again, as often as they like.
+        for _ in 0..2 {
+            project
+                .run(&["run", "--resume", id, "--reviewer", reviewer])
+                .exits(5)
+                .says("the reviewer gave no verdict, twice: ")
+                .says(&format!("; loop {id} is kept, with the rounds that are finished"))
+                .says(&format!("    {line}\n"));
+        }
+        assert_eq!(project.field(id, "phase"), "reviewing");
     }
+}
+
+#[test]
+fn a_reviewer_that_fails_in_a_later_round_costs_no_finished_one() {
+    let project = Project::new();
+    project.plan(THIN);
+    let reviewer = "fake-findings.could-not-run.could-not-run.clean";
+    let outcome = job(&project, &["PLAN.md", "--reviewer", reviewer], 5).expect("an outcome");
+    let id = outcome["id"].as_str().unwrap();
+    let journal = project.run(&["journal", id]).exits(0).out;
+    assert!(!journal.contains("cancel by"), "{journal}");
+    let outcome = job(&project, &["--resume", id, "--reviewer", "fake-clean"], 4).expect("an outcome");
+    let counts = |round: usize| outcome["rounds"][round]["counts"]["high"].as_u64();
+    assert_eq!(
+        [counts(0), counts(1), counts(2)],
+        [Some(1), Some(0), Some(0)],
+        "{outcome}"
+    );
+}
+
+#[test]
+fn a_reviewer_that_fails_too_often_ends_the_loop() {
+    let project = Project::new().with("CLAUDEX_MAX_FAILURES", "1");
+    project.plan(THIN);
+    let ran = project
+        .run(&["run", "PLAN.md", "--reviewer", "fake-could-not-run"])
+        .exits(5);
+    ran.says("the reviewer gave no verdict, and the loop is over: ");
 }
 
 #[test]
