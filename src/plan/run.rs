@@ -279,6 +279,7 @@ impl Display {
             Event::Round { round, of, persona } => {
                 self.lines = review::Lines::limited(self.bar.is_none());
                 if let Some(bar) = &self.bar {
+                    bar.reset_elapsed();
                     bar.set_message(text::plain(&format!("round {round} of {of}, {persona}")));
                 }
                 let line = format!("Round {round} of {of}, {persona}");
@@ -318,6 +319,7 @@ impl Display {
             }
             Event::Drafting => {
                 if let Some(bar) = &self.bar {
+                    bar.reset_elapsed();
                     bar.set_message("the drafter revises the plan");
                 }
                 self.say("  the drafter revises the plan");
