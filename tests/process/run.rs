@@ -352,7 +352,7 @@ fn a_drafter_that_fixes_the_plan_brings_it_through() {
         "{summary}"
     );
     assert!(
-        summary.contains("\n    claudex-loop run '/"),
+        summary.contains("PLAN.md' --reviewer lint\n") || summary.contains("PLAN.md --reviewer lint\n"),
         "the personas have their round there: {summary}"
     );
     let told = std::fs::read_to_string(project.root.join("what it was told.md")).unwrap();

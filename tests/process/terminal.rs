@@ -150,7 +150,7 @@ fn a_start_a_run_and_a_review_break_their_lines_between_words_and_no_path_or_com
             "{end}: {run:#?}"
         );
     }
-    run.shows("   claudex-loop run --rounds 2 --drafter <command> ");
+    run.shows("   claudex-loop run --rounds 2 --reviewer lint --drafter <command> ");
     let piped = project.run(&["run", "PLAN.md", "--rounds", "1", "--reviewer", "lint"]);
     piped
         .exits(4)
