@@ -209,7 +209,7 @@ fn failure(error: JobError) -> Failure {
             Exit::Active
         }
         JobError::Plan { .. } | JobError::NotText { .. } | JobError::Empty { .. } => Exit::Usage,
-        JobError::Elsewhere { .. } => Exit::Refused,
+        JobError::Elsewhere { .. } | JobError::Over { .. } => Exit::Refused,
         _ => Exit::Internal,
     };
     match error {

@@ -532,6 +532,38 @@ fn a_job_that_is_interrupted_is_kept_and_goes_on_with_its_finished_rounds() {
 }
 
 #[test]
+fn a_job_whose_loop_is_cancelled_elsewhere_stops_its_reviewer_and_says_so() {
+    for drafter in [&[][..], &["--drafter", "sleep 60"]] {
+        let project = Project::new();
+        project.plan(THIN);
+        let reviewer = if drafter.is_empty() {
+            "fake-hang"
+        } else {
+            "fake-findings"
+        };
+        let arguments = [&["run", "PLAN.md", "--reviewer", reviewer], drafter].concat();
+        let child = project
+            .command(&arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let running = Background::of(child);
+        let loops = || -> Value { serde_json::from_str(&project.run(&["list", "--json"]).out).unwrap() };
+        wait_for("what it waits for", || {
+            loops()[0]["running"] == drafter.is_empty() && !descendants(running.id()).is_empty()
+        });
+        let id = loops()[0]["id"].as_str().unwrap().to_owned();
+        project.run(&["cancel", &id]).exits(0);
+        running
+            .end()
+            .exits(1)
+            .says(&format!("loop {id} is cancelled: another process ended it"));
+        assert!(!project.run(&["journal", &id]).out.contains("run-ended r1-") || !drafter.is_empty());
+    }
+}
+
+#[test]
 fn a_kept_job_that_was_put_aside_goes_on_and_what_cannot_be_typed_again_is_named() {
     let project = Project::new();
     project.plan(THIN);
