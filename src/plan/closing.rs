@@ -140,8 +140,8 @@ fn of_changes(held: &AnyLoop) -> Vec<String> {
     told
 }
 
-/// The last note of this name that can be read.
-fn last<T: serde::de::DeserializeOwned>(journal: &[Entry], name: &str) -> Option<T> {
+/// Returns the last note of this name that can be read.
+pub fn last<T: serde::de::DeserializeOwned>(journal: &[Entry], name: &str) -> Option<T> {
     journal.iter().rev().find_map(|entry| match entry {
         Entry::Note(note) if note.note == name => {
             serde_json::from_value(Json::Object(note.data.clone())).ok()

@@ -20,7 +20,7 @@ use serde_json::{Map, Value as Json};
 
 use super::driver::RUN;
 use super::typestate::DecisionSignal;
-use super::{AnyLoop, report, reviews_changes, runner, summary};
+use super::{AnyLoop, report, resume, reviews_changes, runner, summary};
 
 /// How many characters of a topic a message shows.
 const TOPIC: usize = 300;
@@ -233,8 +233,9 @@ fn quoted(line: &str) -> String {
 /// The line with which a person has the missing personas look: in the client while the loop sums up; a loop of `run` is over by then.
 fn look(held: &AnyLoop, rounds: usize) -> String {
     if held.fields().session_id() == RUN {
+        // No drafter: with one, a clean round ends the rounds, whoever has not looked.
         let plan = shell::quoted(held.raw().path("{subject}").as_str());
-        format!("claudex-loop run {plan}")
+        format!("claudex-loop run {plan}{}", reviewer(held))
     } else {
         format!("/claudex:more {rounds}")
     }
@@ -246,8 +247,15 @@ fn again(held: &AnyLoop) -> String {
     let rounds = fields.max_rounds().saturating_mul(2);
     if fields.session_id() == RUN {
         let plan = shell::quoted(held.raw().path("{subject}").as_str());
-        format!("claudex-loop run --rounds {rounds} --drafter <command> {plan}")
+        let reviewer = reviewer(held);
+        format!("claudex-loop run --rounds {rounds}{reviewer} --drafter <command> {plan}")
     } else {
         format!("/claudex:plan --continue {} --rounds {rounds}", held.id())
     }
+}
+
+/// The flag that chooses the reviewer of a loop of `run` again, where one was chosen.
+fn reviewer(held: &AnyLoop) -> String {
+    let given = resume::noted(&held.raw().journal().unwrap_or_default());
+    resume::typed(&given, "reviewer").unwrap_or_default()
 }

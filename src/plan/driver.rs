@@ -5,6 +5,7 @@
 //! persona reviews the plan once.
 
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use claudex_loop::behaviours::ask::Asked;
@@ -22,7 +23,7 @@ use claudex_loop::review::findings_json;
 use claudex_loop::review::reviewer::Reviewer;
 use claudex_loop::review::round::{Report, RoundError, RoundEvent};
 use claudex_loop::review::runs::RunOutcome;
-use claudex_loop::store::StartError;
+use claudex_loop::store::{LoopId, StartError, Store};
 use claudex_loop::{Actor, Timestamp, text};
 use derive_more::{Display, Error};
 use serde::Serialize;
@@ -31,10 +32,12 @@ use serde_json::json;
 use super::start::StartRefused;
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE};
 use super::work::Work;
-use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report, runner, summary};
+use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report, resume, runner, summary};
 
 /// Stands in `session_id` in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
 pub const RUN: &str = "run";
+/// How often is looked whether another process ended the loop.
+const LOOK: Duration = Duration::from_secs(2);
 /// What a drafter is told.
 const DRAFT: Message = Message {
     name: "draft.md",
@@ -203,6 +206,18 @@ pub enum JobError {
         /// The loop.
         id: String,
     },
+    /// Another process ended the loop, as `cancel` does.
+    #[display("loop {id} is {phase}: another process ended it")]
+    #[diagnostic(
+        code(claudex::run::over),
+        help("what happened:\n    claudex-loop journal {id}")
+    )]
+    Over {
+        /// The loop.
+        id: String,
+        /// How it ended.
+        phase: Phase,
+    },
     /// Another process drives the loop, too, and was first.
     #[display("another process changed loop {id} meanwhile")]
     #[diagnostic(
@@ -239,7 +254,9 @@ impl From<Refused<AnyLoop>> for JobError {
     fn from(refused: Refused<AnyLoop>) -> Self {
         let id = refused.held.id().to_string();
         match *refused.refusal {
-            Refusal::Stale { .. } => JobError::Elsewhere { id },
+            Refusal::Stale { .. } => {
+                over(refused.held.raw().store(), refused.held.id()).unwrap_or(JobError::Elsewhere { id })
+            }
             _ => JobError::Refused {
                 id,
                 problem: refused.to_string(),
@@ -280,7 +297,7 @@ impl OnStop for Driver {
 ///
 /// # Errors
 /// See [`JobError`]. A loop that was not brought to its end is cancelled, so that it is in nobody's way; one that was
-/// interrupted, or whose drafter failed, is kept.
+/// interrupted, or whose reviewer or drafter failed, is kept.
 pub fn run(
     work: Work,
     job: &Job<'_>,
@@ -301,7 +318,19 @@ pub fn run(
         held.raw().permit(job.settings.permissions(Actor::Hook));
         match listener(Event::Started { held: &held, again }) {
             ControlFlow::Break(()) => Err(interrupted(&held)),
-            ControlFlow::Continue(()) => through(held, job, reviewer, listener),
+            ControlFlow::Continue(()) => {
+                let mut looked = Instant::now();
+                through(held, job, reviewer, &mut |event| {
+                    let said = listener(event);
+                    if said.is_continue() && looked.elapsed() >= LOOK {
+                        looked = Instant::now();
+                        if over(&store, &id).is_some() {
+                            return ControlFlow::Break(());
+                        }
+                    }
+                    said
+                })
+            }
         }
     });
     let given_up = |error: &JobError| {
@@ -320,9 +349,18 @@ pub fn run(
 }
 
 fn interrupted(held: &AnyLoop) -> JobError {
-    JobError::Interrupted {
+    over(held.raw().store(), held.id()).unwrap_or_else(|| JobError::Interrupted {
         id: held.id().to_string(),
-    }
+    })
+}
+
+/// Tells that a loop is over on disk, which another process has seen to while this one was at it.
+fn over(store: &Store, id: &LoopId) -> Option<JobError> {
+    let phase = AnyLoop::open(store, id, Actor::Hook).ok()?.phase();
+    phase.is_terminal().then(|| JobError::Over {
+        id: id.to_string(),
+        phase,
+    })
 }
 
 /// Gives a loop up; that it could not be is the lesser trouble by then.
@@ -409,13 +447,10 @@ fn through(
             }
             Step::Moved { now, edge } => {
                 if edge.ends_turn {
-                    // The reviewer failed again: nobody is there who could wait for it.
-                    let outcome = outcome(&now, job, String::new());
-                    let person = AnyLoop::open(now.raw().store(), now.id(), Actor::Person);
-                    person.ok().into_iter().for_each(cancel);
+                    // The reviewer failed again. The loop is kept, as one that was interrupted.
                     return Ok(Outcome {
-                        ending: Ending::ReviewerFailed,
-                        ..outcome
+                        waits: Some(format!("to {}", resume::go_on(&now))),
+                        ..outcome(&now, job, String::new())
                     });
                 }
                 // The outcome has what a summary, printed with it, could not say.

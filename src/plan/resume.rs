@@ -1,18 +1,83 @@
 //! `run --resume`: which loop `run` goes on with, and the line that does it.
 
+use std::fmt::Display;
+
 use clap::ArgMatches;
 use claudex_loop::Actor;
 use claudex_loop::program::NextAction;
-use claudex_loop::program::caller::UNKNOWN;
+use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{locate, loops, shell};
+use claudex_loop::store::Entry;
 use claudex_loop::text;
+use serde_json::{Map, Value as Json};
 
-use super::driver::RUN;
-use super::{AnyLoop, INFO, Verb, reviews_changes};
+use super::driver::{JobError, RUN};
+use super::{AnyLoop, INFO, Verb, closing, reviews_changes};
 
 /// The flags that whoever goes on gives again, by argument.
 const AGAIN: [&str; 4] = ["reviewer", "drafter", "timeout", "idle_timeout"];
+/// The note of them, for whoever looks from another terminal.
+const GIVEN: &str = "given";
+
+/// Flags of [`AGAIN`] that were given: the value, or `true` where a message cannot show it.
+pub type Given = Map<String, Json>;
+
+/// Returns the flags that were given on a command line. A message has no quotes that a shell takes, so a value that needs some is
+/// left out.
+pub fn given(matches: &ArgMatches) -> Given {
+    let value = |name: &str| {
+        let raw = matches.try_get_raw(name).ok().flatten()?.next()?;
+        let value = raw.to_str().filter(|value| shell::quoted(value) == *value);
+        Some((name.to_owned(), value.map_or(Json::Bool(true), Json::from)))
+    };
+    AGAIN.into_iter().filter_map(value).collect()
+}
+
+/// Returns the flags that were given when `run` took the loop of this journal last.
+pub fn noted(journal: &[Entry]) -> Given {
+    closing::last(journal, GIVEN).unwrap_or_default()
+}
+
+/// Notes the flags that are given now.
+pub fn note(held: &AnyLoop, given: &Given) {
+    let raw = held.raw();
+    if *given != noted(&raw.journal().unwrap_or_default())
+        && let Err(error) = raw.store().note(raw.id(), GIVEN, given.clone())
+    {
+        // The line that goes on lacks them then.
+        raw.store()
+            .log(&format!("{} could not note {GIVEN}: {error}", raw.id()));
+    }
+}
+
+/// Returns the flag with its value as it is typed again, where a message can show it.
+pub fn typed(given: &Given, name: &str) -> Option<String> {
+    // A journal can be written by others.
+    let value = given
+        .get(name)?
+        .as_str()
+        .filter(|value| shell::quoted(value) == *value)?;
+    Some(format!(" --{} {value}", name.replace('_', "-")))
+}
+
+/// Returns the line that goes on with a loop, and what has to be given besides.
+fn line(id: impl Display, given: &Given) -> String {
+    let (mut line, mut besides) = (format!("claudex-loop run --resume {id}"), String::new());
+    for name in AGAIN.into_iter().filter(|name| given.contains_key(*name)) {
+        match typed(given, name) {
+            Some(typed) => line += &typed,
+            None => besides += &format!("\nwith the same --{}", name.replace('_', "-")),
+        }
+    }
+    line + &besides
+}
+
+/// Says how to go on with a loop of `run`, as it was gone on with before.
+pub fn go_on(held: &AnyLoop) -> String {
+    let given = noted(&held.raw().journal().unwrap_or_default());
+    format!("go on with it:\n    {}", line(held.id(), &given))
+}
 
 /// Opens the loop that `run` began and that is not over, and brings it back where it was put aside. A review of changes that no
 /// session has taken up is taken over: it was started in a terminal, and ends there.
@@ -69,8 +134,25 @@ pub fn held(id: &str) -> Result<AnyLoop, Failure> {
             "its review is running in another process".to_owned(),
             format!("follow it:\n    claudex-loop review {id} --follow"),
         ),
+        _ if held.fields().failures() > 0 && Caller::from_env().actor(false) == Actor::Person => {
+            tried_anew(&held)
+        }
         _ => Ok(held),
     }
+}
+
+/// Lets a reviewer that failed be tried as often as before: a person has the loop go on.
+fn tried_anew(held: &AnyLoop) -> Result<AnyLoop, Failure> {
+    let (store, id) = (held.raw().store(), held.id());
+    let open = |actor| AnyLoop::open(store, id, actor).map_err(|error| Failure::new(Exit::Refused, error));
+    let verb = Verb::Resume {
+        id: None,
+        from_prompt: false,
+    };
+    let resumed = verb.run(open(Actor::Person)?).map_err(JobError::from);
+    resumed
+        .map_err(|error| Failure::new(Exit::Refused, error))
+        .and_then(|_| open(Actor::Hook))
 }
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.
@@ -87,7 +169,7 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
         return None;
     }
     if held.fields().session_id() == RUN {
-        let next = format!("where that was interrupted, go on with it:\n    claudex-loop run --resume {id}");
+        let next = format!("where that was interrupted, {}", go_on(held));
         return Some(NextAction::new("its run", next));
     }
     let next = format!("have it reviewed and ended here:\n    claudex-loop run --resume {id}");
@@ -109,7 +191,8 @@ pub fn not_a_sessions(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
         "claudex::run::resume",
         format!("loop {id} is one that `run` drives, and no session does"),
         &format!(
-            "to go on with it:\n    claudex-loop run --resume {id}\nto have a session take it over:{}",
+            "to {}\nto have a session take it over:{}",
+            go_on(held),
             INFO.command(&format!("adopt {id}"))
         ),
     ))
@@ -118,35 +201,19 @@ pub fn not_a_sessions(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
 /// Says how to go on with a loop of `run` that another one is refused for, or to give it up.
 pub fn in_the_way(id: &str) -> Option<String> {
     let active = locate::active_loops(INFO.state, &locate::here().ok()?);
-    let (_, listed) = active.into_iter().find(|(_, listed)| listed.id.as_str() == id)?;
+    let (store, listed) = active.into_iter().find(|(_, listed)| listed.id.as_str() == id)?;
     (listed.session.as_deref() == Some(RUN)).then(|| {
-        format!("to go on with it:\n    claudex-loop run --resume {id}\nto give it up:\n    claudex-loop cancel {id}")
+        let line = line(id, &noted(&store.journal(&listed.id).unwrap_or_default()));
+        format!("to go on with it:\n    {line}\nto give it up:\n    claudex-loop cancel {id}")
     })
 }
 
 /// Says why `run` came to no end with a loop that is kept, and the line that goes on with it.
-pub fn kept(exit: Exit, code: &str, why: &str, id: &str, matches: &ArgMatches) -> Failure {
-    let (mut line, mut besides) = (format!("claudex-loop run --resume {id}"), String::new());
-    for name in AGAIN {
-        let Some(given) = matches
-            .try_get_raw(name)
-            .ok()
-            .flatten()
-            .and_then(|mut raw| raw.next())
-        else {
-            continue;
-        };
-        let (flag, given) = (name.replace('_', "-"), given.to_string_lossy());
-        // A message has no quotes that a shell takes, so what needs some is only named.
-        match shell::quoted(&given) == given {
-            true => line += &format!(" --{flag} {given}"),
-            false => besides = format!("\nwith the same --{flag}"),
-        }
-    }
+pub fn kept(exit: Exit, code: &str, why: &str, id: &str, given: &Given) -> Failure {
     Failure::plain(
         exit,
         code,
         format!("{why}; loop {id} is kept, with the rounds that are finished"),
-        &format!("to go on with it:\n    {line}{besides}"),
+        &format!("to go on with it:\n    {}", line(id, given)),
     )
 }

@@ -111,9 +111,13 @@ pub fn drive(
         limits: arguments.time.limits(chosen.limits),
         settings: &settings,
     };
+    let given = resume::given(matches);
     let mut display = Display::new(arguments.json);
     let interrupted = review::interrupts();
     let outcome = driver::run(work, &job, chosen.reviewer.as_ref(), &mut |event| {
+        if let Event::Started { held, .. } = &event {
+            resume::note(held, &given);
+        }
         display.show(&event, &chosen.shown);
         if interrupted.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -125,25 +129,31 @@ pub fn drive(
     let outcome = outcome.map_err(|error| match error {
         JobError::Interrupted { id } => {
             let code = "claudex::run::interrupted";
-            resume::kept(Exit::Interrupted, code, "interrupted", &id, matches)
+            resume::kept(Exit::Interrupted, code, "interrupted", &id, &given)
         }
         JobError::Drafter { ref id, .. } => {
             let why = error.to_string();
             let why = why.trim_end_matches(['.', ' ']);
-            resume::kept(Exit::Internal, "claudex::run::drafter", why, id, matches)
+            resume::kept(Exit::Internal, "claudex::run::drafter", why, id, &given)
         }
         error => failure(error),
     })?;
     if arguments.json {
         out::json(&outcome);
     } else if outcome.ending == Ending::ReviewerFailed {
-        let cause = outcome.cause.clone().unwrap_or_default();
-        return Err(Failure::plain(
-            Exit::Reviewer,
-            "claudex::run::reviewer",
-            format!("the reviewer gave no verdict, twice: {cause}"),
-            "the loop is over; once the reviewer works, run the same command again",
-        ));
+        let (code, cause) = ("claudex::run::reviewer", outcome.cause.unwrap_or_default());
+        return Err(match outcome.waits {
+            Some(_) => {
+                let why = format!("the reviewer gave no verdict, twice: {cause}");
+                resume::kept(Exit::Reviewer, code, &why, &outcome.id, &given)
+            }
+            None => Failure::plain(
+                Exit::Reviewer,
+                code,
+                format!("the reviewer gave no verdict, and the loop is over: {cause}"),
+                "once the reviewer works, run the same command again",
+            ),
+        });
     } else {
         out::line("");
         out::markdown(&outcome.summary);
@@ -199,7 +209,7 @@ fn failure(error: JobError) -> Failure {
             Exit::Active
         }
         JobError::Plan { .. } | JobError::NotText { .. } | JobError::Empty { .. } => Exit::Usage,
-        JobError::Elsewhere { .. } => Exit::Refused,
+        JobError::Elsewhere { .. } | JobError::Over { .. } => Exit::Refused,
         _ => Exit::Internal,
     };
     match error {
@@ -269,6 +279,7 @@ impl Display {
             Event::Round { round, of, persona } => {
                 self.lines = review::Lines::limited(self.bar.is_none());
                 if let Some(bar) = &self.bar {
+                    bar.reset_elapsed();
                     bar.set_message(text::plain(&format!("round {round} of {of}, {persona}")));
                 }
                 let line = format!("Round {round} of {of}, {persona}");
@@ -308,6 +319,7 @@ impl Display {
             }
             Event::Drafting => {
                 if let Some(bar) = &self.bar {
+                    bar.reset_elapsed();
                     bar.set_message("the drafter revises the plan");
                 }
                 self.say("  the drafter revises the plan");

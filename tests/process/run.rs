@@ -111,16 +111,55 @@ fn a_failure_of_the_system_exits_with_3() {
 }
 
 #[test]
-fn a_reviewer_that_fails_twice_exits_with_5_and_the_loop_is_over() {
+fn a_reviewer_that_fails_twice_exits_with_5_and_the_loop_is_kept() {
     for reviewer in ["fake-could-not-run", "fake-unreadable", "codex"] {
         let project = Project::new();
         project.plan(THIN);
         let outcome = job(&project, &["PLAN.md", "--reviewer", reviewer], 5).expect("an outcome");
         assert_eq!(outcome["ending"], "reviewer-failed");
         assert!(!outcome["cause"].as_str().unwrap().is_empty(), "{outcome}");
-        project.answers(&["run", "PLAN.md", "--reviewer", reviewer], 5, "gave no verdict");
-        project.start(&[]);
+        let id = outcome["id"].as_str().unwrap();
+        let line = format!("claudex-loop run --resume {id} --reviewer {reviewer}");
+        assert!(outcome["waits"].as_str().unwrap().contains(&line), "{outcome}");
+        // Who goes on by hand has its two tries again, as often as they like.
+        for _ in 0..2 {
+            project
+                .run(&["run", "--resume", id, "--reviewer", reviewer])
+                .exits(5)
+                .says("the reviewer gave no verdict, twice: ")
+                .says(&format!("; loop {id} is kept, with the rounds that are finished"))
+                .says(&format!("    {line}\n"));
+        }
+        assert_eq!(project.field(id, "phase"), "reviewing");
     }
+}
+
+#[test]
+fn a_reviewer_that_fails_in_a_later_round_costs_no_finished_one() {
+    let project = Project::new();
+    project.plan(THIN);
+    let reviewer = "fake-findings.could-not-run.could-not-run.clean";
+    let outcome = job(&project, &["PLAN.md", "--reviewer", reviewer], 5).expect("an outcome");
+    let id = outcome["id"].as_str().unwrap();
+    let journal = project.run(&["journal", id]).exits(0).out;
+    assert!(!journal.contains("cancel by"), "{journal}");
+    let outcome = job(&project, &["--resume", id, "--reviewer", "fake-clean"], 4).expect("an outcome");
+    let counts = |round: usize| outcome["rounds"][round]["counts"]["high"].as_u64();
+    assert_eq!(
+        [counts(0), counts(1), counts(2)],
+        [Some(1), Some(0), Some(0)],
+        "{outcome}"
+    );
+}
+
+#[test]
+fn a_reviewer_that_fails_too_often_ends_the_loop() {
+    let project = Project::new().with("CLAUDEX_MAX_FAILURES", "1");
+    project.plan(THIN);
+    let ran = project
+        .run(&["run", "PLAN.md", "--reviewer", "fake-could-not-run"])
+        .exits(5);
+    ran.says("the reviewer gave no verdict, and the loop is over: ");
 }
 
 #[test]
@@ -308,7 +347,7 @@ fn a_drafter_that_fixes_the_plan_brings_it_through() {
     );
     has(summary, "**High findings that nobody looked at again:**");
     assert!(
-        summary.contains("\n    claudex-loop run '/"),
+        summary.contains("PLAN.md' --reviewer lint\n") || summary.contains("PLAN.md --reviewer lint\n"),
         "the personas have their round there: {summary}"
     );
     let told = std::fs::read_to_string(project.root.join("what it was told.md")).unwrap();
@@ -451,10 +490,10 @@ fn a_job_that_is_interrupted_is_kept_and_goes_on_with_its_finished_rounds() {
             &[&["run", "PLAN.md"][..], &reviewer].concat(),
             2,
         );
-        let line = format!("    claudex-loop run --resume {id}");
-        ran.says(&format!("{line} --reviewer fake-findings.hang"));
+        let line = format!("    claudex-loop run --resume {id} --reviewer fake-findings.hang\n");
+        ran.says(&line);
         // Whoever looks, begins anew or takes it for a session's is told the same.
-        project.run(&["status"]).exits(0).says(line.trim());
+        project.run(&["status"]).exits(0).says(line.trim_start());
         project.run(&["run", "PLAN.md"]).exits(6).says(&line);
         project.run(&["resume", &id]).exits(1).says(&line);
         let outcome = job(
@@ -485,6 +524,38 @@ fn a_job_that_is_interrupted_is_kept_and_goes_on_with_its_finished_rounds() {
 }
 
 #[test]
+fn a_job_whose_loop_is_cancelled_elsewhere_stops_its_reviewer_and_says_so() {
+    for drafter in [&[][..], &["--drafter", "sleep 60"]] {
+        let project = Project::new();
+        project.plan(THIN);
+        let reviewer = if drafter.is_empty() {
+            "fake-hang"
+        } else {
+            "fake-findings"
+        };
+        let arguments = [&["run", "PLAN.md", "--reviewer", reviewer], drafter].concat();
+        let child = project
+            .command(&arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let running = Background::of(child);
+        let loops = || -> Value { serde_json::from_str(&project.run(&["list", "--json"]).out).unwrap() };
+        wait_for("what it waits for", || {
+            loops()[0]["running"] == drafter.is_empty() && !descendants(running.id()).is_empty()
+        });
+        let id = loops()[0]["id"].as_str().unwrap().to_owned();
+        project.run(&["cancel", &id]).exits(0);
+        running
+            .end()
+            .exits(1)
+            .says(&format!("loop {id} is cancelled: another process ended it"));
+        assert!(!project.run(&["journal", &id]).out.contains("run-ended r1-") || !drafter.is_empty());
+    }
+}
+
+#[test]
 fn a_kept_job_that_was_put_aside_goes_on_and_what_cannot_be_typed_again_is_named() {
     let project = Project::new();
     project.plan(THIN);
@@ -497,8 +568,10 @@ fn a_kept_job_that_was_put_aside_goes_on_and_what_cannot_be_typed_again_is_named
         "echo 'more' >> PLAN.md",
     ];
     let (id, ran) = interrupted(&project, "INT", &arguments, 1);
-    ran.says(&format!("claudex-loop run --resume {id} --reviewer fake-hang\n"))
-        .says("with the same --drafter");
+    let line = format!("claudex-loop run --resume {id} --reviewer fake-hang\n");
+    for ran in [ran, project.run(&["status"]), project.run(&["run", "PLAN.md"])] {
+        ran.says(&line).says("with the same --drafter\n");
+    }
     sweep(&project, &id);
     project
         .run(&["run", "--resume", &id, "--reviewer", "fake-clean"])

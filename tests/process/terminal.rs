@@ -50,6 +50,22 @@ fn a_terminal_gets_colours_for_headings_severities_and_marks() {
 }
 
 #[test]
+fn the_progress_line_counts_the_seconds_of_its_round() {
+    let project = project();
+    project.add_reviewer(
+        "slow",
+        "sh",
+        &["-c", "sleep 1.3; echo 'No substantive findings.'"],
+    );
+    let screen = project.on_terminal(100, &["run", "PLAN.md", "--reviewer", "slow"], "");
+    let shown = screen.lines.join("\n");
+    assert!(
+        shown.contains(" round 3 of 3, Ops and SRE review (0s)"),
+        "{screen:#?}"
+    );
+}
+
+#[test]
 fn no_variable_colours_a_pipe_and_no_color_is_heeded() {
     for (name, value) in [
         ("CLICOLOR_FORCE", "1"),
@@ -131,7 +147,7 @@ fn a_start_a_run_and_a_review_break_their_lines_between_words_and_no_path_or_com
             "{end}: {run:#?}"
         );
     }
-    run.shows("   claudex-loop run --rounds 2 --drafter <command> ");
+    run.shows("   claudex-loop run --rounds 2 --reviewer lint --drafter <command> ");
     let piped = project.run(&["run", "PLAN.md", "--rounds", "1", "--reviewer", "lint"]);
     piped
         .exits(4)

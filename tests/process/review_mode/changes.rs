@@ -55,6 +55,7 @@ fn its_exit_codes_are_those_of_run() {
     assert_eq!(ending, "stopped-at-max-rounds");
     let (ending, _) = job(&["--reviewer", "fake-could-not-run"], 5);
     assert_eq!(ending, "reviewer-failed");
+    project.run(&["cancel"]).exits(0);
     job(&["--rounds", "0"], 2).1.says("positive integer");
     job(&["--reviewer", "nobody"], 2)
         .1
